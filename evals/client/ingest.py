@@ -1,0 +1,131 @@
+"""Giving a corpus to the server, and seeing when it can be searched."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evals.client.body import parse_json
+from evals.client.mapping import MappingError, find
+from evals.client.rag_client import RAGClient
+from evals.client.spec import ReadySpec, UploadSpec
+from evals.client.template import render
+from evals.client.transport import TransportFailure
+from evals.errors import ConfigError, IngestError
+from evals.metrics.matching import document_key
+from evals.schemas import Document
+
+_FIRST_POLL_S = 0.05
+_LONGEST_POLL_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of the documents."""
+
+    uploaded: int
+    already_there: int
+
+
+async def document_names(client: RAGClient) -> set[str] | None:
+    """The names and ids of the server's documents, as `document_key`s; None where it does not list them."""
+    if client.spec.documents is None:
+        return None
+    body = await client.get_json(client.spec.documents.path)
+    try:
+        listed = find(client.spec.documents.map, body)
+    except MappingError:
+        return None
+    if not isinstance(listed, list):
+        return None
+    values = (item.get(key) for item in listed if isinstance(item, dict) for key in ("id", "name"))
+    return {document_key(str(value)) for value in values if value}
+
+
+async def ingest(
+    client: RAGClient,
+    documents: Sequence[Document],
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> IngestReport:
+    """Upload the documents that the server does not list yet, and wait until they can be found.
+
+    Raises:
+        ConfigError: The profile does not say how to upload.
+        IngestError: The server refuses documents, fails, or is not ready in time.
+    """
+    upload = client.spec.upload
+    if upload is None:
+        raise ConfigError(
+            f"profile {client.spec.profile!r} does not say how to upload documents",
+            "set server.upload, or put the documents into the server yourself and use --no-preflight",
+        )
+    there = await document_names(client) or set()
+    new = [document for document in documents if document_key(document.file_name) not in there]
+    for start in range(0, len(new), upload.batch):
+        batch = new[start : start + upload.batch]
+        job = await _upload(client, upload, batch)
+        if client.spec.ready is not None:
+            await _wait_until_ready(client, client.spec.ready, job, sleep, clock)
+        progress(start + len(batch), len(new))
+    return IngestReport(uploaded=len(new), already_there=len(documents) - len(new))
+
+
+async def _upload(client: RAGClient, upload: UploadSpec, batch: Sequence[Document]) -> str:
+    """Upload one batch; returns the id of the server's job, "" where it gives none."""
+    files = [(upload.field, (document.file_name, document.text.encode(), _media_type(document))) for document in batch]
+    try:
+        reply = await client.transport.send(upload.method, upload.path, files=files)
+        body = parse_json(reply.body)
+    except TransportFailure as failure:
+        raise IngestError(
+            f"the server refused {len(batch)} documents: {client.redact.text(failure.error.message)}",
+            "what was taken stays there: --ingest again uploads only what is missing",
+        ) from failure
+    except ValueError as error:
+        raise IngestError(f"{upload.path} answers with something that is not JSON") from error
+    job = find(upload.id, body)
+    if upload.id is not None and job is None:
+        raise IngestError(f"{upload.path} answers without `{upload.id}`: {str(body)[:200]}")
+    return str(job or "")
+
+
+async def _wait_until_ready(
+    client: RAGClient,
+    ready: ReadySpec,
+    job: str,
+    sleep: Callable[[float], Awaitable[None]],
+    clock: Callable[[], float],
+) -> None:
+    path = render(ready.path, {"id": job})
+    deadline = clock() + ready.timeout_s
+    pause = _FIRST_POLL_S
+    while True:
+        body = await client.get_json(path)
+        if _evaluate(ready.done_when, body) is True:
+            break
+        if clock() > deadline:
+            raise IngestError(
+                f"the documents were not ready after {ready.timeout_s:g} s ({path})",
+                "raise server.ready.timeout_s",
+            )
+        await sleep(pause)
+        pause = min(_LONGEST_POLL_S, pause * 1.5)
+    failed = _evaluate(ready.failed, body) if ready.failed else None
+    if failed:
+        raise IngestError(f"the server could not take {len(failed)} documents, first: {failed[0]}")
+
+
+def _evaluate(expression: str, body: Any) -> Any:
+    """The expression's value; None while the status does not yet have the shape that it expects."""
+    try:
+        return find(expression, body)
+    except MappingError:
+        return None
+
+
+def _media_type(document: Document) -> str:
+    return "text/markdown" if document.file_name.endswith(".md") else "text/plain"

@@ -1,0 +1,185 @@
+"""From the body of an answer to the parts of an `EvalResponse`; tolerant of what servers send.
+
+What is absent or null becomes None, an empty list stays an empty list, and a value of the wrong type becomes None.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from evals.client.spec import MapSpec, ServerSpec
+from evals.errors import ConfigError
+from evals.schemas import Citation, RetrievedChunk, TokenUsage
+
+_RANGE = re.compile(r"^(\d+)\s*-\s*(\d+)$")
+_MAX_RANGE = 100
+
+
+class MappingError(Exception):
+    """The body does not hold what the mapping says it holds."""
+
+
+@lru_cache(maxsize=256)
+def compiled(expression: str) -> Any:
+    """Compile a JMESPath expression.
+
+    Raises:
+        ConfigError: It is not valid JMESPath.
+    """
+    try:
+        return jmespath.compile(expression)
+    except JMESPathError as error:
+        first = str(error).splitlines()[0]
+        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
+
+
+def find(expression: str | None, body: Any) -> Any:
+    """Evaluate the expression over the body; None where there is no expression.
+
+    Raises:
+        MappingError: A function in the expression met a value of the wrong type.
+    """
+    if expression is None:
+        return None
+    try:
+        return compiled(expression).search(body)
+    except JMESPathError as error:
+        raise MappingError(str(error).splitlines()[0]) from error
+
+
+class ResponseReader:
+    """Reads the bodies of one kind of server."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._map: MapSpec = spec.map
+        self._citations = spec.citations
+        try:
+            self._clean = [re.compile(pattern) for pattern in spec.clean]
+            self._markers = re.compile(spec.citations.markers)
+        except re.error as error:
+            raise ConfigError(f"not a valid pattern: {error.pattern!r} ({error.msg})") from error
+        for expression in (*spec.map.model_dump().values(), spec.ask.ok_when):
+            if expression:
+                compiled(expression)
+
+    def read(self, body: Any) -> dict[str, Any]:
+        """The fields of an `EvalResponse` that stand in the body.
+
+        Raises:
+            MappingError: There is no answer in it.
+        """
+        answer = find(self._map.answer, body)
+        if not isinstance(answer, str):
+            raise MappingError(f"the body has no text at `{self._map.answer}`")
+        for pattern in self._clean:
+            answer = pattern.sub("", answer)
+        return {
+            "answer": answer,
+            "chunks": _items(find(self._map.chunks, body), _chunk),
+            "citations": self._read_citations(body, answer),
+            "usage": _usage(find(self._map.usage, body)),
+            "model": text_or_none(find(self._map.model, body)),
+            "confidence": number_or_none(find(self._map.confidence, body)),
+            "stages": _list_or_none(find(self._map.stages, body)),
+        }
+
+    def _read_citations(self, body: Any, answer: str) -> list[Citation] | None:
+        given_as = self._citations.given_as
+        if given_as in {"list", "auto"}:
+            listed = _items(find(self._map.citations, body), _citation)
+            if listed is not None or given_as == "list":
+                return listed
+        if given_as == "none":
+            return None
+        marked = self._marked(answer)
+        # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
+        return marked or (None if given_as == "auto" else [])
+
+    def _marked(self, answer: str) -> list[Citation]:
+        found = []
+        for marker in self._markers.finditer(answer):
+            inside = marker.group(1) if self._markers.groups else marker.group(0)
+            for part in inside.split(","):
+                found.extend(_from_marker(part.strip(), marker.start(), marker.end()))
+        return found
+
+
+def _from_marker(part: str, start: int, end: int) -> list[Citation]:
+    """The citations of one part of a marker: a number, a range such as 2-4, or an id."""
+    ranged = _RANGE.match(part)
+    if ranged:
+        low, high = int(ranged.group(1)), int(ranged.group(2))
+        numbers = range(low, min(high, low + _MAX_RANGE) + 1)
+        return [Citation(index=number, start=start, end=end) for number in numbers]
+    if part.isdecimal():
+        return [Citation(index=int(part), start=start, end=end)]
+    return [Citation(chunk_id=part, start=start, end=end)] if part else []
+
+
+def _items(value: Any, build: Any) -> list[Any] | None:
+    if not isinstance(value, list):
+        return None
+    return [build(item) for item in value if isinstance(item, Mapping)]
+
+
+def _chunk(item: Mapping[str, Any]) -> RetrievedChunk:
+    return RetrievedChunk(
+        chunk_id=text_or_none(item.get("chunk_id")),
+        document_id=text_or_none(item.get("document_id")),
+        document_name=text_or_none(item.get("document_name")),
+        section=text_or_none(item.get("section")),
+        text=text_or_none(item.get("text")),
+        score=number_or_none(item.get("score")),
+    )
+
+
+def _citation(item: Mapping[str, Any]) -> Citation:
+    return Citation(
+        chunk_id=text_or_none(item.get("chunk_id")),
+        document_id=text_or_none(item.get("document_id")),
+        section=text_or_none(item.get("section")),
+        index=_whole(item.get("index")),
+        start=_whole(item.get("start")),
+        end=_whole(item.get("end")),
+    )
+
+
+def _usage(value: Any) -> TokenUsage | None:
+    if not isinstance(value, Mapping):
+        return None
+    prompt, completion = _whole(value.get("prompt_tokens")), _whole(value.get("completion_tokens"))
+    if prompt is None or completion is None or prompt < 0 or completion < 0:
+        return None
+    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
+
+
+def text_or_none(value: Any) -> str | None:
+    """The value as text: a number as its digits, anything else that is no text as None."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def number_or_none(value: Any) -> float | None:
+    """The value as a finite number; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _whole(value: Any) -> int | None:
+    number = number_or_none(value)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def _list_or_none(value: Any) -> list[Any] | None:
+    return value if isinstance(value, list) else None

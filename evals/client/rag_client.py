@@ -1,0 +1,193 @@
+"""`RAGClient`: the only code that talks to the server under evaluation."""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from evals.client.body import parse_json
+from evals.client.mapping import MappingError, ResponseReader, find
+from evals.client.pacing import Pacer
+from evals.client.profile import expand_env, resolve_spec
+from evals.client.redaction import Redactor
+from evals.client.retrying import Attempts, send_with_retries
+from evals.client.spec import AskSpec, ServerSpec
+from evals.client.template import render
+from evals.client.transport import Reply, Transport, TransportFailure, public_url
+from evals.errors import ServerRefusedError, ServerUnreachableError
+from evals.schemas import EvalResponse, ResponseError
+
+START_TIMEOUT_S = 3.0
+"""For the calls before the first question: a dead server is known within seconds."""
+
+
+class RAGClient:
+    """Asks one RAG server.
+
+    Use as `async with RAGClient(...) as client`.
+
+    Args:
+        spec: How the server is asked; a URL means the default profile at that URL.
+        concurrency: How many requests may be in flight.
+        max_attempts: How often a question is asked before it counts as failed.
+        rps: At most so many requests start in a second; None for no limit.
+        sleep: How to wait; for tests.
+        clock: Monotonic seconds; for tests.
+    """
+
+    def __init__(
+        self,
+        spec: ServerSpec | str,
+        *,
+        concurrency: int = 4,
+        max_attempts: int = 3,
+        rps: float | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
+        secrets: set[str] = set()
+        self.spec = ServerSpec.model_validate(expand_env(template.model_dump(by_alias=True), secrets))
+        self.redact = Redactor(secrets, self.spec)
+        self._reader = ResponseReader(self.spec)
+        self._max_attempts = max_attempts
+        self._sleep = sleep
+        self._pacer = Pacer(rps, sleep=sleep, clock=clock)
+        self.transport = Transport(
+            self.spec.url,
+            headers=self.spec.headers,
+            timeout_s=self.spec.timeout_s,
+            concurrency=concurrency,
+            max_body_bytes=self.spec.max_body_bytes,
+            clock=clock,
+        )
+
+    async def __aenter__(self) -> "RAGClient":
+        await self.transport.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.transport.__aexit__()
+
+    @property
+    def url(self) -> str:
+        """The server's URL without credentials."""
+        return public_url(self.spec.url)
+
+    async def health(self) -> None:
+        """Check that the server is there.
+
+        Raises:
+            ServerUnreachableError: Nothing answers.
+            ServerRefusedError: It answers with an error.
+        """
+        if self.spec.health is None:
+            return
+        try:
+            await self.transport.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
+        except TransportFailure as failure:
+            message = self.redact.text(failure.error.message)
+            if failure.error.kind in {"connect", "timeout"}:
+                raise ServerUnreachableError(
+                    f"no RAG server answers at {self.url} ({message})",
+                    "start one with `evals serve`, name yours with --rag-url, or evaluate the built-in one with --embedded",
+                ) from failure
+            raise ServerRefusedError(
+                f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
+                "set server.headers for a server that wants a login, server.health.path for another health check",
+            ) from failure
+
+    async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Read the server's configuration.
+
+        Returns:
+            The facts by our names (None where the server does not say), and the raw bodies by path.
+        """
+        facts: dict[str, Any] = {}
+        raw: dict[str, Any] = {}
+        for endpoint in self.spec.info:
+            body = await self.get_json(endpoint.path)
+            raw[endpoint.path] = self.redact.value(body)
+            for name, expression in endpoint.map.items():
+                value = self._fact(expression, raw[endpoint.path])
+                facts[name] = facts.get(name) if value is None else value
+        return facts, raw
+
+    async def get_json(self, path: str) -> Any:
+        """Read a JSON body with GET; None where there is none to be had."""
+        try:
+            reply = await self.transport.send("GET", path, timeout_s=START_TIMEOUT_S)
+            return parse_json(reply.body)
+        except (TransportFailure, ValueError):
+            return None
+
+    async def ask(self, question: str) -> EvalResponse:
+        """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
+        attempts = Attempts()
+        request = self._request(self.spec.ask, question)
+
+        async def send() -> Reply:
+            await self._pacer.wait()
+            return await self.transport.send(**request)
+
+        try:
+            reply = await send_with_retries(send, self._max_attempts, attempts, self._sleep)
+        except TransportFailure as failure:
+            return self._failed(failure, attempts)
+        return self._read(reply, attempts)
+
+    def _request(self, ask: AskSpec, question: str) -> dict[str, Any]:
+        values = {"question": question, "uuid": str(uuid.uuid4())}
+        request: dict[str, Any] = {"method": ask.method, "path": ask.path}
+        for key, template in (("params", ask.query), ("headers", ask.headers), ("json", ask.body)):
+            if template:
+                request[key] = render(template, values)
+        return request
+
+    def _read(self, reply: Reply, attempts: Attempts) -> EvalResponse:
+        base: dict[str, Any] = {
+            "latency_ms": reply.elapsed_ms,
+            "attempts": attempts.count,
+            "waited_ms": attempts.waited_s * 1000,
+            "raw": self.redact.body(reply.body),
+        }
+        try:
+            body = parse_json(reply.body)
+        except ValueError:
+            kind = reply.headers.get("content-type", "no content type")
+            message = f"the body is not JSON ({kind}): {base['raw'][:120]!r}"
+            return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
+        try:
+            if self.spec.ask.ok_when is not None and not find(self.spec.ask.ok_when, body):
+                message = f"`{self.spec.ask.ok_when}` does not hold: {base['raw'][:200]}"
+                return EvalResponse(**base, error=ResponseError(kind="not_ok", status=reply.status, message=message))
+            return EvalResponse(**base, **self._reader.read(body))
+        except MappingError as error:
+            message = f"{error}: {base['raw'][:120]}"
+            return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
+
+    def _failed(self, failure: TransportFailure, attempts: Attempts) -> EvalResponse:
+        error = failure.error.model_copy(update={"message": self.redact.text(failure.error.message)})
+        return EvalResponse(
+            error=error,
+            latency_ms=failure.elapsed_ms if error.kind == "timeout" else None,
+            attempts=attempts.count,
+            waited_ms=attempts.waited_s * 1000,
+            raw=self.redact.body(failure.body) if failure.body else None,
+        )
+
+    def _fact(self, expression: str, body: Any) -> Any:
+        try:
+            return find(expression, body)
+        except MappingError:
+            return None  # the path exists but holds something else: the server does not say
+
+    def reread(self, raw: str) -> Mapping[str, Any]:
+        """Read a stored body with this client's mapping.
+
+        Raises:
+            MappingError: The body holds no answer for this mapping.
+            ValueError: It is not JSON.
+        """
+        return self._reader.read(parse_json(raw.encode()))

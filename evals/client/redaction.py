@@ -1,0 +1,49 @@
+"""No credential reaches a file or a message."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from evals.client.spec import ServerSpec
+
+MAX_RAW_CHARS = 256 * 1024
+_SHORTEST_SECRET = 4
+_MASK = "***"
+_SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie", "password")
+
+
+class Redactor:
+    """Masks the values that came from the environment, credential headers and the URL's password.
+
+    Args:
+        secrets: Values to mask.
+        spec: The server, with the environment's values filled in.
+    """
+
+    def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
+        found = set(secrets)
+        for name, value in {**spec.headers, **spec.ask.headers}.items():
+            if any(word in name.lower() for word in _SECRET_HEADERS):
+                found.update((value, value.rpartition(" ")[2]))
+        parts = urlsplit(spec.url)
+        found.update(unquote(part) for part in (parts.password,) if part)
+        self._secrets = sorted((s for s in found if len(s) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """The text with every secret masked."""
+        for secret in self._secrets:
+            if secret in text:
+                text = text.replace(secret, _MASK)
+        return text
+
+    def body(self, body: bytes) -> str:
+        """A received body as text: masked, and cut at a bound that is said at its end."""
+        text = self.text(body.decode("utf-8", "replace"))
+        if len(text) > MAX_RAW_CHARS:
+            return f"{text[:MAX_RAW_CHARS]}… [cut: {len(text):,} characters]"
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every secret masked."""
+        return json.loads(self.text(json.dumps(value))) if self._secrets else value

@@ -1,0 +1,71 @@
+"""When a question is asked again, and how long to wait before."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from evals.client.transport import Reply, TransportFailure
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 8.0
+LONGEST_RETRY_AFTER_S = 30.0
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What it took: how many attempts, and how long was waited between them."""
+
+    count: int = 0
+    waited_s: float = 0.0
+
+
+def retrying(
+    max_attempts: int,
+    attempts: Attempts,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    jitter: Callable[[], float] = random.random,
+) -> AsyncRetrying:
+    """Build the policy: retryable failures only, exponential back-off with jitter, Retry-After up to a ceiling."""
+
+    def wait(state: RetryCallState) -> float:
+        failure = state.outcome.exception() if state.outcome else None
+        asked = failure.retry_after_s if isinstance(failure, TransportFailure) else None
+        if asked is not None:
+            return min(asked, LONGEST_RETRY_AFTER_S)
+        longest: float = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (state.attempt_number - 1))
+        return longest * (1 - 0.25 * jitter())
+
+    async def paused(seconds: float) -> None:
+        attempts.waited_s += seconds
+        await sleep(seconds)
+
+    return AsyncRetrying(
+        stop=stop_after_attempt(max_attempts),
+        wait=wait,
+        retry=retry_if_exception(lambda error: isinstance(error, TransportFailure) and error.retryable),
+        sleep=paused,
+        reraise=True,
+    )
+
+
+async def send_with_retries(
+    send: Callable[[], Awaitable[Reply]],
+    max_attempts: int,
+    attempts: Attempts,
+    sleep: Callable[[float], Awaitable[None]],
+) -> Reply:
+    """Send until it succeeds, fails for good or the attempts are used up.
+
+    Raises:
+        TransportFailure: Of the last attempt.
+    """
+
+    async def once() -> Reply:
+        attempts.count += 1
+        return await send()
+
+    reply: Reply = await retrying(max_attempts, attempts, sleep)(once)
+    return reply

@@ -1,0 +1,110 @@
+"""How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from evals.schemas.base import Record
+
+
+class Endpoint(Record):
+    """A path that is read with GET."""
+
+    path: str
+
+
+class InfoEndpoint(Endpoint):
+    """A path that tells about the server's configuration."""
+
+    map: dict[str, str] = {}
+    """Our name of a fact: the JMESPath expression that finds it in the body."""
+
+
+class AskSpec(Record, populate_by_name=True):
+    """The request that asks a question; {{question}} and {{uuid}} may stand anywhere in its strings."""
+
+    method: Literal["GET", "POST"] = "POST"
+    path: str
+    query: dict[str, str] = {}
+    """Parameters of the URL."""
+    headers: dict[str, str] = {}
+    body: Any = Field(default=None, alias="json")
+    """The JSON body; None sends none."""
+    ok_when: str | None = None
+    """JMESPath over the body: where it is false or null, a 200 counts as a failure (not_ok)."""
+
+
+class MapSpec(Record):
+    """Where the parts of an answer stand in the body, as JMESPath."""
+
+    answer: str
+    chunks: str | None = None
+    citations: str | None = None
+    usage: str | None = None
+    model: str | None = None
+    confidence: str | None = None
+    stages: str | None = None
+
+
+class CitationSpec(Record):
+    """How citations are given."""
+
+    given_as: Literal["list", "markers", "auto", "none"] = "auto"
+    """list: by `map.citations`; markers: in the answer's text; auto: the list, else markers; none: not at all."""
+    markers: str = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
+    """Pattern of a marker; its first group holds numbers, with commas and ranges, or an id."""
+    base: int = 1
+    """Number of the first chunk."""
+
+
+class UploadSpec(Record):
+    """How documents are given to the server."""
+
+    method: Literal["POST", "PUT"] = "POST"
+    path: str
+    field: str = "files"
+    """Name of the multipart field, repeated for each document of a batch."""
+    batch: int = Field(default=50, ge=1)
+    id: str | None = None
+    """JMESPath to the id of the upload job, which `ready.path` holds as {{id}}."""
+
+
+class ReadySpec(Record):
+    """How to see that uploaded documents can be found."""
+
+    path: str
+    done_when: str
+    """JMESPath over the job's status; true when nothing is pending."""
+    failed: str | None = None
+    """JMESPath to a list of what failed, empty or null where nothing did."""
+    timeout_s: float = Field(default=600.0, gt=0)
+
+
+class DocumentsSpec(Endpoint):
+    """Where the server lists its documents."""
+
+    map: str
+    """JMESPath to a list of {id, name}."""
+
+
+class ServerSpec(Record):
+    """One server: where it is, how it is asked and how its answers are read."""
+
+    profile: str = "rag-server"
+    url: str = "http://localhost:8001"
+    headers: dict[str, str] = {}
+    """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
+    health: Endpoint | None = None
+    info: list[InfoEndpoint] = []
+    usage_needs_concurrency: int | None = None
+    """Above this concurrency the server's token counts mix, and cost is approximate."""
+    ask: AskSpec
+    map: MapSpec
+    citations: CitationSpec = CitationSpec()
+    clean: list[str] = []
+    """Patterns removed from the answer before anything looks at it."""
+    documents: DocumentsSpec | None = None
+    upload: UploadSpec | None = None
+    ready: ReadySpec | None = None

@@ -1,0 +1,23 @@
+"""Request templates: {{question}} and other names anywhere in the strings of a JSON value."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def render(template: Any, values: Mapping[str, str]) -> Any:
+    """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
+
+    Args:
+        template: Any JSON value.
+        values: What each {{name}} stands for; a name that is not among them stays as written.
+    """
+    if isinstance(template, str):
+        return _NAME.sub(lambda found: values.get(found.group(1), found.group(0)), template)
+    if isinstance(template, Mapping):
+        return {key: render(item, values) for key, item in template.items()}
+    if isinstance(template, list):
+        return [render(item, values) for item in template]
+    return template

@@ -1,0 +1,251 @@
+"""HTTP: the only module that knows the HTTP library and its errors.
+
+One client per concurrent request, each with one connection, all sharing one SSL context: a pool of many connections is
+scanned at every request, which costs more than the request itself.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from evals.errors import ConfigError
+from evals.schemas import ResponseError
+from evals.schemas.response import ErrorKind
+
+CONNECT_TIMEOUT_S = 10.0
+RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
+
+
+class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to the record, not an error to report
+    """An exchange that brought no answer.
+
+    Attributes:
+        error: What happened, as it is recorded.
+        retryable: Whether asking again may help.
+        retry_after_s: How long the server asks us to wait.
+        elapsed_ms: How long the attempt took.
+        body: What was received, if anything.
+    """
+
+    def __init__(
+        self,
+        error: ResponseError,
+        *,
+        retryable: bool,
+        elapsed_ms: float = 0.0,
+        retry_after_s: float | None = None,
+        body: bytes = b"",
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.retryable = retryable
+        self.elapsed_ms = elapsed_ms
+        self.retry_after_s = retry_after_s
+        self.body = body
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A complete HTTP response."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    elapsed_ms: float
+
+
+# Most specific first; a test holds that every error class of the library is covered.
+_KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
+    (httpx.TimeoutException, "timeout", True),
+    (httpx.UnsupportedProtocol, "connect", False),
+    (httpx.TransportError, "connect", True),
+    (httpx.DecodingError, "malformed", False),
+    (httpx.TooManyRedirects, "status", False),
+    (httpx.RequestError, "connect", False),
+    (httpx.InvalidURL, "connect", False),
+)
+
+
+def classify(error: Exception) -> tuple[ErrorKind, bool]:
+    """The kind of a library error, and whether asking again may help."""
+    for cls, kind, retryable in _KINDS:
+        if isinstance(error, cls):
+            return kind, retryable
+    return "connect", False
+
+
+class Transport:
+    """Sends requests to one base URL, at most `concurrency` at a time.
+
+    Args:
+        url: Base URL, without trailing slash needed.
+        headers: Sent with every request.
+        timeout_s: For a whole exchange, from sending to the last byte.
+        concurrency: How many requests may be in flight.
+        max_body_bytes: A longer body is `too_large`.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 120.0,
+        concurrency: int = 4,
+        max_body_bytes: int = 16 * 1024 * 1024,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.base = check_url(url)
+        self._headers = dict(headers or {})
+        self._timeout_s = timeout_s
+        self._concurrency = concurrency
+        self._max_body = max_body_bytes
+        self._clock = clock
+        self._clients: list[httpx.AsyncClient] = []
+        self._free: asyncio.LifoQueue[httpx.AsyncClient] = asyncio.LifoQueue()
+
+    async def __aenter__(self) -> "Transport":
+        context = ssl.create_default_context() if self.base.startswith("https") else False
+        timeout = httpx.Timeout(self._timeout_s, connect=min(CONNECT_TIMEOUT_S, self._timeout_s), pool=None)
+        for _ in range(self._concurrency):
+            try:
+                client = httpx.AsyncClient(
+                    headers=self._headers,
+                    timeout=timeout,
+                    verify=context,
+                    limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+                )
+            except (ValueError, TypeError, UnicodeEncodeError) as error:
+                raise ConfigError(f"server.headers cannot be sent: {error}", "check their names and values") from error
+            self._clients.append(client)
+            self._free.put_nowait(client)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for client in self._clients:
+            await client.aclose()
+
+    async def send(self, method: str, path: str, *, timeout_s: float | None = None, **request: Any) -> Reply:
+        """Make one exchange; waiting for a free client is not part of its time.
+
+        Args:
+            method: HTTP method.
+            path: Path below the base URL, or a whole URL.
+            timeout_s: Shorter than the client's own, for calls that must not hang.
+            request: As httpx takes it: json, params, headers, files.
+
+        Raises:
+            TransportFailure: There is no complete response, or its status is no success.
+        """
+        limit = timeout_s or self._timeout_s
+        async with self._client() as client:
+            start = self._clock()
+            try:
+                async with asyncio.timeout(limit):
+                    status, headers, body = await self._exchange(client, method, self.base + path, request)
+            except TimeoutError as error:
+                raise self._timed_out(limit, start) from error
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise self._failed(error, limit, start) from error
+            elapsed = (self._clock() - start) * 1000
+        if not 200 <= status < 300:
+            raise _status_failure(status, headers, body, elapsed)
+        return Reply(status, headers, body, elapsed)
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
+        client = await self._free.get()
+        try:
+            yield client
+        finally:
+            self._free.put_nowait(client)
+
+    async def _exchange(
+        self, client: httpx.AsyncClient, method: str, url: str, request: Mapping[str, Any]
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        response = await client.send(client.build_request(method, url, **request), stream=True)
+        try:
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > self._max_body:
+                    message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                    raise TransportFailure(
+                        ResponseError(kind="too_large", status=response.status_code, message=message),
+                        retryable=False,
+                        body=bytes(body[:4096]),
+                    )
+            return response.status_code, response.headers, bytes(body)
+        finally:
+            await response.aclose()
+
+    def _timed_out(self, limit: float, start: float) -> TransportFailure:
+        elapsed = max((self._clock() - start) * 1000, limit * 1000)
+        error = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
+        return TransportFailure(error, retryable=True, elapsed_ms=elapsed)
+
+    def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
+        kind, retryable = classify(error)
+        if kind == "timeout" and not isinstance(error, httpx.ConnectTimeout):
+            return self._timed_out(limit, start)
+        kind = "connect" if kind == "timeout" else kind
+        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        elapsed = (self._clock() - start) * 1000
+        return TransportFailure(ResponseError(kind=kind, message=message), retryable=retryable, elapsed_ms=elapsed)
+
+
+def _status_failure(status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float) -> TransportFailure:
+    said = " ".join(body[:500].decode("utf-8", "replace").split())[:200]
+    return TransportFailure(
+        ResponseError(kind="status", status=status, message=f"HTTP {status}" + (f": {said}" if said else "")),
+        retryable=status in RETRYABLE_STATUS,
+        retry_after_s=parse_retry_after(headers.get("retry-after")),
+        elapsed_ms=elapsed_ms,
+        body=body,
+    )
+
+
+def parse_retry_after(value: str | None, now: float | None = None) -> float | None:
+    """Seconds that a Retry-After header asks to wait, in either of its forms; None where it says nothing usable."""
+    if not value:
+        return None
+    value = value.strip()
+    if value.isascii() and value.replace(".", "", 1).isdigit():
+        return float(value)
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - rarely needed
+
+    try:
+        until = parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, until - (time.time() if now is None else now))
+
+
+def check_url(url: str) -> str:
+    """The base URL without trailing slash.
+
+    Raises:
+        ConfigError: It is no http(s) URL with a host.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"not a URL of a server: {url!r}", "give one such as http://localhost:8001")
+    return url.rstrip("/")
+
+
+def public_url(url: str) -> str:
+    """The URL without user, password, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -1,0 +1,237 @@
+"""The configuration of an evaluation: defaults, a YAML file, and what overrides both."""
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from evals.client.profile import first_problem, merge, read_yaml, resolve_spec
+from evals.client.spec import ServerSpec
+from evals.errors import ConfigError, UnknownNameError
+from evals.metrics.matching import MatchSettings, Rule
+from evals.schemas.base import Finite, Record
+
+DEFAULT_URL = "http://localhost:8001"
+DEFAULT_RUNS_DIR = "data/eval_runs"
+
+
+class DatasetName(StrEnum):
+    """The built-in datasets."""
+
+    RAGBENCH = "ragbench"
+    QASPER = "qasper"
+    SQUAD_V2 = "squad_v2"
+    HOTPOTQA = "hotpotqa"
+    MSMARCO = "msmarco"
+    GOLDEN = "golden"
+
+
+class MatchConfig(Record):
+    """How a retrieved chunk is recognised as gold (see docs/matching.md)."""
+
+    rule: Rule = "auto"
+    overlap_threshold: Finite = Field(default=0.7, gt=0, le=1)
+    overlap_min_tokens: int = Field(default=8, ge=1)
+    inside_min_tokens: int = Field(default=20, ge=1)
+    short_gold_tokens: int = Field(default=8, ge=1)
+
+    def settings(self) -> MatchSettings:
+        """The same, as metrics take it."""
+        return MatchSettings(**self.model_dump())
+
+
+class JudgeConfig(Record):
+    """The LLM judge of the generation metrics."""
+
+    enabled: bool = True
+    model: str = "claude-sonnet-5-5"
+
+
+class PriceConfig(Record):
+    """US dollars for a million tokens of a model."""
+
+    input: Finite = Field(ge=0)
+    output: Finite = Field(ge=0)
+
+
+class ScoringConfig(Record):
+    """How the weighted score is made of the metrics."""
+
+    weights: dict[str, Finite] = {
+        "accuracy": 0.30,
+        "faithfulness": 0.20,
+        "citation": 0.20,
+        "retrieval": 0.15,
+        "cost": 0.10,
+        "latency": 0.05,
+    }
+    feeds: dict[str, list[str]] = {
+        "accuracy": ["answer_correctness", "answer_relevancy", "unanswerable_accuracy"],
+        "faithfulness": ["faithfulness"],
+        "citation": ["citation_precision", "citation_recall", "section_accuracy"],
+        "retrieval": ["recall_at_5", "mrr", "ndcg_at_10"],
+        "cost": ["cost_per_query"],
+        "latency": ["latency_p50"],
+    }
+    """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
+    thresholds: dict[str, Finite] = {"USD": 0.10, "ms": 30_000.0}
+    """The value of a unit at which an objective is worth nothing."""
+
+    @field_validator("weights")
+    @classmethod
+    def _weights_are_positive(cls, weights: dict[str, float]) -> dict[str, float]:
+        if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
+            raise ValueError("weights must not be negative, and at least one must be positive")
+        return weights
+
+    @model_validator(mode="after")
+    def _weights_name_objectives(self) -> Self:
+        for name in self.weights:
+            if name not in self.feeds:
+                raise ValueError(f"weight of an objective that nothing feeds: {name!r} (add it to scoring.feeds)")
+        return self
+
+
+class EvalConfig(Record):
+    """Everything that decides what an evaluation does.
+
+    `rag_server_url` is accepted as a short form of `server.url`, and a single bool as `judge.enabled`.
+    """
+
+    name: str | None = None
+    """Name of the run; "eval-<id>" where None."""
+    datasets: list[str] | None = None
+    """Names, each with `:config` where another config is wanted. None: ragbench, or golden with `embedded`."""
+    dataset_file: Path | None = None
+    """Questions of your own, which replace the datasets."""
+    data_dir: Path | None = None
+    """Folder of local rows, instead of the hub."""
+    samples_per_dataset: int | None = Field(default=100, ge=1)
+    """How many questions of each dataset; None for all."""
+    seed: int = 42
+    suite: list[str] = ["core"]
+    metrics: list[str] = []
+    """Metrics by name: with the default suite they replace it, with a suite named they add to it."""
+    server: dict[str, Any] = {}
+    """Keys laid over the profile's: see docs/profiles.md."""
+    embedded: bool = False
+    """Start the built-in reference server and evaluate that."""
+    ingest: bool = False
+    """Upload the datasets' documents first."""
+    preflight: bool = True
+    """Stop where the server holds none of the documents that the questions are about."""
+    concurrency: int = Field(default=4, ge=1, le=256)
+    rps: Finite | None = Field(default=None, gt=0)
+    """At most so many requests start in a second."""
+    max_attempts: int = Field(default=3, ge=1, le=10)
+    warmup: int = Field(default=1, ge=0, le=100)
+    """Questions asked first, recorded and unscored."""
+    on_error: Literal["exclude", "worst"] = "exclude"
+    """Whether a question without an answer is left out of quality, or counts as the worst value."""
+    max_error_rate: Finite = Field(default=0.1, ge=0, le=1)
+    """With more failures than this the run is partial, and the exit code 4."""
+    match: MatchConfig = MatchConfig()
+    judge: JudgeConfig = JudgeConfig()
+    prices: dict[str, PriceConfig] = {}
+    """By model; they go before what the server says of itself."""
+    scoring: ScoringConfig = ScoringConfig()
+    confidence: Finite = Field(default=0.95, gt=0.5, lt=1)
+    """Of all intervals."""
+    gate: list[str] = []
+    """Conditions on metrics, such as recall_at_5>=0.8; where one fails the exit code is 1."""
+    runs_dir: Path = Path(DEFAULT_RUNS_DIR)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        data = dict(data)
+        url = data.pop("rag_server_url", None)
+        if url is not None:
+            data["server"] = {**(data.get("server") or {}), "url": url}
+        if isinstance(data.get("judge"), bool):
+            data["judge"] = {"enabled": data["judge"]}
+        return data
+
+    @field_validator("datasets", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return value.split(",") if isinstance(value, str) else value
+
+    @property
+    def rag_server_url(self) -> str:
+        """The URL of the server: from the configuration, else RAG_SERVER_URL, else the default."""
+        return str(self.server.get("url") or os.environ.get("RAG_SERVER_URL") or DEFAULT_URL)
+
+    @property
+    def dataset_names(self) -> list[str]:
+        """The datasets that are asked for, defaults filled in."""
+        if self.datasets is not None:
+            return list(self.datasets)
+        return [DatasetName.GOLDEN.value if self.embedded else DatasetName.RAGBENCH.value]
+
+    @property
+    def suite_names(self) -> list[str]:
+        """The suites to compute: none where metrics are named and the suite is the default."""
+        return [] if self.metrics and "suite" not in self.model_fields_set else list(self.suite)
+
+    def server_spec(self) -> ServerSpec:
+        """The server's specification: its profile with this configuration laid over it.
+
+        Raises:
+            ConfigError: The profile does not exist, or a key is wrong.
+        """
+        return resolve_spec({**self.server, "url": self.rag_server_url})
+
+    @classmethod
+    def build(cls, *layers: Mapping[str, Any]) -> "EvalConfig":
+        """Build a configuration of layers, of which later ones go before earlier ones.
+
+        Raises:
+            ConfigError: A key is unknown or a value wrong; the message names the key.
+        """
+        merged: dict[str, Any] = {}
+        for layer in layers:
+            merged = merge(merged, layer)
+        try:
+            return cls.model_validate(merged)
+        except ValidationError as error:
+            raise _explain(error) from error
+
+    @classmethod
+    def from_file(cls, path: Path | str, overrides: Mapping[str, Any] | None = None) -> "EvalConfig":
+        """Read a configuration file.
+
+        Args:
+            path: A YAML file with the keys of this class.
+            overrides: What goes before the file, such as flags.
+
+        Raises:
+            ConfigError: The file cannot be read, a key is unknown or a value wrong.
+        """
+        return cls.build(read_yaml(Path(path), "configuration"), overrides or {})
+
+    def as_written(self) -> dict[str, Any]:
+        """What is stored with a run: all values, with ${ENV} as written."""
+        return self.model_dump(mode="json")
+
+
+def _explain(error: ValidationError) -> ConfigError:
+    problem = error.errors(include_url=False)[0]
+    if problem["type"] == "extra_forbidden":
+        return UnknownNameError("configuration key", str(problem["loc"][-1]), _keys_beside(problem["loc"]))
+    return ConfigError(f"configuration: {first_problem(error)}", "eval_config.yml documents every key")
+
+
+def _keys_beside(loc: tuple[int | str, ...]) -> list[str]:
+    model: type[Record] = EvalConfig
+    for part in loc[:-1]:
+        inner = model.model_fields.get(str(part))
+        annotation = inner.annotation if inner else None
+        if isinstance(annotation, type) and issubclass(annotation, Record):
+            model = annotation
+    return [*model.model_fields, *(["rag_server_url"] if model is EvalConfig else [])]

@@ -1,0 +1,1 @@
+"""Datasets: questions with their gold and the documents that they were drawn from."""

@@ -1,0 +1,141 @@
+"""What a dataset loader is, and what all loaders share."""
+
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+
+from evals.datasets.hub import HubSource, clone_of, hub_rows
+from evals.datasets.rows import Rows, local_rows
+from evals.datasets.sampling import sample
+from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How much is loaded, and from where.
+
+    Attributes:
+        samples: Number of questions; None for all.
+        seed: Of the draw.
+        config: Another config of the dataset than its default.
+        data_dir: Folder of local files or clones, instead of the hub.
+    """
+
+    samples: int | None = 100
+    seed: int = 42
+    config: str | None = None
+    data_dir: Path | None = None
+
+
+@dataclass
+class Draft:
+    """What a loader makes of the rows: questions, the corpus, and what it had to drop."""
+
+    questions: list[EvalQuestion] = field(default_factory=list)
+    documents: dict[str, Document] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def add_document(self, name: str, text: str, *, head: str = "") -> Document:
+        """Add a document once, whatever the number of rows that hold it.
+
+        Args:
+            name: Its title; its id is made of title and text.
+            text: Its body.
+            head: A line that is put above the body, such as the title.
+        """
+        document_id = f"{slug(name)}-{short_hash(name, text)}"
+        if document_id not in self.documents:
+            body = f"{head}\n\n{text}" if head else text
+            self.documents[document_id] = Document(id=document_id, name=name, text=body)
+        return self.documents[document_id]
+
+
+class BaseDatasetLoader(ABC):
+    """Loads one dataset. The class attributes are what `evals datasets` shows."""
+
+    name: ClassVar[str]
+    aspects: ClassVar[tuple[str, ...]]
+    """Groups of metrics that the dataset can feed."""
+    description: ClassVar[str]
+    licence: ClassVar[str]
+    origin: ClassVar[str]
+    """Where it comes from, for people."""
+
+    @abstractmethod
+    def load(self, options: LoadOptions) -> EvalDataset:
+        """Load questions and corpus.
+
+        Raises:
+            DatasetError: The rows cannot be had or read.
+        """
+
+    def build(self, draft: Draft, *, config: str | None, split: str | None, source: str) -> EvalDataset:
+        """Make the dataset of a draft, with its fingerprint."""
+        documents = list(draft.documents.values())
+        return EvalDataset(
+            name=self.name,
+            aspects=list(self.aspects),
+            questions=draft.questions,
+            documents=documents,
+            fingerprint=DatasetFingerprint(
+                name=self.name,
+                config=config,
+                split=split,
+                source=source,
+                questions=len(draft.questions),
+                documents=len(documents),
+                sha256=fingerprint(draft.questions),
+                dropped=dict(draft.dropped),
+            ),
+        )
+
+
+class HubDatasetLoader(BaseDatasetLoader):
+    """A dataset with one row a question, from the hub or from local files with the same columns."""
+
+    hub: ClassVar[HubSource]
+    id_column: ClassVar[str] = "id"
+
+    def load(self, options: LoadOptions) -> EvalDataset:
+        """Draw rows and convert them."""
+        rows, config = self.open(options)
+        places = sample([str(row_id) for row_id in rows.column(self.id_column)], options.samples, options.seed)
+        return self.build(self.convert(rows, places), config=config, split=self.hub.split, source=rows.source)
+
+    def open(self, options: LoadOptions) -> tuple[Rows, str]:
+        """The rows, and the config that they are of."""
+        if options.data_dir is None:
+            return hub_rows(self.hub, options.config), options.config or self.hub.config
+        clone = clone_of(options.data_dir, self.hub)
+        if clone is not None:
+            return hub_rows(self.hub, options.config, clone=clone), options.config or self.hub.config
+        return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
+
+    @abstractmethod
+    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+        """Make questions and documents of the rows drawn."""
+
+
+def fingerprint(questions: Iterable[EvalQuestion]) -> str:
+    """Hash the questions with all their gold, so that two runs can be told to be over the same ones."""
+    digest = sha256()
+    for question in questions:
+        digest.update(question.model_dump_json().encode())
+    return digest.hexdigest()
+
+
+def slug(text: str, length: int = 60) -> str:
+    """The text as part of a file name."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:length].strip("-") or "document"
+
+
+def short_hash(*parts: Any) -> str:
+    """Eight hexadecimal digits of a hash over the parts."""
+    return sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:8]

@@ -1,0 +1,52 @@
+"""SQuAD v2: half of its questions look answerable from their paragraph, and are not."""
+
+from collections.abc import Sequence
+
+from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.hub import HubSource
+from evals.datasets.rows import Rows
+from evals.schemas import EvalQuestion, GoldPassage
+
+
+class SquadV2Loader(HubDatasetLoader):
+    """SQuAD v2, validation split. A row without answers is unanswerable and has no gold passage.
+
+    The corpus is all paragraphs of the articles that the questions were drawn from: gold and distractors.
+    """
+
+    name = "squad_v2"
+    aspects = ("abstention", "retrieval", "generation")
+    description = "Questions on Wikipedia paragraphs; about half cannot be answered from them"
+    licence = "CC BY-SA 4.0"
+    origin = "HuggingFace: rajpurkar/squad_v2"
+    hub = HubSource("rajpurkar/squad_v2", config="squad_v2", split="validation")
+
+    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+        """Make questions of the rows and documents of their articles' paragraphs."""
+        draft = Draft()
+        chosen = rows.take(places)
+        titles = {row["title"] for row in chosen}
+        for title, context in dict.fromkeys(zip(rows.column("title"), rows.column("context"), strict=True)):
+            if title in titles:
+                name = title.replace("_", " ")
+                draft.add_document(name, context, head=name)
+        for row in chosen:
+            variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
+            draft.questions.append(
+                EvalQuestion(
+                    id=f"{self.name}:{row['id']}",
+                    question=row["question"].strip(),
+                    expected_answer=variants[0] if variants else None,
+                    answers=variants,
+                    gold_passages=[self._gold(row["title"], row["context"], draft)] if variants else [],
+                    is_unanswerable=not variants,
+                    dataset=self.name,
+                    metadata={"article": row["title"].replace("_", " ")},
+                )
+            )
+        return draft
+
+    def _gold(self, title: str, context: str, draft: Draft) -> GoldPassage:
+        document = draft.add_document(title.replace("_", " "), context, head=title.replace("_", " "))
+        start = len(document.text) - len(context)
+        return GoldPassage(text=context, document_id=document.id, span=(start, len(document.text)))

@@ -1,0 +1,86 @@
+"""The embedded reference server as a child process, evaluated by HTTP like any other server."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, Queue
+
+from evals.errors import ServerUnreachableError
+
+START_TIMEOUT_S = 30.0
+_STOP_TIMEOUT_S = 5.0
+
+
+@contextmanager
+def embedded_server() -> Iterator[str]:
+    """Start the reference server on a free loopback port; yields its URL.
+
+    The child ends when its standard input closes, so it never outlives this process.
+
+    Raises:
+        ServerUnreachableError: It did not start; the message holds what it said.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "evals.reference_server",
+        "--port",
+        "0",
+        "--corpus",
+        "none",
+        "--exit-with-stdin",
+    ]
+    home = str(Path(__file__).resolve().parent.parent)
+    path = os.pathsep.join(part for part in (home, os.environ.get("PYTHONPATH", "")) if part)
+    with tempfile.TemporaryFile() as log:
+        child = subprocess.Popen(  # noqa: S603 - our own module, no input of others
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C is for the evaluation; the server ends with it
+        )
+        try:
+            line = _first_line(child)
+            if not line:
+                log.seek(0)
+                said = log.read().decode("utf-8", "replace").strip().splitlines()
+                raise ServerUnreachableError(f"the embedded server did not start: {said[-1] if said else 'no output'}")
+            listening = json.loads(line)
+            yield f"http://{listening['host']}:{listening['port']}"
+        finally:
+            _stop(child)
+
+
+def _first_line(child: subprocess.Popen[bytes]) -> bytes:
+    """The line in which the child says where it listens; empty where it ends or says nothing in time."""
+    lines: Queue[bytes] = Queue()
+
+    def read() -> None:
+        if child.stdout is not None:
+            lines.put(child.stdout.readline())
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        return lines.get(timeout=START_TIMEOUT_S)
+    except Empty:
+        return b""
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    if child.stdin is not None:
+        child.stdin.close()
+    try:
+        child.wait(_STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    if child.stdout is not None:
+        child.stdout.close()

@@ -1,0 +1,121 @@
+"""What can go wrong, as a tree, with the exit code of each branch.
+
+    EvalsError                     2
+    ├── ConfigError                2   wrong usage, option, key or value
+    │   ├── UnknownNameError       2   a name that does not exist; says the nearest that does
+    │   └── CorpusMissingError     2   the server does not hold the documents the questions are about
+    ├── DatasetError               2   rows that cannot be loaded or read
+    │   └── HubUnreachableError    2   the dataset hub cannot be reached and the cache is empty
+    ├── JudgeError                 2   the judge cannot be used (no key, refused key)
+    ├── ServerError                3   the RAG server, before any question was answered
+    │   ├── ServerUnreachableError 3   nothing answers at the URL
+    │   └── ServerRefusedError     3   something answers, but not as a RAG server should
+    ├── IngestError                3   the server did not take the documents
+    ├── StoreError                 4   a run cannot be written (disk full, no permission)
+    │   └── RunNotFoundError       2   no saved run, or more than one, has this id
+    ├── RunIncompleteError         4   too many questions without an answer; what there is was saved
+    └── GateFailedError            1   a threshold or a comparison was not met
+
+A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+EXIT_OK = 0
+EXIT_INTERNAL = 70
+EXIT_INTERRUPTED = 130
+
+
+class EvalsError(Exception):
+    """The base of all errors that a user can cause or mend.
+
+    Args:
+        message: One sentence that names the thing that is wrong.
+        hint: The way out, as something to do.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(EvalsError):
+    """Wrong usage: an option, a configuration key or a value."""
+
+
+class UnknownNameError(ConfigError):
+    """A name that does not exist.
+
+    Args:
+        kind: What was named, for example "metric".
+        name: The name as given.
+        known: Every valid name.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name.lower(), names, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        super().__init__(f"unknown {kind} {name!r}", f"{hint}known: {', '.join(names)}")
+
+
+class CorpusMissingError(ConfigError):
+    """The server holds none of the documents that the questions are about."""
+
+
+class DatasetError(EvalsError):
+    """A dataset that cannot be loaded, or rows that cannot be read."""
+
+
+class HubUnreachableError(DatasetError):
+    """The dataset hub cannot be reached and the rows are not in the local cache."""
+
+
+class JudgeError(EvalsError):
+    """The judge cannot be used at all; a single failed judgement is a record, not this."""
+
+
+class ServerError(EvalsError):
+    """The RAG server, before it answered any question."""
+
+    exit_code = 3
+
+
+class ServerUnreachableError(ServerError):
+    """Nothing answers at the URL."""
+
+
+class ServerRefusedError(ServerError):
+    """Something answers, but it refuses us or is no RAG server of this profile."""
+
+
+class IngestError(ServerError):
+    """The server did not take the documents."""
+
+
+class StoreError(EvalsError):
+    """A run cannot be written or read."""
+
+    exit_code = 4
+
+
+class RunNotFoundError(StoreError):
+    """No saved run, or more than one, has this id or prefix."""
+
+    exit_code = 2
+
+
+class RunIncompleteError(EvalsError):
+    """Too many questions without an answer; what was answered is saved."""
+
+    exit_code = 4
+
+
+class GateFailedError(EvalsError):
+    """A threshold or a comparison was not met."""
+
+    exit_code = 1

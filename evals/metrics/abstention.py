@@ -1,0 +1,70 @@
+"""Abstention: does the server decline exactly the questions that cannot be answered?"""
+
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+
+
+class _Abstention(BaseMetric):
+    """What all abstention metrics share: a dataset that says which questions are answerable."""
+
+    group = MetricGroup.ABSTENTION
+    aggregation = Aggregation.RATE
+    needs = frozenset({Need.ANSWERABILITY})
+    of_unanswerable: bool | None = None
+    """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        unanswerable = question.is_unanswerable
+        if self.of_unanswerable is not None and unanswerable is (not self.of_unanswerable):
+            return "the question is " + ("unanswerable" if unanswerable else "answerable")
+        return super().not_applicable_to(question)
+
+    def measure(self, case: Case) -> MetricResult:
+        holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
+        return self.result(holds, abstained=case.abstained)
+
+    def holds(self, abstained: bool, unanswerable: bool) -> bool:
+        """Whether the question counts."""
+        raise NotImplementedError
+
+
+class UnanswerableAccuracy(_Abstention):
+    """Share of the questions on which the server abstains exactly when it should.
+
+    Formula: mean(abstained == unanswerable); it says nothing about whether a given answer is correct.
+    Range 0 to 1, higher is better. None where the dataset does not say whether the question is answerable.
+    """
+
+    name = "unanswerable_accuracy"
+
+    def holds(self, abstained: bool, unanswerable: bool) -> bool:
+        return abstained == unanswerable
+
+
+class FalsePositiveRate(_Abstention):
+    """Share of the answerable questions on which the server abstains.
+
+    Formula: |abstained and answerable| / |answerable|. Range 0 to 1, lower is better.
+    """
+
+    name = "abstention_false_positive_rate"
+    higher_is_better = False
+    of_unanswerable = False
+
+    def holds(self, abstained: bool, unanswerable: bool) -> bool:
+        return abstained
+
+
+class FalseNegativeRate(_Abstention):
+    """Share of the unanswerable questions that the server answers all the same.
+
+    Formula: |answered and unanswerable| / |unanswerable|. Range 0 to 1, lower is better.
+    """
+
+    name = "abstention_false_negative_rate"
+    higher_is_better = False
+    of_unanswerable = True
+
+    def holds(self, abstained: bool, unanswerable: bool) -> bool:
+        return not abstained

@@ -1,0 +1,167 @@
+"""What a metric is: a pure function of a record, with the facts that a reader needs to understand its number."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from evals.metrics.case import Case
+from evals.metrics.matching import MatchSettings
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
+
+
+class Aggregation(StrEnum):
+    """How the values of the questions become one value of the run."""
+
+    MEAN = "mean"
+    RATE = "rate"
+    """A mean of zeros and ones: its interval is Wilson's."""
+    PERCENTILE = "percentile"
+    SUM = "sum"
+
+
+class Need(StrEnum):
+    """What a metric needs in order to have a value."""
+
+    GOLD = "gold passages"
+    EXPECTED_ANSWER = "an expected answer"
+    ANSWERABILITY = "a dataset that says whether a question is answerable"
+    CHUNKS = "retrieved chunks"
+    CITATIONS = "citations"
+    SECTIONS = "sections"
+    USAGE = "token usage and prices"
+    JUDGE = "a judge"
+
+
+class BaseMetric(ABC):
+    """One metric. A subclass sets the class attributes and implements `measure`.
+
+    The class docstring is the reference: formula, conventions, source. `evals metrics NAME` prints it.
+    """
+
+    name: str
+    """The metric's name in run files, tables and gates; an instance may differ from its class (`recall_at_5`)."""
+    group: ClassVar[MetricGroup]
+    suites: ClassVar[frozenset[str]] = frozenset({"core"})
+    unit: ClassVar[str] = "ratio"
+    low: ClassVar[float | None] = 0.0
+    """The least possible value; None where there is none."""
+    high: ClassVar[float | None] = 1.0
+    higher_is_better: ClassVar[bool | None] = True
+    aggregation: ClassVar[Aggregation] = Aggregation.MEAN
+    percentile: ClassVar[float | None] = None
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    judge_calls: ClassVar[int] = 0
+    """Judge calls for one question."""
+
+    @abstractmethod
+    def measure(self, case: Case) -> MetricResult:
+        """Measure one answered question that has what the metric needs.
+
+        Returns `self.result(...)` or `self.undefined(...)`.
+        """
+
+    def score(self, case: Case) -> MetricResult:
+        """Measure one question, answered or not: a failure of transport is never a value."""
+        reason = self.not_applicable_to(case.question)
+        if reason:
+            return self.undefined(reason)
+        if case.response.error is not None:
+            return self.undefined(f"no answer: {case.response.error.kind}", missing="transport")
+        reason = self._lacking(case.response)
+        return self.undefined(reason) if reason else self.measure(case)
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        """Why the metric has no value for the question whatever the answer; None where it may have one."""
+        if Need.GOLD in self.needs and not question.gold_passages:
+            return "the question has no gold passages"
+        if Need.ANSWERABILITY in self.needs and question.is_unanswerable is None:
+            return "the dataset does not say whether the question is answerable"
+        return None
+
+    def _lacking(self, response: EvalResponse) -> str | None:
+        if Need.CHUNKS in self.needs and response.chunks is None:
+            return "the server sent no chunks"
+        if Need.CITATIONS in self.needs and response.citations is None:
+            return "the server sent no citations"
+        return None
+
+    def compute(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        verdicts: Sequence[JudgeVerdict] | None = None,
+        *,
+        settings: MatchSettings | None = None,
+    ) -> MetricResult:
+        """Measure one question.
+
+        Args:
+            question: The question with its gold.
+            response: What the server said.
+            verdicts: What a judge said about it, for metrics that need a judge.
+            settings: How chunks are recognised as gold; the defaults where None.
+        """
+        return self.score(Case(question, response, verdicts or (), settings or MatchSettings()))
+
+    def compute_batch(
+        self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None
+    ) -> list[MetricResult]:
+        """Measure many questions, in their order."""
+        return [self.compute(question, response, settings=settings) for question, response in pairs]
+
+    @classmethod
+    def defaults(cls) -> list["BaseMetric"]:
+        """The instances that a suite with this metric computes."""
+        return [cls()]
+
+    @classmethod
+    def from_name(cls, name: str) -> "BaseMetric | None":
+        """The instance that the name stands for, or None where it names another metric."""
+        return cls() if name == cls.name else None
+
+    @classmethod
+    def pattern(cls) -> str:
+        """How its names look: `mrr`, `recall_at_K`."""
+        return cls.name
+
+    def result(self, value: float, **details: Any) -> MetricResult:
+        """Build a result with a value."""
+        return MetricResult(name=self.name, group=self.group, value=float(value), details=details)
+
+    def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
+        """Build a result without a value, and say why."""
+        return MetricResult.model_validate(
+            {"name": self.name, "group": self.group, "reason": reason, "missing": missing, "details": details}
+        )
+
+
+class AtK(BaseMetric):
+    """A metric with a cut-off rank: any positive K works by name, `default_ks` are those of the suite."""
+
+    family: ClassVar[str]
+    default_ks: ClassVar[tuple[int, ...]]
+
+    def __init__(self, k: int) -> None:
+        if k < 1:
+            raise ValueError(f"{self.family}: k must be at least 1, not {k}")
+        self.k = k
+        self.name = f"{self.family}_{k}"
+
+    @classmethod
+    def defaults(cls) -> list[BaseMetric]:
+        """One instance for each default cut-off."""
+        return [cls(k) for k in cls.default_ks]
+
+    @classmethod
+    def from_name(cls, name: str) -> BaseMetric | None:
+        """The instance for a name such as `recall_at_20`."""
+        family, _, k = name.rpartition("_")
+        if family != cls.family or not (k.isascii() and k.isdigit()) or k.startswith("0"):
+            return None
+        return cls(int(k))
+
+    @classmethod
+    def pattern(cls) -> str:
+        """The family's name with K for the number."""
+        return f"{cls.family}_K"

@@ -1,0 +1,221 @@
+"""When a retrieved chunk is the gold one.
+
+Chunk ids change at every ingestion, so gold ids rarely match. `auto` tries the rules in order and keeps the first
+that holds, for each pair of chunk and gold; every rule can also be named alone.
+
+=========  ==================================================================================================
+chunk_id   equal ids
+text       the gold stands in the chunk, as whole words; a short gold (under 8 tokens) also needs the same
+           document where both name one
+inside     the chunk stands in the gold and has at least 20 tokens
+overlap    at least 0.7 of the tokens of the gold (of at least 8) are in the chunk, or in a run of chunks that
+           continue each other through the gold
+document   the same document; tried only when named, or when a chunk carries no text
+=========  ==================================================================================================
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from evals.metrics.text import bag, padded, tokens
+from evals.schemas import GoldPassage, RetrievedChunk
+
+Rule = Literal["auto", "chunk_id", "text", "inside", "overlap", "document"]
+RULES: tuple[Rule, ...] = ("auto", "chunk_id", "text", "inside", "overlap", "document")
+_AUTO: tuple[Rule, ...] = ("chunk_id", "text", "inside", "overlap")
+_ENDINGS = frozenset(
+    [
+        "txt",
+        "md",
+        "pdf",
+        "docx",
+        "doc",
+        "pptx",
+        "xlsx",
+        "html",
+        "htm",
+        "csv",
+        "json",
+        "asciidoc",
+        "adoc",
+        "rst",
+        "xml",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSettings:
+    """Which rule decides, and the thresholds of the rules."""
+
+    rule: Rule = "auto"
+    overlap_threshold: float = 0.7
+    overlap_min_tokens: int = 8
+    inside_min_tokens: int = 20
+    short_gold_tokens: int = 8
+
+
+@dataclass(slots=True)
+class Matches:
+    """Which chunk is which gold.
+
+    Attributes:
+        by_chunk: For each rank, the golds (by index) that the chunk covers, with the rule. Duplicates of an
+            earlier chunk cover nothing.
+        found: For each gold recognised, the place at which it is found and the rule. A gold cut by chunk borders is
+            found where enough of it has been seen.
+        original: For each rank, the place of the first chunk that this one repeats; its own place if it repeats none.
+    """
+
+    by_chunk: list[dict[int, str]]
+    found: dict[int, tuple[int, str]] = field(default_factory=dict)
+    original: list[int] = field(default_factory=list)
+
+    @property
+    def hits(self) -> list[bool]:
+        """Whether the chunk at each rank is relevant."""
+        return [bool(golds) for golds in self.by_chunk]
+
+    def newly_found(self) -> list[set[int]]:
+        """For each rank, the golds that are found there and at no earlier rank."""
+        fresh: list[set[int]] = [set() for _ in self.by_chunk]
+        for gold, (place, _) in self.found.items():
+            fresh[place].add(gold)
+        return fresh
+
+    def rules(self) -> dict[str, int]:
+        """How many golds each rule recognised."""
+        return dict(Counter(rule for _, rule in self.found.values()))
+
+
+def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settings: MatchSettings) -> Matches:
+    """Compare every distinct chunk with every gold."""
+    result = Matches(by_chunk=[{} for _ in chunks], original=_originals(chunks))
+    distinct = [place for place, original in enumerate(result.original) if place == original]
+    rules = _AUTO if settings.rule == "auto" else (settings.rule,)
+    for index, gold in enumerate(golds):
+        for place in distinct:
+            rule = _first_rule(chunks[place], gold, rules, settings)
+            if rule:
+                result.by_chunk[place][index] = rule
+                result.found.setdefault(index, (place, rule))
+        if index not in result.found and "overlap" in rules:
+            _match_jointly({place: chunks[place] for place in distinct}, index, gold, settings, result)
+    return result
+
+
+def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool | None:
+    """Whether the chunk is of the document; None where one of the two names none."""
+    names = [document_key(name) for name in (chunk.document_id, chunk.document_name) if name]
+    if document_id is None or not names:
+        return None
+    return document_key(document_id) in names
+
+
+@lru_cache(maxsize=8192)
+def document_key(name: str) -> str:
+    """Reduce a document's name to its file name without folder and ending: servers keep the one or the other."""
+    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    stem, dot, ending = base.rpartition(".")
+    return (stem if dot and stem and ending.lower() in _ENDINGS else base).casefold()
+
+
+def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
+    """For each chunk the place of the first one with the same id, or the same text of the same document."""
+    first: dict[object, int] = {}
+    return [
+        first.setdefault(chunk.chunk_id or (chunk.document_id or chunk.document_name, chunk.text), place)
+        for place, chunk in enumerate(chunks)
+    ]
+
+
+def _first_rule(
+    chunk: RetrievedChunk, gold: GoldPassage, rules: Sequence[Rule], settings: MatchSettings
+) -> Rule | None:
+    for rule in rules:
+        if _holds(rule, chunk, gold, settings):
+            return rule
+    if not chunk.text and rules is _AUTO and same_document(chunk, gold.document_id):
+        return "document"
+    return None
+
+
+def _holds(rule: Rule, chunk: RetrievedChunk, gold: GoldPassage, settings: MatchSettings) -> bool:
+    if rule == "chunk_id":
+        return gold.chunk_id is not None and gold.chunk_id == chunk.chunk_id
+    if rule == "document":
+        return same_document(chunk, gold.document_id) is True
+    if not chunk.text:
+        return False
+    if rule == "text":
+        return _contains_gold(chunk, chunk.text, gold, settings)
+    if rule == "inside":
+        return len(tokens(chunk.text)) >= settings.inside_min_tokens and padded(chunk.text) in padded(gold.text)
+    return _overlap_share(chunk.text, gold.text, settings) >= settings.overlap_threshold
+
+
+def _contains_gold(chunk: RetrievedChunk, text: str, gold: GoldPassage, settings: MatchSettings) -> bool:
+    length = len(tokens(gold.text))
+    if not length or padded(gold.text) not in padded(text):
+        return False
+    return length >= settings.short_gold_tokens or same_document(chunk, gold.document_id) is not False
+
+
+def _overlap_share(chunk_text: str, gold_text: str, settings: MatchSettings) -> float:
+    """Share of the gold's tokens, counted with repetition, that the chunk holds; 0 for a short gold."""
+    length = len(tokens(gold_text))
+    if length < settings.overlap_min_tokens or len(tokens(chunk_text)) < settings.overlap_threshold * length:
+        return 0.0
+    held = bag(chunk_text)
+    return sum(min(count, held.get(token, 0)) for token, count in bag(gold_text).items()) / length
+
+
+def _match_jointly(
+    chunks: Mapping[int, RetrievedChunk],
+    index: int,
+    gold: GoldPassage,
+    settings: MatchSettings,
+    result: Matches,
+) -> None:
+    """Recognise a gold that chunk borders have cut, in the chunks that hold its pieces.
+
+    Only running text counts: a chunk contributes the start of the gold if it ends with it, the end of the gold if it
+    begins with it, all of itself if it stands in the gold. Loose words of many chunks never add up to a gold.
+    """
+    wanted = tokens(gold.text)
+    if len(wanted) < settings.overlap_min_tokens:
+        return
+    covered: set[int] = set()
+    pieces = []
+    for place, chunk in chunks.items():
+        if not chunk.text or same_document(chunk, gold.document_id) is False:
+            continue
+        span = _shared_run(tokens(chunk.text), wanted)
+        if span and not covered.issuperset(span):
+            covered.update(span)
+            pieces.append(place)
+        if len(covered) >= settings.overlap_threshold * len(wanted):
+            result.found[index] = (place, "overlap")
+            for piece in pieces:
+                result.by_chunk[piece][index] = "overlap"
+            return
+
+
+_MIN_RUN = 4
+"""A run of fewer tokens shared at a border is chance."""
+
+
+def _shared_run(chunk: tuple[str, ...], gold: tuple[str, ...]) -> range | None:
+    """The token positions of the gold that the chunk holds as running text at its own border, or is."""
+    for length in range(min(len(chunk), len(gold)), _MIN_RUN - 1, -1):
+        if chunk[-length:] == gold[:length]:
+            return range(length)
+        if chunk[:length] == gold[-length:]:
+            return range(len(gold) - length, len(gold))
+    for start in range(len(gold) - len(chunk) + 1 if len(chunk) >= _MIN_RUN else 0):
+        if gold[start : start + len(chunk)] == chunk:
+            return range(start, start + len(chunk))
+    return None

@@ -1,0 +1,91 @@
+"""Performance: how long an answer takes and what it costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.schemas import MetricGroup, MetricResult
+
+
+class _Latency(BaseMetric):
+    """What the latency percentiles share: a timeout counts as at least the timeout, other failures do not count."""
+
+    group = MetricGroup.PERFORMANCE
+    unit = "ms"
+    high = None
+    higher_is_better = False
+    aggregation = Aggregation.PERCENTILE
+
+    def score(self, case: Case) -> MetricResult:
+        error = case.response.error
+        if error is not None and error.kind != "timeout":
+            return self.undefined(f"no answer: {error.kind}", missing="transport")
+        return self.measure(case)
+
+    def measure(self, case: Case) -> MetricResult:
+        if case.response.latency_ms is None:
+            return self.undefined("no latency was recorded")
+        return self.result(case.response.latency_ms)
+
+
+class LatencyP50(_Latency):
+    """Median time to answer, in milliseconds, as the client sees it.
+
+    From sending the request to the last byte of the body, of the attempt that succeeded; waiting for a free slot,
+    back-off and failed attempts are not in it. Percentile by nearest rank (the ceil(p·n)-th smallest value, so a
+    latency that did occur). A timeout counts as the timeout. Lower is better.
+    """
+
+    name = "latency_p50"
+    percentile = 50.0
+
+
+class LatencyP95(_Latency):
+    """95th percentile of the time to answer, in milliseconds, as the client sees it.
+
+    As `latency_p50`, at 95 %. With fewer than 20 answers it is the slowest one. Lower is better.
+    """
+
+    name = "latency_p95"
+    percentile = 95.0
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+    source: str
+
+
+class CostPerQuery(BaseMetric):
+    """US dollars for one answer, from the server's token usage.
+
+    Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000. Prices: yours (`prices:`),
+    else the server's own. None where the server reports no usage or nobody knows the price: never 0 for unknown.
+    Lower is better.
+    """
+
+    name = "cost_per_query"
+    group = MetricGroup.PERFORMANCE
+    unit = "USD"
+    high = None
+    higher_is_better = False
+    needs = frozenset({Need.USAGE})
+
+    def __init__(self, prices: Mapping[str, Price] | None = None, default: Price | None = None) -> None:
+        self.prices = dict(prices or {})
+        self.default = default
+        """The price of a model that `prices` does not name: what the server says of itself."""
+
+    def measure(self, case: Case) -> MetricResult:
+        usage = case.response.usage
+        if usage is None:
+            return self.undefined("the server reported no token usage")
+        price = self.prices.get(case.response.model or "", self.default)
+        if price is None:
+            return self.undefined(f"no price is known for model {case.response.model or 'unnamed'}")
+        value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
+        return self.result(value, price=price.source)

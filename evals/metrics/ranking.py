@@ -1,0 +1,58 @@
+"""The only place where results are ordered, and the ranking metrics over an ordered list.
+
+The functions take *gains*: `gains[i]` is what the result at rank i + 1 is worth (0 for a miss). Conventions are
+those of trec_eval: ranks count from 1, precision divides by k however few results there are, the gain is linear in
+the grade and the discount is log2(rank + 1).
+"""
+
+from collections.abc import Iterable, Sequence
+from math import log2
+
+
+def order_by_score(scored: Iterable[tuple[str, float]]) -> list[str]:
+    """Order ids as trec_eval does: score descending, ties by id descending.
+
+    For results that come with scores only. A server's own order is never changed by this.
+    """
+    return [doc for doc, _ in sorted(scored, key=lambda pair: (pair[1], pair[0]), reverse=True)]
+
+
+def recall_at(found: Sequence[int], total: int, k: int) -> float:
+    """Return the share of the `total` relevant items first found within the top k.
+
+    Args:
+        found: `found[i]` is how many relevant items rank i + 1 finds that no earlier rank found.
+        total: Number of relevant items; must be positive.
+        k: Cut-off rank.
+    """
+    return sum(found[:k]) / total
+
+
+def precision_at(hits: Sequence[bool], k: int) -> float:
+    """Return the share of the top k that is relevant; missing results count as misses."""
+    return sum(hits[:k]) / k
+
+
+def reciprocal_rank(hits: Sequence[bool]) -> float:
+    """Return 1 / rank of the first relevant result, 0 where there is none. No cut-off."""
+    for rank, hit in enumerate(hits, start=1):
+        if hit:
+            return 1.0 / rank
+    return 0.0
+
+
+def dcg_at(gains: Sequence[float], k: int) -> float:
+    """Return the discounted cumulative gain of the top k: sum of gain / log2(rank + 1)."""
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains[:k], start=1) if gain)
+
+
+def ndcg_at(gains: Sequence[float], ideal: Iterable[float], k: int) -> float:
+    """Return DCG@k divided by the DCG@k of the ideal order (Järvelin & Kekäläinen 2002).
+
+    Args:
+        gains: Gain of each rank.
+        ideal: The gains of all relevant items, found or not; at least one must be positive.
+        k: Cut-off rank.
+    """
+    best = dcg_at(sorted(ideal, reverse=True), k)
+    return min(1.0, dcg_at(gains, k) / best)  # equal sums in another order may differ in the last digit

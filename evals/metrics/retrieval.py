@@ -1,0 +1,90 @@
+"""Retrieval: were the right chunks found, and how high do they stand?"""
+
+from typing import ClassVar
+
+from evals.metrics.base import AtK, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.metrics.ranking import ndcg_at, precision_at, recall_at, reciprocal_rank
+from evals.schemas import MetricGroup, MetricResult
+
+
+class _Retrieval(BaseMetric):
+    """What all retrieval metrics share: they need gold passages, and chunks in the server's order."""
+
+    group = MetricGroup.RETRIEVAL
+    needs = frozenset({Need.GOLD, Need.CHUNKS})
+
+    def measure(self, case: Case) -> MetricResult:
+        hits = case.matches.hits
+        return self.result(
+            self.value(case, hits),
+            hit_ranks=[rank for rank, hit in enumerate(hits, start=1) if hit],
+            rules=case.matches.rules(),
+        )
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        """The metric's number, given which ranks are relevant."""
+        raise NotImplementedError
+
+
+class RecallAtK(AtK, _Retrieval):
+    """Share of the gold passages found in the top K chunks.
+
+    Formula: |gold found in top K| / |gold|. Each gold counts once, however many chunks hold it.
+    Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval recall_K.
+    """
+
+    family = "recall_at"
+    default_ks: ClassVar = (1, 3, 5, 10)
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        found = [len(golds) for golds in case.matches.newly_found()]
+        return recall_at(found, len(case.question.gold_passages), self.k)
+
+
+class PrecisionAtK(AtK, _Retrieval):
+    """Share of the top K chunks that hold any gold passage.
+
+    Formula: |distinct relevant chunks in top K| / K; missing chunks count as misses, a repeated chunk gains nothing.
+    Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval P_K.
+    """
+
+    family = "precision_at"
+    default_ks: ClassVar = (1, 3, 5)
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        return precision_at(hits, self.k)
+
+
+class MRR(_Retrieval):
+    """Reciprocal rank of the first relevant chunk; its mean over questions is the MRR.
+
+    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none does; no cut-off.
+    Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval recip_rank.
+    """
+
+    name = "mrr"
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        return reciprocal_rank(hits)
+
+
+class NDCG(AtK, _Retrieval):
+    """Normalised discounted cumulative gain of the top K chunks.
+
+    Formula: DCG@K / ideal DCG@K, gain = relevance grade (linear), discount log2(rank + 1). A chunk gains the highest
+    grade among the golds that it is first to cover; golds covered together by one chunk form one ideal unit, so the
+    value never exceeds 1, and equals trec_eval's ndcg_cut wherever chunks and golds match one to one.
+    Range 0 to 1, higher is better. None without gold passages. Reference: Järvelin & Kekäläinen 2002, trec_eval.
+    """
+
+    family = "ndcg_at"
+    default_ks: ClassVar = (10,)
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        grades = [gold.relevance for gold in case.question.gold_passages]
+        units = case.matches.newly_found()[: self.k]
+        gains = [max((grades[index] for index in golds), default=0.0) for golds in units]
+        covered = set().union(*units) if units else set()
+        missed = [grade for index, grade in enumerate(grades) if index not in covered]
+        return ndcg_at(gains, [gain for gain in gains if gain] + missed, self.k)

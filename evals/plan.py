@@ -1,0 +1,115 @@
+"""What will be done: metrics and questions, known and checked before anything is asked."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evals.config import EvalConfig
+from evals.datasets.base import LoadOptions, fingerprint
+from evals.datasets.file import read_file
+from evals.datasets.registry import get_loader, list_available, parse_name
+from evals.datasets.sampling import sample
+from evals.errors import ConfigError, DatasetError, JudgeError, UnknownNameError
+from evals.gates import parse_gate
+from evals.metrics.base import BaseMetric, Need
+from evals.metrics.registry import select
+from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The questions of all datasets, with their corpora."""
+
+    questions: list[EvalQuestion] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    fingerprints: list[DatasetFingerprint] = field(default_factory=list)
+
+
+def check_config(config: EvalConfig) -> list[BaseMetric]:
+    """Check all names and the judge's key, without loading or asking anything; returns the metrics.
+
+    Raises:
+        UnknownNameError: A dataset, metric, suite or profile does not exist.
+        ConfigError: The configuration cannot work.
+        JudgeError: The judge is wanted and there is no key.
+    """
+    config.server_spec()
+    metrics = select(config.suite_names, config.metrics)
+    for gate in config.gate:
+        parse_gate(gate, [metric.name for metric in metrics])
+    if config.dataset_file is None:
+        for name in config.dataset_names:
+            if parse_name(name)[0] not in list_available():
+                raise UnknownNameError("dataset", parse_name(name)[0], list_available())
+    if config.judge.enabled and any(Need.JUDGE in metric.needs for metric in metrics):
+        _check_judge()
+    return metrics
+
+
+def _check_judge() -> None:
+    if not any(os.environ.get(name) for name in KEY_VARIABLES):
+        raise JudgeError(
+            "the generation metrics need an LLM judge, and ANTHROPIC_API_KEY is not set",
+            "export ANTHROPIC_API_KEY=…, or measure everything else with --no-judge",
+        )
+    raise JudgeError("this version has no LLM judge yet", "measure everything else with --no-judge")
+
+
+def load_workload(config: EvalConfig) -> Workload:
+    """Load the questions and corpora that the configuration names.
+
+    Raises:
+        DatasetError: They cannot be had or read.
+    """
+    sets = [_from_file(config.dataset_file, config)] if config.dataset_file else _from_loaders(config)
+    workload = Workload(
+        questions=[question for dataset in sets for question in dataset.questions],
+        documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
+        fingerprints=[dataset.fingerprint for dataset in sets],
+    )
+    if not workload.questions:
+        raise DatasetError("the datasets hold no questions")
+    _check_unique(workload.questions)
+    return workload
+
+
+def _from_loaders(config: EvalConfig) -> list[EvalDataset]:
+    sets = []
+    for name in dict.fromkeys(config.dataset_names):
+        base, chosen = parse_name(name)
+        options = LoadOptions(config.samples_per_dataset, config.seed, chosen, config.data_dir)
+        sets.append(get_loader(base).load(options))
+    return sets
+
+
+def _from_file(path: Path, config: EvalConfig) -> EvalDataset:
+    content = read_file(path)
+    places = sample([question.id for question in content.questions], config.samples_per_dataset, config.seed)
+    questions = [content.questions[place] for place in places]
+    return EvalDataset(
+        name=path.stem,
+        aspects=[],
+        questions=questions,
+        documents=content.documents,
+        fingerprint=DatasetFingerprint(
+            name=path.stem,
+            source=path.name,
+            questions=len(questions),
+            documents=len(content.documents),
+            sha256=fingerprint(questions),
+        ),
+    )
+
+
+def _check_unique(questions: Sequence[EvalQuestion]) -> None:
+    seen: dict[str, str] = {}
+    for question in questions:
+        if question.id in seen:
+            raise ConfigError(
+                f"question id {question.id!r} is in {seen[question.id]!r} and in {question.dataset!r}",
+                "run the two datasets apart, or change the ids of one",
+            )
+        seen[question.id] = question.dataset

@@ -1,0 +1,56 @@
+"""Does the server hold the documents that the questions are about? Known before anything is paid for."""
+
+from collections.abc import Sequence
+
+from evals.client import RAGClient
+from evals.client.ingest import document_names
+from evals.errors import CorpusMissingError
+from evals.metrics.matching import MatchSettings, document_key, match
+from evals.schemas import EvalQuestion, EvalResponse
+
+PROBES = 10
+"""So many questions are asked where the list of documents does not tell."""
+
+_HINT = "upload the datasets' documents with --ingest, or go on all the same with --no-preflight"
+
+
+async def corpus_listed(client: RAGClient, questions: Sequence[EvalQuestion]) -> bool:
+    """Whether the server's list of documents holds a gold document.
+
+    False where it does not tell: no list, other names, or golds that name no document.
+
+    Raises:
+        CorpusMissingError: The server holds no documents at all.
+    """
+    there = await document_names(client)
+    if there is None:
+        return False
+    if not there:
+        raise CorpusMissingError(f"the server at {client.url} holds no documents", _HINT)
+    wanted = (gold.document_id for question in questions for gold in question.gold_passages)
+    return any(document_key(name) in there for name in wanted if name)
+
+
+def check_probes(
+    client: RAGClient, probes: Sequence[tuple[EvalQuestion, EvalResponse]], settings: MatchSettings
+) -> None:
+    """Look for gold passages in what the first questions retrieved.
+
+    Nothing is concluded where no question was answered, or the server sends no chunks.
+
+    Raises:
+        CorpusMissingError: Chunks were retrieved, and no rule finds a single gold passage in them.
+    """
+    answered = [(question, response.chunks) for question, response in probes if response.chunks is not None]
+    if not answered:
+        return
+    if not any(match(chunks, question.gold_passages, settings).found for question, chunks in answered):
+        raise CorpusMissingError(
+            f"the corpus is not on the server at {client.url}: none of {len(answered)} questions retrieved a gold passage",
+            _HINT,
+        )
+
+
+def to_probe(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions to ask first: the first ones with gold."""
+    return [question for question in questions if question.gold_passages][:PROBES]

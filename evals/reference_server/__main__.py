@@ -1,0 +1,85 @@
+"""Start the reference server from the command line."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from .app import create_app
+from .corpus import GOLDEN, NONE, MissingCorpusError, load_corpus
+from .documents import UnreadableDocumentError
+from .misbehave import parse_switch
+from .server import ReferenceServer, announce, bind, end_with_stdin
+from .settings import Settings
+
+_AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
+_CANNOT_START = 2
+
+
+def _switch(text: str) -> str:
+    try:
+        parse_switch(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evals.reference_server", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8001, help="0 takes any free port")
+    parser.add_argument("--corpus", help="golden, none or a folder of .md and .txt files")
+    parser.add_argument("--chunk-words", type=_positive, default=180)
+    parser.add_argument("--top-k", type=_positive, default=10)
+    parser.add_argument("--max-upload-mb", type=_positive, default=25)
+    parser.add_argument("--auth-token", default=os.environ.get(_AUTH_VARIABLE) or None)
+    parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends")
+    parser.add_argument("--misbehave", type=_switch, action="append", default=[], metavar="KIND[:ARG]")
+    return parser
+
+
+def _serve(args: argparse.Namespace) -> None:
+    settings = Settings(args.chunk_words, args.top_k, args.max_upload_mb, args.auth_token, tuple(args.misbehave))
+    corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
+    with bind(args.host, args.port) as listener:
+        app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
+        server = ReferenceServer(app, lambda: announce(listener, args.host))
+
+        def stop() -> None:
+            server.should_exit = True
+
+        if args.exit_with_stdin:
+            end_with_stdin(stop)
+        server.run(sockets=[listener])
+
+
+def _fail(sentence: str) -> int:
+    sys.stderr.write(sentence + "\n")
+    return _CANNOT_START
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until a signal or the end of stdin; 2 means that the server could not start."""
+    args = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    try:
+        _serve(args)
+    except KeyboardInterrupt:
+        return 0
+    except (OSError, OverflowError) as error:
+        return _fail(f"Cannot listen on {args.host}:{args.port}: {error}")
+    except (MissingCorpusError, UnreadableDocumentError) as error:
+        return _fail(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

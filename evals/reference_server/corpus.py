@@ -1,0 +1,28 @@
+"""The documents a server starts with."""
+
+from pathlib import Path
+
+from .documents import ACCEPTED_TYPES, Document, read_document
+
+GOLDEN = "golden"
+NONE = "none"
+
+
+class MissingCorpusError(ValueError):
+    """The folder to read documents from does not exist."""
+
+
+def golden_folder() -> Path:
+    """The folder of the corpus that comes with the package."""
+    return Path(__file__).resolve().parent.parent / "data" / "golden_corpus"
+
+
+def load_corpus(corpus: str, chunk_words: int) -> list[Document]:
+    """Read the documents of ``golden``, of a folder, or of ``none``."""
+    if corpus == NONE:
+        return []
+    folder = golden_folder() if corpus == GOLDEN else Path(corpus)
+    if not folder.is_dir():
+        raise MissingCorpusError(f"The corpus folder {folder} does not exist.")
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ACCEPTED_TYPES)
+    return [read_document(path.read_bytes(), path.name, chunk_words) for path in files if path.is_file()]

@@ -1,0 +1,91 @@
+"""Switches that make a server misbehave on purpose, for tests of its clients.
+
+A switch is written ``KIND``, ``KIND:ARG`` or ``every:K:KIND[:ARG]``:
+
+- ``slow:SECONDS`` answers late; ``hang`` never answers; ``dropped`` closes without an answer
+- ``status:CODE[:N]`` answers (the first N) queries with that status
+- ``ratelimit:N[:RETRY_AFTER]`` answers the first N queries with 429 and a Retry-After header
+- ``truncated``, ``wrong-shape``, ``html`` and ``not-json`` answer with a broken body
+- ``no-chunks``, ``no-citations`` and ``no-usage`` answer without that part
+- ``unhealthy`` makes GET /health answer 503; all others act on POST /query only
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+REPLACING = frozenset({"status", "ratelimit", "truncated", "wrong-shape", "html", "not-json", "dropped", "hang"})
+REMOVING = {"no-chunks": "sources", "no-citations": "citations", "no-usage": "metrics"}
+_PLAIN = (REPLACING - {"status", "ratelimit"}) | REMOVING.keys() | {"unhealthy"}
+
+
+@dataclass(slots=True)
+class Switch:
+    """One way to misbehave; ``left`` counts down the queries it still applies to."""
+
+    kind: str
+    seconds: float = 0.0
+    code: int = 0
+    left: int | None = None
+    every: int = 1
+
+    def takes(self, question: str) -> bool:
+        """Whether the switch applies to this query; a limited one is used up by saying yes."""
+        if self.every > 1 and _number(question) % self.every != 0:
+            return False
+        if self.left is not None:
+            self.left -= 1
+            return self.left >= 0
+        return True
+
+
+def _number(question: str) -> int:
+    """A number that depends on the question alone, so that no order of queries matters."""
+    return int(hashlib.sha256(question.encode()).hexdigest(), 16)
+
+
+def parse_switch(text: str) -> Switch:
+    """Read one switch, or raise ValueError with a sentence about what is wrong."""
+    kind, *args = text.split(":")
+    try:
+        return _parse(kind, args)
+    except (ValueError, IndexError):
+        raise ValueError(f"{text!r} is not a way to misbehave.") from None
+
+
+def _parse(kind: str, args: list[str]) -> Switch:
+    if kind == "every":
+        inner = parse_switch(":".join(args[1:]))
+        if inner.every != 1 or inner.kind == "unhealthy":
+            raise ValueError
+        return replace(inner, every=_at_least_one(args[0]))
+    if kind == "slow" and len(args) == 1:
+        return Switch(kind, seconds=_seconds(args[0]))
+    if kind == "status" and len(args) in (1, 2):
+        return Switch(kind, code=_status(args[0]), left=_at_least_one(args[1]) if len(args) > 1 else None)
+    if kind == "ratelimit" and len(args) in (1, 2):
+        wait = _seconds(args[1]) if len(args) > 1 else 1.0
+        return Switch(kind, code=429, left=_at_least_one(args[0]), seconds=wait)
+    if kind in _PLAIN and not args:
+        return Switch(kind)
+    raise ValueError
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 86400:
+        raise ValueError
+    return value
+
+
+def _at_least_one(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def _status(text: str) -> int:
+    value = int(text)
+    if not 300 <= value <= 599 or value == 304:
+        raise ValueError
+    return value

@@ -1,0 +1,166 @@
+"""The bodies of the HTTP contract."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class QueryRequest(BaseModel):
+    """Body of POST /query."""
+
+    query: str = Field(min_length=1)
+    session_id: str | None = None
+    is_temporary: bool = False
+    include_chunks: bool = False
+
+
+class Source(BaseModel):
+    """One source of an answer; the chunk fields are only there when chunks were asked for."""
+
+    document_id: str
+    document_name: str
+    excerpt: str
+    full_text: str
+    path: str | None
+    score: float
+    section: str | None
+    chunk_id: str = ""
+    chunk_index: int = 0
+
+
+class Citation(BaseModel):
+    """A source that the answer quotes, by its number (the first is 1)."""
+
+    source_index: int
+    document_id: str
+    chunk_id: str
+    chunk_index: int
+    section: str | None
+
+
+class TokenUsage(BaseModel):
+    """How many tokens an answer used."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class QueryMetrics(BaseModel):
+    """What one query cost."""
+
+    latency_ms: float
+    token_usage: TokenUsage
+
+
+class QueryResponse(BaseModel):
+    """Answer of POST /query."""
+
+    answer: str
+    sources: list[Source]
+    session_id: str
+    citations: list[Citation] | None
+    metrics: QueryMetrics
+
+
+class QueuedFile(BaseModel):
+    """One accepted file of an upload."""
+
+    task_id: str
+    filename: str
+
+
+class UploadResponse(BaseModel):
+    """Answer of POST /upload."""
+
+    status: Literal["queued"] = "queued"
+    batch_id: str
+    tasks: list[QueuedFile]
+
+
+class TaskStatus(BaseModel):
+    """How far one file has come."""
+
+    filename: str
+    status: Literal["pending", "processing", "completed", "error"] = "pending"
+    total_chunks: int = 0
+    completed_chunks: int = 0
+    error: str | None = None
+
+
+class BatchStatus(BaseModel):
+    """Answer of GET /tasks/{batch_id}/status."""
+
+    batch_id: str
+    total: int
+    completed: int
+    tasks: dict[str, TaskStatus]
+
+
+class DocumentInfo(BaseModel):
+    """One stored document."""
+
+    id: str
+    file_name: str
+    file_type: str
+    chunks: int
+    uploaded_at: str
+    file_size_bytes: int
+
+
+class DocumentList(BaseModel):
+    """Answer of GET /documents."""
+
+    documents: list[DocumentInfo]
+
+
+class Deletion(BaseModel):
+    """Answer of DELETE /documents/{id}."""
+
+    status: Literal["success"] = "success"
+    deleted_chunks: int
+
+
+class FileToCheck(BaseModel):
+    """A file that a client may upload; ``hash`` is the SHA-256 of its bytes in hex."""
+
+    filename: str
+    size: int | None = None
+    hash: str | None = None
+
+
+class DuplicateCheck(BaseModel):
+    """Body of POST /documents/check-duplicates."""
+
+    files: list[FileToCheck]
+
+
+class DuplicateResult(BaseModel):
+    """Whether the server already has a file."""
+
+    filename: str
+    exists: bool
+    document_id: str | None = None
+    existing_filename: str | None = None
+    reason: str | None = None
+
+
+class DuplicateResults(BaseModel):
+    """Answer of POST /documents/check-duplicates."""
+
+    results: dict[str, DuplicateResult]
+
+
+class ModelsInfo(BaseModel):
+    """Answer of GET /models/info."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    llm_model: str = "extractive-bm25"
+    llm_provider: str = "reference"
+    llm_hosting: str = "local"
+    embedding_model: str = "none"
+    reranker_model: str | None = None
+    reranker_enabled: bool = False
+    cost_per_1m_input_tokens: float = 0.0
+    cost_per_1m_output_tokens: float = 0.0

@@ -1,0 +1,53 @@
+"""The data contracts: what is asked, what is answered, what is measured."""
+
+from evals.schemas.dataset import (
+    DatasetFingerprint,
+    Document,
+    EvalDataset,
+    EvalQuestion,
+    GoldPassage,
+    KeySentence,
+    Section,
+)
+from evals.schemas.response import Citation, EvalResponse, ResponseError, RetrievedChunk, TokenUsage
+from evals.schemas.results import (
+    EvalRecord,
+    EvalRun,
+    JudgeVerdict,
+    MetricCounts,
+    MetricGroup,
+    MetricResult,
+    MetricSummary,
+    Outcomes,
+    ParetoPoint,
+    Scorecard,
+    ServerRecord,
+    WeightedScore,
+)
+
+__all__ = [
+    "Citation",
+    "DatasetFingerprint",
+    "Document",
+    "EvalDataset",
+    "EvalQuestion",
+    "EvalRecord",
+    "EvalResponse",
+    "EvalRun",
+    "GoldPassage",
+    "JudgeVerdict",
+    "KeySentence",
+    "MetricCounts",
+    "MetricGroup",
+    "MetricResult",
+    "MetricSummary",
+    "Outcomes",
+    "ParetoPoint",
+    "ResponseError",
+    "RetrievedChunk",
+    "Scorecard",
+    "Section",
+    "ServerRecord",
+    "TokenUsage",
+    "WeightedScore",
+]

@@ -1,0 +1,161 @@
+"""What is asked: questions with their gold, the documents they were drawn from, and the dataset of both."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from evals.schemas.base import Finite, Record
+
+
+class GoldPassage(Record):
+    """A passage that a good retriever finds for the question."""
+
+    text: str = Field(min_length=1)
+    chunk_id: str | None = None
+    """The id of the server's chunk that holds it, where the user knows it."""
+    document_id: str | None = None
+    """The document it stands in: an id, or the name of the file."""
+    section: str | None = None
+    span: tuple[int, int] | None = None
+    """First and one-past-last character of the text in its document."""
+    relevance: Finite = Field(default=1.0, gt=0)
+    """The grade that nDCG uses as gain."""
+
+    @model_validator(mode="after")
+    def _span_is_ordered(self) -> "GoldPassage":
+        if self.span is not None and not 0 <= self.span[0] < self.span[1]:
+            raise ValueError(f"span must be [start, end] with 0 <= start < end, not {list(self.span)}")
+        return self
+
+
+class KeySentence(Record):
+    """A sentence that a full answer must draw on."""
+
+    text: str = Field(min_length=1)
+    source: str
+    """What names it as key: for example "supporting_facts" or "expected_answer"."""
+    document_id: str | None = None
+
+
+class ListItem(Record):
+    """One item that a complete list holds."""
+
+    name: str
+    any: list[str] = Field(min_length=1)
+    """The forms of which any one counts as the item named."""
+
+
+class Fact(Record):
+    """A fact that an answer states: it holds where any word form or any number is found."""
+
+    name: str
+    any: list[str] = []
+    numbers: list[str] = []
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Fact":
+        if not self.any and not self.numbers:
+            raise ValueError(f"fact {self.name!r} needs at least one entry in 'any' or 'numbers'")
+        return self
+
+
+class ListCheck(Record):
+    """How many items of a list the answer names."""
+
+    kind: Literal["list"]
+    name: str
+    items: list[ListItem] = Field(min_length=1)
+
+
+class FactsCheck(Record):
+    """Which facts the answer states."""
+
+    kind: Literal["facts"]
+    facts: list[Fact] = Field(min_length=1)
+
+
+class CalculationCheck(Record):
+    """Whether a calculation reached the right number and did not claim to be impossible."""
+
+    kind: Literal["calculation"]
+    facts: list[Fact] = Field(min_length=1)
+    answer: str
+    """The name of the fact that is the right result."""
+    cannot_phrases: list[str] = []
+
+    @model_validator(mode="after")
+    def _answer_is_a_fact(self) -> "CalculationCheck":
+        if self.answer not in {fact.name for fact in self.facts}:
+            raise ValueError(f"answer {self.answer!r} is not the name of one of the facts")
+        return self
+
+
+Check = Annotated[ListCheck | FactsCheck | CalculationCheck, Field(discriminator="kind")]
+
+
+class EvalQuestion(Record):
+    """One question with what is known about its answer. Only `question` is required of a user's file."""
+
+    id: str = ""
+    """Unique within a run and the same in every run; derived from the question where a file gives none."""
+    question: str = Field(min_length=1)
+    expected_answer: str | None = None
+    answers: list[str] = []
+    """Accepted variants of the expected answer."""
+    gold_passages: list[GoldPassage] = []
+    key_sentences: list[KeySentence] = []
+    is_unanswerable: bool | None = None
+    """None: the dataset does not say, so no abstention metric applies."""
+    dataset: str = ""
+    checks: list[Check] = []
+    metadata: dict[str, Any] = {}
+    """What slices group by: domain, type, difficulty."""
+
+
+class Section(Record):
+    """A titled part of a document."""
+
+    title: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Document(Record):
+    """A document of the corpus; `id` is what gold passages name and what the uploaded file is called."""
+
+    id: str = Field(pattern=r"^[\w.-]{1,120}$")
+    name: str
+    text: str
+    sections: list[Section] = []
+
+    @property
+    def file_name(self) -> str:
+        """The name under which the document is uploaded: Markdown where it has sections, else plain text."""
+        return f"{self.id}.{'md' if self.sections else 'txt'}"
+
+
+class DatasetFingerprint(Record):
+    """What exactly was asked, so that two runs can be told to be over the same questions."""
+
+    name: str
+    config: str | None = None
+    split: str | None = None
+    source: str
+    """Where the rows came from: hub id and revision, or the file's name."""
+    questions: int
+    documents: int
+    sha256: str
+    """Over the sampled questions in canonical JSON."""
+    dropped: dict[str, int] = {}
+    """What was left out of the source, by reason."""
+
+
+class EvalDataset(Record):
+    """Questions with the corpus that they were drawn from."""
+
+    name: str
+    aspects: list[str]
+    """What the dataset can measure: groups of metrics."""
+    questions: list[EvalQuestion]
+    documents: list[Document] = []
+    fingerprint: DatasetFingerprint

@@ -1,0 +1,71 @@
+"""What the server said. None means that it did not say; an empty list means that it said there are none."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from evals.schemas.base import Finite, Record
+
+ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok"]
+
+
+class RetrievedChunk(Record):
+    """A chunk that the server retrieved; its place in the list is its rank."""
+
+    chunk_id: str | None = None
+    document_id: str | None = None
+    document_name: str | None = None
+    section: str | None = None
+    text: str | None = None
+    score: Finite | None = None
+    """As the server gave it. It may be a distance, so nothing is ever sorted by it."""
+
+
+class Citation(Record):
+    """A source that the answer names, in whichever form the server gives it."""
+
+    chunk_id: str | None = None
+    document_id: str | None = None
+    section: str | None = None
+    index: int | None = None
+    """Place in the list of chunks, counted from the profile's base."""
+    start: int | None = None
+    """First character of the answer that it supports."""
+    end: int | None = None
+
+
+class TokenUsage(Record):
+    """Tokens of one answer, as the server counted them."""
+
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+
+
+class ResponseError(Record):
+    """Why there is no answer: a failure of transport, never a score."""
+
+    kind: ErrorKind
+    status: int | None = None
+    message: str
+
+
+class EvalResponse(Record):
+    """One exchange with the server."""
+
+    answer: str | None = None
+    chunks: list[RetrievedChunk] | None = None
+    citations: list[Citation] | None = None
+    usage: TokenUsage | None = None
+    model: str | None = None
+    confidence: Finite | None = None
+    stages: list[Any] | None = None
+    latency_ms: Finite | None = None
+    """From sending the request to the last byte of the attempt that ended the exchange."""
+    retrieval_latency_ms: Finite | None = None
+    time_to_first_token_ms: Finite | None = None
+    attempts: int = 1
+    waited_ms: Finite = 0.0
+    """Back-off between attempts: recorded, and in no latency."""
+    error: ResponseError | None = None
+    raw: str | None = None
+    """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""

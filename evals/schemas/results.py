@@ -1,0 +1,209 @@
+"""What was measured: per question, per run, and over objectives."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from evals.schemas.base import Finite, Record
+from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.response import EvalResponse, TokenUsage
+
+SCHEMA_VERSION = 1
+
+RunStatus = Literal["complete", "partial", "failed"]
+Missing = Literal["not_applicable", "transport", "judge"]
+JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
+
+
+class MetricGroup(StrEnum):
+    """The five groups by which results are reported."""
+
+    RETRIEVAL = "retrieval"
+    GENERATION = "generation"
+    CITATION = "citation"
+    ABSTENTION = "abstention"
+    PERFORMANCE = "performance"
+
+
+class MetricResult(Record):
+    """One metric of one question: a value, or the reason why there is none."""
+
+    name: str
+    group: MetricGroup
+    value: Finite | None = None
+    reason: str | None = None
+    missing: Missing | None = None
+    """Of which kind the missing value is; None where there is a value."""
+    details: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _value_or_reason(self) -> "MetricResult":
+        if (self.value is None) != (self.missing is not None) or (self.value is None and not self.reason):
+            raise ValueError(f"{self.name}: a result has either a value, or a reason and a kind of missing")
+        return self
+
+
+class JudgeVerdict(Record):
+    """One reply of the judge about one question, or the way in which it failed."""
+
+    request: str
+    """What was asked of the judge, for example "faithfulness"."""
+    repeat: int = 0
+    reply: dict[str, Any] | None = None
+    failure: JudgeFailure | None = None
+    message: str | None = None
+    model: str | None = None
+    prompt_hash: str | None = None
+    usage: TokenUsage | None = None
+    cost_usd: Finite | None = None
+    cached: bool = False
+
+
+class EvalRecord(Record):
+    """A question with all that happened to it: the unit of resuming, re-scoring, merging and pairing."""
+
+    question: EvalQuestion
+    response: EvalResponse | None = None
+    """None: it was not asked."""
+    scores: list[MetricResult] = []
+    verdicts: list[JudgeVerdict] = []
+
+
+class MetricCounts(Record):
+    """Over how many questions a metric was computed, and why not over the others."""
+
+    scored: int = 0
+    not_applicable: int = 0
+    transport: int = 0
+    judge: int = 0
+
+
+class MetricSummary(Record):
+    """One metric over a run."""
+
+    name: str
+    value: Finite | None
+    group: MetricGroup
+    sample_size: int
+    counts: MetricCounts
+    ci: tuple[Finite, Finite] | None = None
+    bounds: tuple[Finite, Finite] | None = None
+    """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
+    reason: str | None = None
+    """Why there is no value, or what to know about the value there is."""
+    rules: dict[str, int] = {}
+    """How many golds were recognised by which matching rule."""
+    unit: str
+    higher_is_better: bool | None
+
+
+class Scorecard(Record):
+    """All metrics of a run."""
+
+    metrics: list[MetricSummary] = []
+    by_group: dict[str, list[str]] = {}
+
+    def get(self, name: str) -> MetricSummary | None:
+        """The summary of the metric with this name, or None."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+class WeightedScore(Record):
+    """The one number over all objectives that something feeds."""
+
+    score: Finite | None
+    objectives: dict[str, Finite] = {}
+    weights: dict[str, Finite] = {}
+    """The configured weights of the objectives present; the score divides by their sum."""
+    fed_by: dict[str, list[str]] = {}
+    left_out: dict[str, str] = {}
+    """Objectives that nothing feeds, with the reason."""
+
+
+class ParetoPoint(Record):
+    """One run in the space of objectives."""
+
+    run_id: str
+    name: str
+    objectives: dict[str, Finite]
+    dominated_by: list[str] = []
+
+    @property
+    def on_front(self) -> bool:
+        """Whether no other run dominates this one."""
+        return not self.dominated_by
+
+
+class ServerRecord(Record):
+    """The server that was evaluated."""
+
+    url: str
+    """Without credentials."""
+    profile: str
+    snapshot_start: dict[str, Any] = {}
+    snapshot_end: dict[str, Any] | None = None
+    changed: bool | None = None
+    """Whether the server's configuration differs between start and end; None where it could not be read."""
+
+
+class JudgeRecord(Record):
+    """The judge that was used."""
+
+    model: str
+    prompt_hashes: dict[str, str] = {}
+    usage: TokenUsage | None = None
+    cost_usd: Finite | None = None
+
+
+class Outcomes(Record):
+    """How the questions ended."""
+
+    answered: int = 0
+    abstained: int = 0
+    not_asked: int = 0
+    transport: dict[str, int] = {}
+    judge: dict[str, int] = {}
+    retried: int = 0
+    """Questions that needed more than one attempt."""
+    median_chunks: Finite | None = None
+    """Median number of chunks returned: recall_at_10 of five chunks says something else."""
+    warmup_ms: list[Finite | None] = []
+
+
+class EvalRun(Record):
+    """A saved run: what was asked of whom, and what came out."""
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    name: str
+    created_at: datetime
+    completed_at: datetime | None = None
+    config: dict[str, Any] = {}
+    """The server's configuration as it said at the start."""
+    datasets: list[str]
+    scorecard: Scorecard = Scorecard()
+    weighted_score: WeightedScore = WeightedScore(score=None)
+    question_count: int
+    error_count: int = 0
+    schema_version: int = SCHEMA_VERSION
+    status: RunStatus = "partial"
+    eval_config: dict[str, Any] = {}
+    """Our configuration, with ${ENV} as written."""
+    server: ServerRecord
+    judge: JudgeRecord | None = None
+    outcomes: Outcomes = Outcomes()
+    fingerprints: list[DatasetFingerprint] = []
+    seed: int
+    concurrency: int
+    duration_s: Finite = 0.0
+    """Time spent, added up over resumes."""
+    package_versions: dict[str, str] = {}
+    notes: list[str] = []
+    """What a reader of the numbers must know."""
+    rescored_from: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name of its files without ending: id and time of creation."""
+        return f"{self.id}_{self.created_at:%Y%m%dT%H%M%SZ}"

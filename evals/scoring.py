@@ -1,0 +1,192 @@
+"""From records to the scorecard and the weighted score. The only place that decides denominators.
+
+Every number is computed from records, never from other averages: each metric walks all the questions that were
+selected, and counts each exactly once as scored, not applicable, lost to transport or lost to the judge.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from evals.config import ScoringConfig
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.case import Case
+from evals.metrics.matching import MatchSettings
+from evals.schemas import (
+    EvalRecord,
+    MetricCounts,
+    MetricGroup,
+    MetricResult,
+    MetricSummary,
+    Scorecard,
+    WeightedScore,
+)
+from evals.stats import Interval, percentile, percentile_interval, t_interval, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSettings:
+    """How records are scored.
+
+    Attributes:
+        match: How chunks are recognised as gold.
+        citation_base: Number of the first chunk in citation indices.
+        worst_on_error: Whether a question without an answer counts as the worst value.
+        confidence: Of the intervals.
+    """
+
+    match: MatchSettings = field(default_factory=MatchSettings)
+    citation_base: int = 1
+    worst_on_error: bool = False
+    confidence: float = 0.95
+
+
+def score_records(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
+) -> list[EvalRecord]:
+    """Measure every record that has a response; the others stay as they are."""
+    return [score_record(metrics, record, settings) for record in records]
+
+
+def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, settings: ScoreSettings) -> EvalRecord:
+    """Measure one record."""
+    if record.response is None:
+        return record
+    case = Case(record.question, record.response, record.verdicts, settings.match, settings.citation_base)
+    return record.model_copy(update={"scores": [metric.score(case) for metric in metrics]})
+
+
+def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings) -> Scorecard:
+    """Summarise each metric over the scored records, in the order of the groups."""
+    order = list(MetricGroup)
+    by_name: dict[str, list[MetricResult]] = {metric.name: [] for metric in metrics}
+    for record in records:
+        for result in record.scores:
+            if result.name in by_name:
+                by_name[result.name].append(result)
+    summaries = [summarise(metric, by_name[metric.name], settings) for metric in metrics]
+    summaries.sort(key=lambda summary: order.index(summary.group))
+    by_group: dict[str, list[str]] = {}
+    for summary in summaries:
+        by_group.setdefault(summary.group.value, []).append(summary.name)
+    return Scorecard(metrics=summaries, by_group=by_group)
+
+
+def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: ScoreSettings) -> MetricSummary:
+    """Summarise one metric over the questions that were asked."""
+    values = [result.value for result in results if result.value is not None]
+    missing = Counter(result.missing for result in results if result.missing is not None)
+    scored = len(values)
+    lost = missing["transport"] + missing["judge"]
+    worst, best = _extremes(metric)
+    bounds = None
+    if lost and worst is not None and best is not None:
+        bounds = (
+            (sum(values) + lost * worst) / (scored + lost),
+            (sum(values) + lost * best) / (scored + lost),
+        )
+    if settings.worst_on_error and worst is not None:
+        values += [worst] * missing["transport"]
+    value, ci = _aggregate(metric, values, settings.confidence)
+    return MetricSummary(
+        name=metric.name,
+        value=value,
+        group=metric.group,
+        sample_size=len(values),
+        counts=MetricCounts(
+            scored=scored,
+            not_applicable=missing["not_applicable"],
+            transport=missing["transport"],
+            judge=missing["judge"],
+        ),
+        ci=ci,
+        bounds=bounds,
+        reason=_why_missing(results) if value is None else None,
+        rules=_rules(results),
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
+    )
+
+
+def _extremes(metric: BaseMetric) -> tuple[float | None, float | None]:
+    """The worst and the best possible value; None where the metric is unbounded."""
+    if metric.low is None or metric.high is None or metric.higher_is_better is None:
+        return None, None
+    return (metric.low, metric.high) if metric.higher_is_better else (metric.high, metric.low)
+
+
+def _aggregate(metric: BaseMetric, values: Sequence[float], confidence: float) -> tuple[float | None, Interval | None]:
+    if not values:
+        return None, None
+    if metric.aggregation is Aggregation.SUM:
+        return sum(values), None
+    if metric.aggregation is Aggregation.PERCENTILE:
+        q = metric.percentile or 50.0
+        return percentile(values, q), percentile_interval(values, q, confidence)
+    # A mean over zeros and ones alone is a rate, and t would give [1, 1] for twenty hits out of twenty.
+    if metric.high == 1.0 and all(value in (0.0, 1.0) for value in values):
+        return fmean(values), wilson(sum(values), len(values), confidence)
+    return fmean(values), _within(t_interval(values, confidence), metric)
+
+
+def _within(interval: Interval | None, metric: BaseMetric) -> Interval | None:
+    """Cut the interval where the metric ends."""
+    if interval is None:
+        return None
+    low, high = interval
+    return (
+        low if metric.low is None else max(metric.low, low),
+        high if metric.high is None else min(metric.high, high),
+    )
+
+
+def _why_missing(results: Sequence[MetricResult]) -> str:
+    reasons = Counter(result.reason for result in results if result.reason)
+    if not reasons:
+        return "no question was asked"
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+
+
+def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for result in results:
+        total.update(result.details.get("rules", {}))
+    return dict(total)
+
+
+def make_weighted_score(scorecard: Scorecard, config: ScoringConfig) -> WeightedScore:
+    """Weigh the objectives that something feeds; the others are left out and named.
+
+    score = sum of weight × objective / sum of the weights present.
+    """
+    objectives: dict[str, float] = {}
+    fed_by: dict[str, list[str]] = {}
+    left_out: dict[str, str] = {}
+    for name in config.weights:
+        parts = _parts(scorecard, config.feeds[name], config.thresholds)
+        if parts:
+            objectives[name] = fmean(parts.values())
+            fed_by[name] = list(parts)
+        else:
+            left_out[name] = "no value of " + ", ".join(config.feeds[name])
+    weights = {name: config.weights[name] for name in objectives}
+    total = sum(weights.values())
+    score = sum(weights[name] * objectives[name] for name in objectives) / total if total else None
+    return WeightedScore(score=score, objectives=objectives, weights=weights, fed_by=fed_by, left_out=left_out)
+
+
+def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, float]) -> dict[str, float]:
+    """What each metric contributes to an objective, on a scale of 0 to 1 where 1 is good."""
+    parts = {}
+    for name in names:
+        summary = scorecard.get(name)
+        if summary is None or summary.value is None:
+            continue
+        if summary.unit in thresholds:
+            parts[name] = min(1.0, max(0.0, 1 - summary.value / thresholds[summary.unit]))
+        else:
+            parts[name] = summary.value if summary.higher_is_better is not False else 1 - summary.value
+    return parts

@@ -1,0 +1,121 @@
+"""Intervals for rates, means and percentiles, from the standard library alone."""
+
+from collections.abc import Sequence
+from math import ceil, exp, inf, lgamma, log, log1p, sqrt
+from statistics import NormalDist, fmean, stdev
+
+Interval = tuple[float, float]
+
+
+def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval | None:
+    """Wilson's score interval of a rate; None for n = 0.
+
+    Formula: (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927).
+    """
+    if n == 0:
+        return None
+    z = _z(confidence)
+    p = successes / n
+    centre = p + z * z / (2 * n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    low, high = (centre - half) / scale, (centre + half) / scale
+    return (0.0 if successes == 0 else max(0.0, low), 1.0 if successes == n else min(1.0, high))
+
+
+def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
+    """Student's t interval of a mean: mean ± t(n-1)·s/sqrt(n); None for fewer than two values."""
+    n = len(values)
+    if n < 2:
+        return None
+    mean = fmean(values)
+    half = t_quantile(0.5 + confidence / 2, n - 1) * stdev(values) / sqrt(n)
+    return mean - half, mean + half
+
+
+def percentile(values: Sequence[float], q: float) -> float:
+    """The q-th percentile by nearest rank: the ceil(q/100·n)-th smallest value, one that did occur.
+
+    Args:
+        values: At least one value, in any order.
+        q: In (0, 100].
+    """
+    return sorted(values)[max(1, ceil(q / 100 * len(values))) - 1]
+
+
+def percentile_interval(values: Sequence[float], q: float, confidence: float = 0.95) -> Interval | None:
+    """Distribution-free interval of a percentile, from two order statistics; None where n is too small for one.
+
+    The ranks are the closest that leave at most (1 - confidence)/2 in each tail of Binomial(n, q/100)
+    (Hahn & Meeker 1991, section 5.2).
+    """
+    n = len(values)
+    tail = (1 - confidence) / 2
+    cumulative = _binomial_cdf(n, q / 100)
+    low = next((rank for rank in range(n, 0, -1) if cumulative[rank - 1] <= tail), None)
+    high = next((rank for rank in range(1, n + 1) if cumulative[rank - 1] >= 1 - tail), None)
+    if low is None or high is None:
+        return None
+    ordered = sorted(values)
+    return ordered[low - 1], ordered[high - 1]
+
+
+def t_quantile(p: float, df: int) -> float:
+    """The p-quantile of Student's t with df degrees of freedom, for 0.5 <= p < 1, by bisection."""
+    low, high = 0.0, 1.0
+    while _t_cdf(high, df) < p:
+        low, high = high, high * 2
+    while high - low > 1e-12 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _t_cdf(middle, df) < p else (low, middle)
+    return (low + high) / 2
+
+
+def _z(confidence: float) -> float:
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
+
+
+def _t_cdf(t: float, df: int) -> float:
+    """P(T <= t) for t >= 0."""
+    return 1 - 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22)."""
+    if x <= 0 or x >= 1:
+        return 0.0 if x <= 0 else 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    return front * _beta_fraction(a, b, x)
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """Evaluate the continued fraction from the front by Lentz's method."""
+    tiny = 1e-300
+    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1), tiny)
+    value = d
+    for m in range(1, 300):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _nonzero(1 + term * d, tiny)
+            c = _nonzero(1 + term / c, tiny)
+            value *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return value
+
+
+def _nonzero(value: float, tiny: float) -> float:
+    return value if abs(value) > tiny else tiny
+
+
+def _binomial_cdf(n: int, p: float) -> list[float]:
+    """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
+    total, cdf = 0.0, []
+    for k in range(n):
+        log_pmf = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p)
+        total += exp(log_pmf) if log_pmf > -inf else 0.0
+        cdf.append(min(1.0, total))
+    return cdf

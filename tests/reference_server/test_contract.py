@@ -1,0 +1,230 @@
+"""Each endpoint keeps its part of the HTTP contract."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from evals.reference_server.answering import ABSTENTION
+from evals.reference_server.settings import Settings
+
+Serve = Callable[..., httpx.Client]
+Upload = Callable[[httpx.Client, dict[str, bytes]], dict[str, dict[str, Any]]]
+SOURCE_KEYS = {"document_id", "document_name", "excerpt", "full_text", "path", "score", "section"}
+
+
+def test_the_server_describes_itself(serve: Serve) -> None:
+    """Health, models, limits and retrieval settings have their fixed forms."""
+    client = serve(settings=Settings(chunk_words=90, top_k=4, max_upload_mb=3))
+    assert client.get("/health").json() == {"status": "healthy"}
+    assert client.get("/config").json() == {"max_upload_size_mb": 3}
+    assert client.get("/models/info").json() == {
+        "llm_model": "extractive-bm25",
+        "llm_provider": "reference",
+        "llm_hosting": "local",
+        "embedding_model": "none",
+        "reranker_model": None,
+        "reranker_enabled": False,
+        "cost_per_1m_input_tokens": 0.0,
+        "cost_per_1m_output_tokens": 0.0,
+    }
+    metrics = client.get("/metrics/retrieval").json()
+    assert (metrics["retrieval_top_k"], metrics["final_top_n"]) == (4, 4)
+    assert metrics["hybrid_search"]["vector"]["chunk_size"] == 90
+    assert metrics["hybrid_search"]["bm25"] == {"enabled": True}
+    assert metrics["reranker"] == {"enabled": False, "model": None, "top_n": None}
+
+
+def test_the_schema_is_served_and_the_pages_are_not(serve: Serve) -> None:
+    """OpenAPI lists the endpoints; pages that would load scripts from elsewhere are off."""
+    client = serve()
+    assert {"/query", "/upload", "/documents"} <= client.get("/openapi.json").json()["paths"].keys()
+    assert [client.get(path).status_code for path in ("/docs", "/redoc")] == [404, 404]
+
+
+def test_an_upload_is_queued_processed_and_listed(serve: Serve, upload: Upload) -> None:
+    """Uploaded files become documents that can be deleted again."""
+    client = serve(files={})
+    tasks = upload(client, {"b.md": b"# B\n\none\n\n## C\n\ntwo", "a.txt": b"three"})
+    assert tasks["b.md"] == {
+        "filename": "b.md", "status": "completed", "total_chunks": 2, "completed_chunks": 2, "error": None,
+    }  # fmt: skip
+    listed = client.get("/documents", params={"sort_by": "file_name", "sort_order": "asc"}).json()["documents"]
+    assert [(d["file_name"], d["chunks"], d["file_size_bytes"]) for d in listed] == [
+        ("a.txt", 1, 5),
+        ("b.md", 2, 19),
+    ]
+    assert listed[1]["id"] == hashlib.sha256(b"b.md").hexdigest()[:16]
+    assert client.delete(f"/documents/{listed[1]['id']}").json() == {"status": "success", "deleted_chunks": 2}
+    assert client.delete(f"/documents/{listed[1]['id']}").status_code == 404
+    assert client.post("/query", json={"query": "two"}).json()["sources"] == []
+
+
+def test_a_batch_status_has_no_failed_key(serve: Serve) -> None:
+    """The status has exactly the keys of the contract, and an unknown batch is 404."""
+    client = serve(files={})
+    queued = client.post("/upload", files=[("files", ("a.txt", b"hello"))]).json()
+    assert queued.keys() == {"status", "batch_id", "tasks"}
+    assert queued["tasks"][0].keys() == {"task_id", "filename"}
+    status = client.get(f"/tasks/{queued['batch_id']}/status").json()
+    assert status.keys() == {"batch_id", "total", "completed", "tasks"}
+    assert status["tasks"].keys() == {queued["tasks"][0]["task_id"]}
+    assert client.get("/tasks/unknown/status").status_code == 404
+
+
+def test_uploading_a_name_again_replaces_the_document(serve: Serve, upload: Upload) -> None:
+    """The id stays, the content is the new one."""
+    client = serve(files={"a.txt": b"the old zebra"})
+    upload(client, {"a.txt": b"the new giraffe"})
+    assert len(client.get("/documents").json()["documents"]) == 1
+    assert client.post("/query", json={"query": "zebra"}).json()["sources"] == []
+    assert client.post("/query", json={"query": "giraffe"}).json()["answer"] == "the new giraffe [1]"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.pdf", b"x"), ("a.txt", b""), ("a.md", b"x" * (1024 * 1024 + 1)), ("noending", b"x")],
+)
+def test_files_that_cannot_be_accepted_are_refused(name: str, data: bytes, serve: Serve) -> None:
+    """When no file of an upload is acceptable, the answer is 400 and says why."""
+    answer = serve(settings=Settings(max_upload_mb=1)).post("/upload", files=[("files", (name, data))])
+    assert answer.status_code == 400
+    assert repr(name) in answer.json()["detail"]
+
+
+def test_one_bad_file_does_not_spoil_an_upload(serve: Serve, upload: Upload) -> None:
+    """Unacceptable files are left out; unreadable ones end with an error of their own."""
+    tasks = upload(serve(files={}), {"a.pdf": b"x", "dir/b.txt": b"fine", "c.txt": b"\xff\xfe", "d.md": b"# Only\n"})
+    assert {name: task["status"] for name, task in tasks.items()} == {
+        "b.txt": "completed", "c.txt": "error", "d.md": "error",
+    }  # fmt: skip
+    assert tasks["c.txt"]["error"] == "c.txt is not valid UTF-8 text (byte 0 cannot be read)."
+    assert tasks["d.md"]["error"] == "d.md contains no text."
+
+
+def test_duplicates_are_found_by_content_or_by_name_and_size(serve: Serve) -> None:
+    """A hash decides when there is one; otherwise name and size do."""
+    client = serve(files={"a.txt": b"hello"})
+    files = [
+        {"filename": "other.txt", "size": 5, "hash": hashlib.sha256(b"hello").hexdigest()},
+        {"filename": "a.txt", "size": 5, "hash": hashlib.sha256(b"world").hexdigest()},
+    ]
+    results = client.post("/documents/check-duplicates", json={"files": files}).json()["results"]
+    assert results["other.txt"]["exists"]
+    assert results["other.txt"]["existing_filename"] == "a.txt"
+    assert results["a.txt"] == {
+        "filename": "a.txt", "exists": False, "document_id": None, "existing_filename": None, "reason": None,
+    }  # fmt: skip
+    by_name = {"files": [{"filename": "a.txt", "size": 5}]}
+    assert client.post("/documents/check-duplicates", json=by_name).json()["results"]["a.txt"]["exists"]
+
+
+def test_a_query_with_chunks_cites_its_sources(serve: Serve) -> None:
+    """Citations point into the sources by number and repeat their identity."""
+    question = "How long are daily snapshots kept?"
+    body = serve().post("/query", json={"query": question, "session_id": "s1", "include_chunks": True}).json()
+    assert body.keys() == {"answer", "sources", "session_id", "citations", "metrics"}
+    assert body["answer"].startswith("Daily snapshots are kept for 30 days.")
+    assert body["session_id"] == "s1"
+    source = body["sources"][0]
+    assert source.keys() == SOURCE_KEYS | {"chunk_id", "chunk_index"}
+    assert (source["document_name"], source["section"], source["chunk_index"]) == (
+        "atlas-guide.md",
+        "Retention",
+        1,
+    )
+    assert body["citations"] == [
+        {"source_index": 1} | {k: source[k] for k in ("document_id", "chunk_id", "chunk_index", "section")}
+    ]
+    assert [s["score"] for s in body["sources"]] == sorted((s["score"] for s in body["sources"]), reverse=True)
+    usage = body["metrics"]["token_usage"]
+    assert usage["completion_tokens"] == -(-len(body["answer"]) // 4)
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    assert body["metrics"]["latency_ms"] > 0
+
+
+def test_a_query_without_chunks_names_each_document_once(serve: Serve) -> None:
+    """Sources are the first chunk of each document, and there are no citations."""
+    client = serve()
+    ask = {"query": "Atlas vault plans and formats and retention"}
+    plain = client.post("/query", json=ask).json()
+    full = client.post("/query", json=ask | {"include_chunks": True}).json()
+    names = [s["document_name"] for s in full["sources"]]
+    assert len(names) > len(set(names))
+    assert [s["document_name"] for s in plain["sources"]] == list(dict.fromkeys(names))
+    assert plain["sources"][0].keys() == SOURCE_KEYS
+    assert plain["sources"][0]["full_text"] == full["sources"][0]["full_text"]
+    assert plain["citations"] is None
+    assert plain["session_id"]
+
+
+def test_long_excerpts_are_shortened(serve: Serve) -> None:
+    """The excerpt is the first 200 characters; the full text is whole."""
+    text = "zebra " * 60
+    source = serve(files={"a.txt": text.encode()}).post("/query", json={"query": "zebra"}).json()["sources"][0]
+    assert source["excerpt"] == text[:200] + "..."
+    assert source["full_text"] == text.strip()
+
+
+@pytest.mark.parametrize("question", ["Who invented the telephone?", "xyzzy", "what is it?", "?!", "  "])
+def test_questions_beyond_the_documents_get_no_answer(question: str, serve: Serve) -> None:
+    """The abstention is always the same sentence and cites nothing."""
+    body = serve().post("/query", json={"query": question, "include_chunks": True}).json()
+    assert (body["answer"], body["citations"]) == (ABSTENTION, [])
+
+
+def test_an_empty_server_abstains(serve: Serve) -> None:
+    """Without documents every question goes unanswered, and nothing fails."""
+    body = serve(files={}).post("/query", json={"query": "anything at all", "include_chunks": True}).json()
+    assert (body["answer"], body["sources"], body["citations"]) == (ABSTENTION, [], [])
+
+
+def test_the_order_of_uploads_never_shows(serve: Serve, upload: Upload, corpus: dict[str, bytes]) -> None:
+    """Three orders of the same uploads give identical answers and sources."""
+    same = {f"copy-{i}.txt": b"Snapshots of the vault are kept." for i in range(12)}
+    files = list((corpus | same).items())
+    seen = []
+    for order in (files, files[::-1], files[5:] + files[:5]):
+        client = serve(files={})
+        upload(client, dict(order))
+        asks = ["How long are snapshots kept?", "What is the drift factor?", "Which formats does Atlas read?"]
+        bodies = [client.post("/query", json={"query": q, "include_chunks": True}).json() for q in asks]
+        seen.append([(b["answer"], b["sources"], b["citations"]) for b in bodies])
+    assert seen[0] == seen[1] == seen[2]
+    assert "0.305" in seen[0][1][0]
+
+
+@pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": 5}, {"query": "x", "include_chunks": "maybe"}])
+def test_invalid_queries_are_422(body: dict[str, Any], serve: Serve) -> None:
+    """Validation errors have FastAPI's form."""
+    answer = serve().post("/query", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"][0] == "body"
+
+
+def test_a_failing_query_is_a_500_with_a_sentence(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error while answering becomes JSON with a detail."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of ink")
+
+    monkeypatch.setattr("evals.reference_server.query_routes.answer", fail)
+    answer = serve().post("/query", json={"query": "atlas"})
+    assert (answer.status_code, answer.json()) == (500, {"detail": "The query failed: out of ink"})
+
+
+def test_a_token_guards_everything_but_health(serve: Serve) -> None:
+    """Without the right bearer token the answer is 401."""
+    client = serve(settings=Settings(auth_token="s3cret"))
+    assert client.get("/health").status_code == 200
+    refused = [
+        client.get("/documents"),
+        client.get("/openapi.json"),
+        client.post("/query", json={"query": "x"}),
+    ]
+    refused.append(client.get("/documents", headers={"Authorization": "Bearer wrong"}))
+    assert [r.status_code for r in refused] == [401] * 4
+    assert "detail" in refused[0].json()
+    assert client.get("/documents", headers={"Authorization": "Bearer s3cret"}).status_code == 200
