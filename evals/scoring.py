@@ -190,3 +190,13 @@ def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, 
         else:
             parts[name] = summary.value if summary.higher_is_better is not False else 1 - summary.value
     return parts
+
+
+def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
+    """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
+    groups: dict[str, list[EvalRecord]] = {}
+    for record in records:
+        value = record.question.dataset if key == "dataset" else record.question.metadata.get(key)
+        if value not in (None, ""):
+            groups.setdefault(str(value), []).append(record)
+    return dict(sorted(groups.items()))

@@ -3,8 +3,8 @@
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs; at the end one record a question
 
-An event is `{"type": "question" | "answer" | "verdict" | "scores" | "record", "question_id": …, …}`; of a type, the last
-one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
+An event is `{"type": "question" | "answer" | "verdict" | "scores" | "record", "question_id": …, …}`; of a type, the
+last one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A user's own questions: JSON, JSONL or CSV with the fields of `EvalQuestion`, of which only `question` is required."""
+"""A user's own questions: JSON, JSONL or CSV with the fields of `EvalQuestion`; only `question` is required."""
 
 import csv
 import io

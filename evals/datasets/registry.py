@@ -1,6 +1,6 @@
 """Every dataset by name. A new dataset is one class and one line in `LOADERS`.
 
-Other packages add theirs with `register`, or with an entry point of the group `evals.datasets` that names a loader class.
+Other packages add theirs with `register`, or with an entry point of the group `evals.datasets` that names a loader.
 """
 
 from importlib.metadata import entry_points

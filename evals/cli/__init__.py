@@ -1,0 +1,144 @@
+"""The command line: it parses, calls the library and prints. Commands are imported when they run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="evals",
+    help="Measure a live RAG server over HTTP, with error bars.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs [data/eval_runs]")]
+DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
+DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
+
+
+@app.command("eval")
+def eval_command(
+    datasets: Annotated[str | None, typer.Option(help="Names, with commas; NAME:CONFIG for another config")] = None,
+    samples: Annotated[int | None, typer.Option(help="Questions of each dataset [100]; 0 for all")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw [42]")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run")] = None,
+    rag_url: Annotated[str | None, typer.Option(help="URL of the server [RAG_SERVER_URL or localhost:8001]")] = None,
+    profile: Annotated[str | None, typer.Option(help="Kind of server, or a YAML file [rag-server]")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration file; flags go before it")] = None,
+    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas [core]")] = None,
+    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas: recall_at_20,mrr")] = None,
+    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold [auto]")] = None,
+    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge [yes]")] = None,
+    judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Questions in flight [4]")] = None,
+    rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one answer [120]")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Unscored questions asked first [1]")] = None,
+    on_error: Annotated[str | None, typer.Option(help="exclude | worst: a question without an answer")] = None,
+    max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 [0.1]")] = None,
+    data_dir: DataDir = None,
+    dataset_file: DatasetFile = None,
+    ingest: Annotated[bool | None, typer.Option("--ingest", help="Upload the datasets' documents first")] = None,
+    preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus [yes]")] = None,
+    embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")] = False,
+    gate: Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'recall_at_5>=0.8'; repeatable")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
+    runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
+) -> None:
+    """Evaluate a RAG server and save the run."""
+    from evals.cli.eval_command import EvalFlags, evaluate
+
+    flags = EvalFlags(
+        datasets=datasets, samples=samples, seed=seed, name=name, rag_url=rag_url, profile=profile, suite=suite,
+        metrics=metrics, match=match, judge=judge, judge_model=judge_model, concurrency=concurrency, rps=rps,
+        timeout=timeout, warmup=warmup, on_error=on_error, max_error_rate=max_error_rate, data_dir=data_dir,
+        dataset_file=dataset_file, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate, runs_dir=runs_dir,
+    )  # fmt: skip
+    evaluate(flags, config=config, resume=resume, dry_run=dry_run, as_json=as_json)
+
+
+@app.command("datasets")
+def datasets_command() -> None:
+    """List the datasets."""
+    from evals.cli.catalogue import list_datasets
+
+    list_datasets()
+
+
+@app.command("stats")
+def stats_command(
+    datasets: Annotated[str | None, typer.Option(help="Names, with commas [all]")] = None,
+    samples: Annotated[int, typer.Option(help="Questions of each dataset; 0 for all")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the draw")] = 42,
+    data_dir: DataDir = None,
+    dataset_file: DatasetFile = None,
+) -> None:
+    """Show what the datasets hold: questions, answerable share, gold, corpus."""
+    from evals.cli.stats_command import show_stats
+
+    show_stats(datasets, samples, seed, data_dir, dataset_file)
+
+
+@app.command("metrics")
+def metrics_command(
+    name: Annotated[str | None, typer.Argument(help="A metric, for its formula and conventions")] = None,
+) -> None:
+    """List the metrics, or explain one."""
+    from evals.cli.catalogue import explain_metric, list_metrics
+
+    explain_metric(name) if name else list_metrics()
+
+
+@app.command("profiles")
+def profiles_command() -> None:
+    """List the kinds of servers."""
+    from evals.cli.catalogue import list_server_profiles
+
+    list_server_profiles()
+
+
+@app.command("runs")
+def runs_command(runs_dir: RunsDir = None) -> None:
+    """List the saved runs."""
+    from evals.cli.show_command import list_runs
+
+    list_runs(runs_dir)
+
+
+@app.command("show")
+def show_command(
+    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
+    failures: Annotated[int, typer.Option(help="How many failures to show")] = 5,
+    question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
+    by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Show a saved run: failures, then the scorecard."""
+    from evals.cli.show_command import show
+
+    show(run, failures=failures, question=question, by=by, as_json=as_json, runs_dir=runs_dir)
+
+
+@app.command("serve")
+def serve_command(
+    host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 for any free one")] = 8001,
+    corpus: Annotated[str, typer.Option(help="golden, none, or a folder of .md and .txt files")] = "golden",
+) -> None:
+    """Start the reference server."""
+    from evals.cli.serve_command import serve
+
+    serve(host, port, corpus)
+
+
+def main() -> None:
+    """Run the command line; exit codes are those of `evals.errors`."""
+    from evals.cli.exits import run
+
+    raise SystemExit(run(app))

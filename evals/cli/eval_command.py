@@ -1,0 +1,179 @@
+"""`evals eval`."""
+
+import asyncio
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from evals.cli.console import console
+from evals.cli.progress import Terminal
+from evals.cli.report import print_findings, print_run, print_slices
+from evals.config import EvalConfig
+from evals.errors import ConfigError, GateFailedError, RunIncompleteError
+from evals.gates import failed_gates
+from evals.observer import Observer
+from evals.plan import check_config, load_workload
+from evals.runner import EvaluationRunner
+from evals.schemas import EvalRun
+from evals.store import RunStore
+
+_FAILURES_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFlags:
+    """The flags of `eval` that are configuration; None means not given."""
+
+    datasets: str | None = None
+    samples: int | None = None
+    seed: int | None = None
+    name: str | None = None
+    rag_url: str | None = None
+    profile: str | None = None
+    suite: str | None = None
+    metrics: str | None = None
+    match: str | None = None
+    judge: bool | None = None
+    judge_model: str | None = None
+    concurrency: int | None = None
+    rps: float | None = None
+    timeout: float | None = None
+    warmup: int | None = None
+    on_error: str | None = None
+    max_error_rate: float | None = None
+    data_dir: Path | None = None
+    dataset_file: Path | None = None
+    ingest: bool | None = None
+    preflight: bool | None = None
+    embedded: bool | None = None
+    gate: list[str] | None = None
+    runs_dir: Path | None = None
+
+    def overrides(self) -> dict[str, Any]:
+        """The flags given, as keys of the configuration."""
+        given = {key: value for key, value in asdict(self).items() if value is not None and value != []}
+        result: dict[str, Any] = {}
+        for key, value in given.items():
+            path, convert = _KEYS.get(key, ((key,), None))
+            target = result
+            for part in path[:-1]:
+                target = target.setdefault(part, {})
+            target[path[-1]] = convert(value) if convert else value
+        return result
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _count(samples: int) -> int | None:
+    if samples < 0:
+        raise ConfigError(f"--samples must be 0 (all) or more, not {samples}")
+    return samples or None
+
+
+def _seconds(value: float) -> float:
+    if not math.isfinite(value) or value <= 0:
+        raise ConfigError(f"--timeout must be a number of seconds above 0, not {value:g}")
+    return value
+
+
+_KEYS: dict[str, tuple[tuple[str, ...], Any]] = {
+    "datasets": (("datasets",), _names),
+    "samples": (("samples_per_dataset",), _count),
+    "rag_url": (("server", "url"), None),
+    "profile": (("server", "profile"), None),
+    "timeout": (("server", "timeout_s"), _seconds),
+    "suite": (("suite",), _names),
+    "metrics": (("metrics",), _names),
+    "match": (("match", "rule"), None),
+    "judge": (("judge", "enabled"), None),
+    "judge_model": (("judge", "model"), None),
+}
+
+
+def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_run: bool, as_json: bool) -> None:
+    """Run an evaluation and print what came out.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    if resume is not None:
+        settings = _resumed(resume, flags)
+    elif config is not None:
+        settings = EvalConfig.from_file(config, flags.overrides())
+    else:
+        settings = EvalConfig.build(flags.overrides())
+    if dry_run:
+        _describe(settings)
+        return
+    observer: Observer = Observer() if as_json else Terminal()
+    run = asyncio.run(EvaluationRunner(settings, observer, resume=resume).run())
+    if as_json:
+        typer.echo(run.model_dump_json(indent=2))
+    else:
+        _print(run, settings)
+    _raise_for(run, settings)
+
+
+def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
+    """The configuration of a saved run; flags may change how it is asked, not what."""
+    changed = {key for key, value in asdict(flags).items() if value not in (None, [])}
+    free = {"concurrency", "rps", "timeout", "runs_dir", "max_error_rate", "gate", "rag_url", "preflight"}
+    if changed - free:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(changed - free))
+        raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
+    run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
+    return EvalConfig.build(run.eval_config, flags.overrides())
+
+
+def _describe(config: EvalConfig) -> None:
+    metrics = check_config(config)
+    workload = load_workload(config)
+    out = console()
+    server = "the embedded server" if config.embedded else config.rag_server_url
+    out.print(f"would ask {server} {len(workload.questions)} questions, {config.concurrency} at a time")
+    for each in workload.fingerprints:
+        out.print(f"  {each.name}: {each.questions} questions, {each.documents} documents, from {each.source}")
+    if config.ingest or config.embedded:
+        out.print(f"would upload {len(workload.documents)} documents first")
+    out.print(f"would compute {', '.join(metric.name for metric in metrics)}")
+
+
+def _print(run: EvalRun, config: EvalConfig) -> None:
+    store = RunStore(config.runs_dir)
+    out = console()
+    records = store.records(run)
+    print_findings(out, records, run, limit=_FAILURES_SHOWN)
+    print_run(out, run)
+    if len(run.datasets) > 1:
+        print_slices(out, records, run, "dataset")
+    out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
+    out.print(f"question by question: evals show {run.id}{_elsewhere(config)}")
+
+
+def _elsewhere(config: EvalConfig) -> str:
+    default = EvalConfig.model_fields["runs_dir"].default
+    return "" if config.runs_dir == default else f" --runs-dir {config.runs_dir}"
+
+
+def _raise_for(run: EvalRun, config: EvalConfig) -> None:
+    if run.status != "complete":
+        asked = run.outcomes.answered + run.error_count
+        raise RunIncompleteError(
+            f"the run is {run.status}: {run.error_count} of {asked} questions brought no answer"
+            + (f", {run.outcomes.not_asked} were not asked" if run.outcomes.not_asked else "")
+            + f" ({_reason(run)})",
+            f"when the server is well again: evals eval --resume {run.id}{_elsewhere(config)}",
+        )
+    problems = failed_gates(run, config.gate)
+    if problems:
+        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
+
+
+def _reason(run: EvalRun) -> str:
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
+    return kinds or "; ".join(run.notes) or "interrupted"

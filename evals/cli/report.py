@@ -1,0 +1,155 @@
+"""A run on the terminal: its scorecard by group, its failures, its slices."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evals.cli.console import arrow, clean, interval, number
+from evals.diagnosis import Finding, diagnose, in_turn
+from evals.metrics.matching import MatchSettings
+from evals.metrics.registry import parse_metric
+from evals.schemas import EvalRecord, EvalRun, MetricSummary
+from evals.scoring import ScoreSettings, slice_by, summarise
+
+_CHUNKS_SHOWN = 3
+
+
+def print_run(out: Console, run: EvalRun) -> None:
+    """Print head, scorecard, weighted score and notes."""
+    out.print(_head(run))
+    out.print(scorecard_table(run))
+    _print_weighted(out, run)
+    for note in run.notes:
+        out.print(clean(f"! {note}"), style="yellow")
+
+
+def _head(run: EvalRun) -> Text:
+    outcomes = run.outcomes
+    parts = [f"{outcomes.answered} answered", f"{outcomes.abstained} of them abstentions"]
+    parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
+    parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
+    parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
+    if outcomes.median_chunks is not None:
+        parts.append(f"median {outcomes.median_chunks:g} chunks")
+    model = run.config.get("llm_model")
+    text = Text()
+    text.append(f"\n{run.name}", style="bold")
+    text.append(f"  {run.id}  {run.status}\n")
+    text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
+    text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
+    return text
+
+
+def scorecard_table(run: EvalRun) -> Table:
+    """The scorecard by group, each metric with its interval and over how many questions it was computed."""
+    confidence = run.eval_config.get("confidence", 0.95)
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column(f"{confidence:.0%} interval", justify="right", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for group, names in run.scorecard.by_group.items():
+        table.add_row(Text(group, style="bold"))
+        for name in names:
+            summary = run.scorecard.get(name)
+            if summary is not None:
+                _add_metric(table, summary)
+    return table
+
+
+def _add_metric(table: Table, summary: MetricSummary) -> None:
+    lost = summary.counts.transport + summary.counts.judge
+    remarks = [summary.reason] if summary.reason else []
+    if lost:
+        remarks.append(f"{lost} lost")
+    if summary.bounds is not None:
+        remarks.append("between {} and {} with them".format(*(number(b, summary.unit) for b in summary.bounds)))
+    table.add_row(
+        f"  {summary.name} {arrow(summary)}",
+        number(summary.value, summary.unit),
+        interval(summary),
+        str(summary.sample_size),
+        clean(", ".join(remarks)),
+        style=None if summary.value is not None else "dim",
+    )
+
+
+def _print_weighted(out: Console, run: EvalRun) -> None:
+    weighted = run.weighted_score
+    if weighted.score is None:
+        out.print("\nweighted score: – (nothing feeds it)")
+    else:
+        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
+        out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
+    if weighted.left_out:
+        out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
+
+
+def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, limit: int) -> None:
+    """Print the failures worth looking at: question, answer, and what was retrieved."""
+    findings = diagnose(records, match_settings(run))
+    if not findings or limit <= 0:
+        return
+    out.print(f"\n{len(findings)} of {len(records)} questions have a fault", style="bold")
+    for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
+        out.print(f"  {count:>5}  {fault.label}")
+    for finding in in_turn(findings)[:limit]:
+        print_finding(out, finding)
+    if len(findings) > limit:
+        out.print(f"… and {len(findings) - limit} more: evals show {run.id} --failures {len(findings)}", style="dim")
+
+
+def print_finding(out: Console, finding: Finding) -> None:
+    """Print one failure."""
+    record = finding.record
+    out.print()
+    out.print(Text.assemble(clean(record.question.id), ": ", clean(finding.explanation, 300)), style="red")
+    out.print(Text.assemble("  question  ", clean(record.question.question, 300)))
+    if record.question.expected_answer:
+        out.print(Text.assemble("  expected  ", clean(record.question.expected_answer, 300)))
+    response = record.response
+    if response is None or response.error is not None:
+        return
+    out.print(Text.assemble("  answer    ", clean(response.answer or "", 300)))
+    for rank, chunk in enumerate((response.chunks or [])[:_CHUNKS_SHOWN], start=1):
+        mark = "✓" if rank in finding.hit_ranks else " "
+        name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
+        where = f"{name} § {chunk.section}" if chunk.section else name
+        line = Text.assemble(f"  {mark} {rank:>2}      ", clean(where, 60), ": ", clean(chunk.text or "", 120))
+        out.print(line, style="dim")
+
+
+def match_settings(run: EvalRun) -> MatchSettings:
+    """How the run recognised gold."""
+    return MatchSettings(**run.eval_config.get("match", {}))
+
+
+def print_slices(out: Console, records: Sequence[EvalRecord], run: EvalRun, key: str) -> None:
+    """Print each metric for each value of a key."""
+    groups = slice_by(records, key)
+    settings = ScoreSettings(match=match_settings(run), confidence=run.eval_config.get("confidence", 0.95))
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column(f"by {key}", no_wrap=True)
+    for value, members in groups.items():
+        table.add_column(f"{value} (n={len(members)})", justify="right")
+    for summary in run.scorecard.metrics:
+        metric = parse_metric(summary.name)
+        cells = []
+        for members in groups.values():
+            results = [score for record in members for score in record.scores if score.name == summary.name]
+            part = summarise(metric, results, settings)
+            cells.append(number(part.value, part.unit) + (f" ± {_half(part)}" if part.ci else ""))
+        if any(cell != "–" for cell in cells):
+            table.add_row(f"  {summary.name}", *cells)
+    out.print()
+    out.print(table)
+
+
+def _half(summary: MetricSummary) -> str:
+    """Half the width of the interval."""
+    low, high = summary.ci or (0.0, 0.0)
+    return number((high - low) / 2, summary.unit)

@@ -1,0 +1,113 @@
+"""What went wrong, question by question: the records worth looking at, worst first."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from evals.metrics.case import Case
+from evals.metrics.matching import MatchSettings
+from evals.schemas import EvalRecord
+
+LOW_RANK = 5
+"""A gold first found below this rank is found, but low."""
+
+
+class Fault(IntEnum):
+    """Kinds of failure, the gravest first."""
+
+    @property
+    def label(self) -> str:
+        """The kind in words."""
+        return _LABELS[self]
+
+    NO_ANSWER = 1
+    ANSWERED_UNANSWERABLE = 2
+    NOT_RETRIEVED = 3
+    ABSTAINED = 4
+    PART_NOT_RETRIEVED = 5
+    WRONG_CITATION = 6
+    LOW_RANK = 7
+
+
+_LABELS = {
+    Fault.NO_ANSWER: "no answer",
+    Fault.ANSWERED_UNANSWERABLE: "answered, though unanswerable",
+    Fault.NOT_RETRIEVED: "gold not retrieved",
+    Fault.ABSTAINED: "abstained, though gold was retrieved",
+    Fault.PART_NOT_RETRIEVED: "part of the gold not retrieved",
+    Fault.WRONG_CITATION: "cites without gold",
+    Fault.LOW_RANK: "gold only at a low rank",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One record with what is wrong about it."""
+
+    fault: Fault
+    explanation: str
+    record: EvalRecord
+    hit_ranks: tuple[int, ...]
+    """Ranks of the chunks that hold gold."""
+
+
+def diagnose(records: Iterable[EvalRecord], settings: MatchSettings | None = None) -> list[Finding]:
+    """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
+    findings = (find_fault(record, settings or MatchSettings()) for record in records)
+    return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
+
+
+def in_turn(findings: Iterable[Finding]) -> list[Finding]:
+    """Order findings so that each kind of fault comes first once, then each a second time, and so on."""
+    seen: Counter[Fault] = Counter()
+    keyed = []
+    for finding in findings:
+        seen[finding.fault] += 1
+        keyed.append(((seen[finding.fault], finding.fault), finding))
+    return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def find_fault(record: EvalRecord, settings: MatchSettings) -> Finding | None:
+    """The gravest fault of a record; None where there is none, or it was not asked."""
+    response = record.response
+    if response is None:
+        return None
+    if response.error is not None:
+        error = response.error
+        tries = f" after {response.attempts} attempts" if response.attempts > 1 else ""
+        return Finding(Fault.NO_ANSWER, f"no answer{tries}: {error.kind}, {error.message}", record, ())
+    case = Case(record.question, response, record.verdicts, settings)
+    ranks = tuple(rank for rank, hit in enumerate(case.matches.hits, start=1) if hit)
+    fault = _answer_fault(case, ranks) or _retrieval_fault(case, ranks) or _citation_fault(case)
+    return Finding(fault[0], fault[1], record, ranks) if fault else None
+
+
+def _answer_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
+    if case.question.is_unanswerable:
+        return None if case.abstained else (Fault.ANSWERED_UNANSWERABLE, "answered, though it cannot be answered")
+    if case.abstained and ranks:
+        return Fault.ABSTAINED, f"abstained, though gold was retrieved at rank {ranks[0]}"
+    return None
+
+
+def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
+    golds, found = len(case.question.gold_passages), len(case.matches.found)
+    if not golds or case.response.chunks is None:
+        return None
+    if not found:
+        said = "abstained: " if case.abstained else ""
+        return Fault.NOT_RETRIEVED, f"{said}none of {golds} gold passages among {len(case.response.chunks)} chunks"
+    if found < golds:
+        return Fault.PART_NOT_RETRIEVED, f"{found} of {golds} gold passages retrieved"
+    return (Fault.LOW_RANK, f"gold first found at rank {ranks[0]}") if ranks[0] > LOW_RANK else None
+
+
+def _citation_fault(case: Case) -> tuple[Fault, str] | None:
+    if not case.question.gold_passages or case.abstained or not case.cited:
+        return None
+    wrong = [source for source in case.cited if source.place is None or not case.matches.by_chunk[source.place]]
+    if not wrong:
+        return None
+    invalid = sum(source.place is None for source in wrong)
+    return Fault.WRONG_CITATION, f"{len(wrong)} of {len(case.cited)} citations without gold, {invalid} of them invalid"
