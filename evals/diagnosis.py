@@ -52,9 +52,11 @@ class Finding:
     """Ranks of the chunks that hold gold."""
 
 
-def diagnose(records: Iterable[EvalRecord], settings: MatchSettings | None = None) -> list[Finding]:
+def diagnose(
+    records: Iterable[EvalRecord], settings: MatchSettings | None = None, *, citation_base: int = 1
+) -> list[Finding]:
     """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
-    findings = (find_fault(record, settings or MatchSettings()) for record in records)
+    findings = (find_fault(record, settings or MatchSettings(), citation_base) for record in records)
     return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
 
 
@@ -68,7 +70,7 @@ def in_turn(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def find_fault(record: EvalRecord, settings: MatchSettings) -> Finding | None:
+def find_fault(record: EvalRecord, settings: MatchSettings, citation_base: int = 1) -> Finding | None:
     """The gravest fault of a record; None where there is none, or it was not asked."""
     response = record.response
     if response is None:
@@ -77,8 +79,8 @@ def find_fault(record: EvalRecord, settings: MatchSettings) -> Finding | None:
         error = response.error
         tries = f" after {response.attempts} attempts" if response.attempts > 1 else ""
         return Finding(Fault.NO_ANSWER, f"no answer{tries}: {error.kind}, {error.message}", record, ())
-    case = Case(record.question, response, record.verdicts, settings)
-    ranks = tuple(rank for rank, hit in enumerate(case.matches.hits, start=1) if hit)
+    case = Case(record.question, response, record.verdicts, settings, citation_base)
+    ranks = tuple(case.matches.hit_ranks)
     fault = _answer_fault(case, ranks) or _retrieval_fault(case, ranks) or _citation_fault(case)
     return Finding(fault[0], fault[1], record, ranks) if fault else None
 

@@ -14,6 +14,7 @@
     ├── StoreError                 4   a run cannot be written (disk full, no permission)
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
     ├── RunIncompleteError         4   too many questions without an answer; what there is was saved
+    ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
     └── GateFailedError            1   a threshold or a comparison was not met
 
 A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
@@ -57,7 +58,7 @@ class UnknownNameError(ConfigError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = sorted(set(known))
         close = get_close_matches(name.lower(), names, n=1, cutoff=0.4)
         hint = f"did you mean {close[0]!r}? " if close else ""
         super().__init__(f"unknown {kind} {name!r}", f"{hint}known: {', '.join(names)}")
@@ -113,6 +114,12 @@ class RunIncompleteError(EvalsError):
     """Too many questions without an answer; what was answered is saved."""
 
     exit_code = 4
+
+
+class RunInterruptedError(EvalsError):
+    """Somebody ended the run; what was answered is saved."""
+
+    exit_code = EXIT_INTERRUPTED
 
 
 class GateFailedError(EvalsError):

@@ -46,7 +46,7 @@ def check_probes(
         return
     if not any(match(chunks, question.gold_passages, settings).found for question, chunks in answered):
         raise CorpusMissingError(
-            f"corpus not found on the server at {client.url}: none of {len(answered)} questions retrieved a gold passage",
+            f"corpus not found on the server at {client.url}: {len(answered)} questions retrieved no gold passage",
             _HINT,
         )
 

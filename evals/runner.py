@@ -110,6 +110,8 @@ class EvaluationRunner:
         self.config = config
         self.observer = observer or Observer()
         self.store = RunStore(config.runs_dir)
+        self.run_id: str | None = None
+        """Known as soon as there is something saved."""
         self._resume = resume
         self._responses: dict[str, EvalResponse] = {}
         self._metrics: list[BaseMetric] = []
@@ -180,8 +182,10 @@ class EvaluationRunner:
             )
 
     async def _evaluate(self, client: RAGClient) -> EvalRun:
+        probes = await self._choose_probes(client)
         run, earlier = self._begin(client)
         self.store.save(run)
+        self.run_id = run.id
         started = time.monotonic()
         problem: EvalsError | None = None
         try:
@@ -189,7 +193,7 @@ class EvaluationRunner:
                 if not earlier:
                     journal.questions(self._workload.questions)
                 await self._warm_up(client)
-                await self._ask(client, journal)
+                await self._ask(client, journal, probes)
             end: dict[str, Any] | None = (await client.info())[1]
         except asyncio.CancelledError:
             self._finish(run, started, snapshot_end=None)
@@ -252,7 +256,13 @@ class EvaluationRunner:
             response = await client.ask(question.question)
             self._warmup.append(response.latency_ms)
 
-    async def _ask(self, client: RAGClient, journal: Journal) -> None:
+    async def _choose_probes(self, client: RAGClient) -> list[EvalQuestion]:
+        """The questions whose answers show whether the corpus is on the server; none where that is known."""
+        questions = self._workload.questions
+        probes = to_probe(questions) if self.config.preflight else []
+        return [] if probes and await corpus_listed(client, questions) else probes
+
+    async def _ask(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
         questions = self._workload.questions
         self.observer.begin(len(questions), len(self._responses))
 
@@ -265,8 +275,7 @@ class EvaluationRunner:
             todo = [question for question in some if question.id not in self._responses]
             await ask_all(client, todo, concurrency=self.config.concurrency, on_answer=on_answer, stop=self._stop)
 
-        probes = to_probe(questions) if self.config.preflight else []
-        if probes and not await corpus_listed(client, questions):
+        if probes:
             await ask(probes)
             asked = [(probe, self._responses[probe.id]) for probe in probes if probe.id in self._responses]
             check_probes(client, asked, self._settings.match)
@@ -296,7 +305,7 @@ class EvaluationRunner:
                 "outcomes": outcomes,
                 "server": run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
                 "duration_s": round(run.duration_s + time.monotonic() - started, 3),
-                "notes": [*run.notes, *self._notes, *self._closing_notes(records, changed)],
+                "notes": list(dict.fromkeys([*run.notes, *self._notes, *self._closing_notes(records, changed)])),
             }
         )
         self.store.compact(finished, records)

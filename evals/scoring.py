@@ -82,10 +82,7 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
     worst, best = _extremes(metric)
     bounds = None
     if lost and worst is not None and best is not None:
-        bounds = (
-            (sum(values) + lost * worst) / (scored + lost),
-            (sum(values) + lost * best) / (scored + lost),
-        )
+        bounds = (_value(metric, [*values, *[worst] * lost]), _value(metric, [*values, *[best] * lost]))
     if settings.worst_on_error and worst is not None:
         values += [worst] * missing["transport"]
     value, ci = _aggregate(metric, values, settings.confidence)
@@ -119,15 +116,26 @@ def _extremes(metric: BaseMetric) -> tuple[float | None, float | None]:
 def _aggregate(metric: BaseMetric, values: Sequence[float], confidence: float) -> tuple[float | None, Interval | None]:
     if not values:
         return None, None
+    return _value(metric, values), _interval(metric, values, confidence)
+
+
+def _value(metric: BaseMetric, values: Sequence[float]) -> float:
     if metric.aggregation is Aggregation.SUM:
-        return sum(values), None
+        return sum(values)
     if metric.aggregation is Aggregation.PERCENTILE:
-        q = metric.percentile or 50.0
-        return percentile(values, q), percentile_interval(values, q, confidence)
+        return percentile(values, metric.percentile or 50.0)
+    return fmean(values)
+
+
+def _interval(metric: BaseMetric, values: Sequence[float], confidence: float) -> Interval | None:
+    if metric.aggregation is Aggregation.SUM:
+        return None
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return percentile_interval(values, metric.percentile or 50.0, confidence)
     # A mean over zeros and ones alone is a rate, and t would give [1, 1] for twenty hits out of twenty.
     if metric.high == 1.0 and all(value in (0.0, 1.0) for value in values):
-        return fmean(values), wilson(sum(values), len(values), confidence)
-    return fmean(values), _within(t_interval(values, confidence), metric)
+        return wilson(sum(values), len(values), confidence)
+    return _within(t_interval(values, confidence), metric)
 
 
 def _within(interval: Interval | None, metric: BaseMetric) -> Interval | None:
@@ -153,7 +161,8 @@ def _why_missing(results: Sequence[MetricResult]) -> str:
 def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for result in results:
-        total.update(result.details.get("rules", {}))
+        if result.details.get("rules"):
+            total.update(result.details["rules"])
     return dict(total)
 
 

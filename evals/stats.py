@@ -1,6 +1,7 @@
 """Intervals for rates, means and percentiles, from the standard library alone."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import ceil, exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist, fmean, stdev
 
@@ -40,7 +41,7 @@ def percentile(values: Sequence[float], q: float) -> float:
         values: At least one value, in any order.
         q: In (0, 100].
     """
-    return sorted(values)[max(1, ceil(q / 100 * len(values))) - 1]
+    return sorted(values)[max(1, ceil(q * len(values) / 100)) - 1]
 
 
 def percentile_interval(values: Sequence[float], q: float, confidence: float = 0.95) -> Interval | None:
@@ -60,6 +61,7 @@ def percentile_interval(values: Sequence[float], q: float, confidence: float = 0
     return ordered[low - 1], ordered[high - 1]
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(p: float, df: int) -> float:
     """The p-quantile of Student's t with df degrees of freedom, for 0.5 <= p < 1, by bisection."""
     low, high = 0.0, 1.0

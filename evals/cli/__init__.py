@@ -14,7 +14,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs [data/eval_runs]")]
+RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
 
@@ -22,27 +22,27 @@ DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .jso
 @app.command("eval")
 def eval_command(
     datasets: Annotated[str | None, typer.Option(help="Names, with commas; NAME:CONFIG for another config")] = None,
-    samples: Annotated[int | None, typer.Option(help="Questions of each dataset [100]; 0 for all")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draw [42]")] = None,
+    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100); 0 for all")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draw (42)")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run")] = None,
-    rag_url: Annotated[str | None, typer.Option(help="URL of the server [RAG_SERVER_URL or localhost:8001]")] = None,
-    profile: Annotated[str | None, typer.Option(help="Kind of server, or a YAML file [rag-server]")] = None,
+    rag_url: Annotated[str | None, typer.Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)")] = None,
+    profile: Annotated[str | None, typer.Option(help="Kind of server, or a YAML file (rag-server)")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file; flags go before it")] = None,
-    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas [core]")] = None,
+    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas (core)")] = None,
     metrics: Annotated[str | None, typer.Option(help="Metrics, with commas: recall_at_20,mrr")] = None,
-    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold [auto]")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge [yes]")] = None,
+    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold (auto)")] = None,
+    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Questions in flight [4]")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
     rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds for one answer [120]")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Unscored questions asked first [1]")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one answer (120)")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Unscored questions asked first (1)")] = None,
     on_error: Annotated[str | None, typer.Option(help="exclude | worst: a question without an answer")] = None,
-    max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 [0.1]")] = None,
+    max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 (0.1)")] = None,
     data_dir: DataDir = None,
     dataset_file: DatasetFile = None,
     ingest: Annotated[bool | None, typer.Option("--ingest", help="Upload the datasets' documents first")] = None,
-    preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus [yes]")] = None,
+    preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")] = False,
@@ -72,7 +72,7 @@ def datasets_command() -> None:
 
 @app.command("stats")
 def stats_command(
-    datasets: Annotated[str | None, typer.Option(help="Names, with commas [all]")] = None,
+    datasets: Annotated[str | None, typer.Option(help="Names, with commas (all)")] = None,
     samples: Annotated[int, typer.Option(help="Questions of each dataset; 0 for all")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the draw")] = 42,
     data_dir: DataDir = None,

@@ -12,7 +12,7 @@ from evals.cli.console import console
 from evals.cli.progress import Terminal
 from evals.cli.report import print_findings, print_run, print_slices
 from evals.config import EvalConfig
-from evals.errors import ConfigError, GateFailedError, RunIncompleteError
+from evals.errors import ConfigError, GateFailedError, RunIncompleteError, RunInterruptedError
 from evals.gates import failed_gates
 from evals.observer import Observer
 from evals.plan import check_config, load_workload
@@ -111,12 +111,25 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
         _describe(settings)
         return
     observer: Observer = Observer() if as_json else Terminal()
-    run = asyncio.run(EvaluationRunner(settings, observer, resume=resume).run())
+    runner = EvaluationRunner(settings, observer, resume=resume)
+    try:
+        run = asyncio.run(runner.run())
+    except KeyboardInterrupt as error:
+        raise _interrupted(runner) from error
     if as_json:
         typer.echo(run.model_dump_json(indent=2))
     else:
         _print(run, settings)
     _raise_for(run, settings)
+
+
+def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
+    if runner.run_id is None:
+        return RunInterruptedError("interrupted before anything was asked")
+    return RunInterruptedError(
+        "interrupted; what was answered is saved",
+        f"go on with: evals eval --resume {runner.run_id}{_elsewhere(runner.config)}",
+    )
 
 
 def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:

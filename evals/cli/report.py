@@ -63,11 +63,9 @@ def scorecard_table(run: EvalRun) -> Table:
 
 def _add_metric(table: Table, summary: MetricSummary) -> None:
     lost = summary.counts.transport + summary.counts.judge
-    remarks = [summary.reason] if summary.reason else []
-    if lost:
-        remarks.append(f"{lost} lost")
-    if summary.bounds is not None:
-        remarks.append("between {} and {} with them".format(*(number(b, summary.unit) for b in summary.bounds)))
+    remarks = [f"{lost} lost"] if lost else [summary.reason] if summary.reason else []
+    if summary.bounds is not None and summary.value is not None:
+        remarks.append("with them {} … {}".format(*(number(b, summary.unit) for b in sorted(summary.bounds))))
     table.add_row(
         f"  {summary.name} {arrow(summary)}",
         number(summary.value, summary.unit),

@@ -21,6 +21,8 @@ class _Abstention(BaseMetric):
         return super().not_applicable_to(question)
 
     def measure(self, case: Case) -> MetricResult:
+        if case.response.answer is None:
+            return self.undefined("the server sent no answer")
         holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
         return self.result(holds, abstained=case.abstained)
 

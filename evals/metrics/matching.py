@@ -17,7 +17,7 @@ document   the same document; tried only when named, or when a chunk carries no 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from evals.metrics.text import bag, padded, tokens
@@ -58,7 +58,7 @@ class MatchSettings:
     short_gold_tokens: int = 8
 
 
-@dataclass(slots=True)
+@dataclass
 class Matches:
     """Which chunk is which gold.
 
@@ -74,11 +74,24 @@ class Matches:
     found: dict[int, tuple[int, str]] = field(default_factory=dict)
     original: list[int] = field(default_factory=list)
 
-    @property
+    @cached_property
     def hits(self) -> list[bool]:
         """Whether the chunk at each rank is relevant."""
         return [bool(golds) for golds in self.by_chunk]
 
+    def hits_within(self, k: int) -> list[bool]:
+        """Whether the chunk at each of the top k ranks is relevant, seen from these ranks alone.
+
+        A piece of a gold that chunk borders have cut counts only where the top k complete the gold.
+        """
+        return [any(self.found[gold][0] < k for gold in golds) for golds in self.by_chunk[:k]]
+
+    @cached_property
+    def hit_ranks(self) -> list[int]:
+        """The ranks, from 1, of the relevant chunks."""
+        return [rank for rank, hit in enumerate(self.hits, start=1) if hit]
+
+    @cached_property
     def newly_found(self) -> list[set[int]]:
         """For each rank, the golds that are found there and at no earlier rank."""
         fresh: list[set[int]] = [set() for _ in self.by_chunk]
@@ -86,6 +99,7 @@ class Matches:
             fresh[place].add(gold)
         return fresh
 
+    @cached_property
     def rules(self) -> dict[str, int]:
         """How many golds each rule recognised."""
         return dict(Counter(rule for _, rule in self.found.values()))
@@ -102,8 +116,9 @@ def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settin
             if rule:
                 result.by_chunk[place][index] = rule
                 result.found.setdefault(index, (place, rule))
-        if index not in result.found and "overlap" in rules:
-            _match_jointly({place: chunks[place] for place in distinct}, index, gold, settings, result)
+        if "overlap" in rules:
+            end, _ = result.found.get(index, (len(chunks), ""))  # pieces that complete it earlier count
+            _match_jointly({place: chunks[place] for place in distinct if place < end}, index, gold, settings, result)
     return result
 
 
@@ -169,8 +184,8 @@ def _overlap_share(chunk_text: str, gold_text: str, settings: MatchSettings) -> 
     length = len(tokens(gold_text))
     if length < settings.overlap_min_tokens or len(tokens(chunk_text)) < settings.overlap_threshold * length:
         return 0.0
-    held = bag(chunk_text)
-    return sum(min(count, held.get(token, 0)) for token, count in bag(gold_text).items()) / length
+    wanted, held = bag(gold_text), bag(chunk_text)
+    return sum(min(wanted[token], held[token]) for token in wanted.keys() & held.keys()) / length
 
 
 def _match_jointly(
@@ -191,7 +206,9 @@ def _match_jointly(
     covered: set[int] = set()
     pieces = []
     for place, chunk in chunks.items():
-        if not chunk.text or same_document(chunk, gold.document_id) is False:
+        if not chunk.text or len(bag(chunk.text).keys() & bag(gold.text).keys()) < _MIN_RUN // 2:
+            continue
+        if same_document(chunk, gold.document_id) is False:
             continue
         span = _shared_run(tokens(chunk.text), wanted)
         if span and not covered.issuperset(span):
@@ -210,12 +227,12 @@ _MIN_RUN = 4
 
 def _shared_run(chunk: tuple[str, ...], gold: tuple[str, ...]) -> range | None:
     """The token positions of the gold that the chunk holds as running text at its own border, or is."""
+    for start in range(len(gold) - len(chunk) + 1 if len(chunk) >= _MIN_RUN else 0):
+        if gold[start : start + len(chunk)] == chunk:
+            return range(start, start + len(chunk))
     for length in range(min(len(chunk), len(gold)), _MIN_RUN - 1, -1):
         if chunk[-length:] == gold[:length]:
             return range(length)
         if chunk[:length] == gold[-length:]:
             return range(len(gold) - length, len(gold))
-    for start in range(len(gold) - len(chunk) + 1 if len(chunk) >= _MIN_RUN else 0):
-        if gold[start : start + len(chunk)] == chunk:
-            return range(start, start + len(chunk))
     return None

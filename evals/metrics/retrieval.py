@@ -15,12 +15,8 @@ class _Retrieval(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
     def measure(self, case: Case) -> MetricResult:
-        hits = case.matches.hits
-        return self.result(
-            self.value(case, hits),
-            hit_ranks=[rank for rank, hit in enumerate(hits, start=1) if hit],
-            rules=case.matches.rules(),
-        )
+        matches = case.matches
+        return self.result(self.value(case, matches.hits), hit_ranks=matches.hit_ranks, rules=matches.rules)
 
     def value(self, case: Case, hits: list[bool]) -> float:
         """The metric's number, given which ranks are relevant."""
@@ -38,7 +34,7 @@ class RecallAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5, 10)
 
     def value(self, case: Case, hits: list[bool]) -> float:
-        found = [len(golds) for golds in case.matches.newly_found()]
+        found = [len(golds) for golds in case.matches.newly_found]
         return recall_at(found, len(case.question.gold_passages), self.k)
 
 
@@ -53,7 +49,7 @@ class PrecisionAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5)
 
     def value(self, case: Case, hits: list[bool]) -> float:
-        return precision_at(hits, self.k)
+        return precision_at(case.matches.hits_within(self.k), self.k)
 
 
 class MRR(_Retrieval):
@@ -83,7 +79,7 @@ class NDCG(AtK, _Retrieval):
 
     def value(self, case: Case, hits: list[bool]) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
-        units = case.matches.newly_found()[: self.k]
+        units = case.matches.newly_found[: self.k]
         gains = [max((grades[index] for index in golds), default=0.0) for golds in units]
         covered = set().union(*units) if units else set()
         missed = [grade for index, grade in enumerate(grades) if index not in covered]

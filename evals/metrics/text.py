@@ -29,7 +29,10 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=_CACHE)
 def tokens(text: str) -> tuple[str, ...]:
     """Return the text's word tokens, folded; punctuation and white space do not count."""
-    return tuple(_TOKEN.findall(fold(text)))
+    words = _TOKEN.findall(fold(text))
+    if "_" in text:  # inside a word it belongs to it, at its ends it is Markdown's emphasis
+        words = [word for word in (word.strip("_") for word in words) if word]
+    return tuple(words)
 
 
 @lru_cache(maxsize=_CACHE)

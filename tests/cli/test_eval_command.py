@@ -1,0 +1,247 @@
+"""`evals eval`: what it prints, what it saves, how it ends."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store import RunStore
+
+Cli = Callable[..., Any]
+QUALITY = ("retrieval", "generation", "citation", "abstention")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_run_prints_all_five_groups_and_saves_itself(ask: Cli, golden_server: str, tmp_path: Path) -> None:
+    """The scorecard shows each group, says why generation has no value, and names the saved file."""
+    result = ask("--rag-url", golden_server)
+    assert result.code == 0, result.err
+    for group in (*QUALITY, "performance"):
+        assert f"\n{group}" in result.out
+    assert "no judge was used (--no-judge)" in result.out
+    (saved,) = (tmp_path / "runs").glob("*Z.json")
+    assert saved.name in result.out.replace("\n", "")
+    assert json.loads(saved.read_text())["status"] == "complete"
+
+
+def test_json_prints_the_run_and_nothing_else(ask: Cli, golden_server: str) -> None:
+    """`--json` gives one JSON object on stdout and keeps stderr empty."""
+    result = ask("--rag-url", golden_server, "--json")
+    assert result.json["question_count"] == 12
+    assert result.err == ""
+
+
+def test_the_embedded_server_needs_no_other(ask: Cli) -> None:
+    """`--embedded` starts a server, gives it the corpus and evaluates it."""
+    result = ask("--embedded", "--json")
+    assert result.code == 0, result.err
+    metrics = {metric["name"]: metric["value"] for metric in result.json["scorecard"]["metrics"]}
+    assert 0.5 < metrics["recall_at_10"] <= 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_quality_is_the_same_at_any_concurrency(ask: Cli, golden_server: str, concurrency: int) -> None:
+    """The same seed gives the same questions and the same quality to the last digit."""
+
+    def quality(width: int) -> list[tuple[str, float | None]]:
+        run = ask("--rag-url", golden_server, "--concurrency", width, "--json").json
+        return [(m["name"], m["value"]) for m in run["scorecard"]["metrics"] if m["group"] in QUALITY]
+
+    assert quality(concurrency) == quality(4)
+
+
+def test_no_server_ends_with_3_and_one_line_that_names_url_and_way_out(ask: Cli) -> None:
+    """A dead server is known within seconds, before anything is saved."""
+    url = f"http://127.0.0.1:{free_port()}"
+    started = time.monotonic()
+    result = ask("--rag-url", url)
+    assert result.code == 3
+    assert time.monotonic() - started < 5
+    (line,) = [line for line in result.err.splitlines() if line.startswith("error:")]
+    assert url in line
+    assert "evals serve" in result.err
+
+
+def test_only_errors_end_with_4_and_a_saved_run_of_status_failed(
+    ask: Cli, start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
+    result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
+    assert result.code == 4
+    (run,) = RunStore(tmp_path / "runs").list()
+    assert run.status == "failed"
+    assert run.outcomes.retried == run.error_count > 0
+    assert all(metric.value is None for metric in run.scorecard.metrics)
+
+
+def test_a_missing_corpus_ends_with_2_and_the_way_out(
+    ask: Cli, start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """Neither an empty server nor one with other documents is evaluated."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "cats.md").write_text("# Cats\n\nCats are small animals that sleep for most of the day.\n")
+    for corpus in ("none", str(tmp_path / "other")):
+        result = ask("--rag-url", start_server("--corpus", corpus))
+        assert result.code == 2
+        assert "--ingest" in result.err
+        assert "--no-preflight" in result.err
+
+
+def test_ingest_gives_the_server_its_corpus(ask: Cli, start_server: Callable[..., str]) -> None:
+    """`--ingest` uploads what is missing, and uploads nothing twice."""
+    url = start_server("--corpus", "none", "--top-k", "9")
+    assert ask("--rag-url", url, "--ingest").code == 0
+    again = ask("--rag-url", url, "--ingest", "--json")
+    assert again.code == 0
+    assert any("were on the server already" in note for note in again.json["notes"])
+
+
+def test_a_judge_without_a_key_ends_with_2_before_any_question(
+    evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """Nothing is asked that could not be judged, and both ways out are named."""
+    runs = tmp_path / "runs"
+    result = evals_cli("eval", "--datasets", "golden", "--rag-url", golden_server, "--runs-dir", runs)
+    assert result.code == 2
+    assert "ANTHROPIC_API_KEY" in result.err
+    assert "--no-judge" in result.err
+    assert not runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [
+        (["--datasets", "goldn"], "golden"),
+        (["--metrics", "recal_at_5"], "recall_at_5"),
+        (["--suite", "cor"], "core"),
+        (["--gate", "recall_at_6>=1"], "recall_at_5"),
+        (["--profile", "rag-sever"], "rag-server"),
+    ],
+)
+def test_an_unknown_name_ends_with_2_and_the_nearest_valid_one(ask: Cli, arguments: list[str], nearest: str) -> None:
+    """A typing error is answered with what was probably meant."""
+    result = ask(*arguments)
+    assert result.code == 2
+    assert f"did you mean {nearest!r}" in result.err
+
+
+def test_an_unknown_configuration_key_ends_with_2_and_the_nearest_valid_one(ask: Cli, tmp_path: Path) -> None:
+    """The configuration file is as strict as the flags."""
+    path = tmp_path / "config.yml"
+    path.write_text("concurency: 3\n")
+    result = ask("--config", path)
+    assert result.code == 2
+    assert "did you mean 'concurrency'" in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--bogus"], ["--samples", "many"], ["--samples", "-1"], ["--timeout", "nan"], ["--rag-url", "nonsense"]],
+)
+def test_wrong_usage_ends_with_2_and_no_traceback(ask: Cli, arguments: list[str]) -> None:
+    """What a user can mistype is never a bug report."""
+    result = ask(*arguments)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+
+
+def test_a_gate_that_is_not_met_ends_with_1(ask: Cli, golden_server: str) -> None:
+    """The run is complete and saved, but does not pass."""
+    assert ask("--rag-url", golden_server, "--gate", "recall_at_10>=0").code == 0
+    result = ask("--rag-url", golden_server, "--gate", "recall_at_10>1", "--gate", "faithfulness>=0.5")
+    assert result.code == 1
+    assert "recall_at_10>1" in result.err
+    assert "faithfulness has no value" in result.err
+
+
+def test_too_many_failures_end_with_4_and_beat_the_gate(ask: Cli, start_server: Callable[..., str]) -> None:
+    """A run over the error rate is incomplete, whatever its metrics say."""
+    url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
+    result = ask("--rag-url", url, "--gate", "recall_at_10>1", "--max-error-rate", "0.01")
+    assert result.code == 4
+    assert "--resume" in result.err
+    assert ask("--rag-url", url, "--max-error-rate", "1").code == 0
+
+
+def test_a_dry_run_asks_nothing(ask: Cli, tmp_path: Path) -> None:
+    """`--dry-run` says what would be done, without a server."""
+    result = ask("--dry-run", "--rag-url", f"http://127.0.0.1:{free_port()}")
+    assert result.code == 0
+    assert "would ask" in result.out
+    assert "12 questions" in result.out
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_known_before_anything_is_asked(
+    evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """An unusable runs folder is one clear message."""
+    (tmp_path / "file").write_text("")
+    result = evals_cli(
+        "eval", "--no-judge", "--datasets", "golden", "--rag-url", golden_server, "--runs-dir", tmp_path / "file" / "x"
+    )
+    assert result.code == 4
+    assert "--runs-dir" in result.err
+
+
+def interrupt(url: str, runs: Path) -> subprocess.CompletedProcess[str]:
+    """Start a run in a process of its own, and press Ctrl-C once some questions are answered."""
+    command = [sys.executable, "-m", "evals.cli", "eval", "--no-judge", "--datasets", "golden", "--rag-url", url]
+    child = subprocess.Popen(
+        [*command, "--runs-dir", str(runs), "--concurrency", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        logs = list(runs.glob("*.jsonl"))
+        if logs and logs[0].read_text().count('"type":"answer"') >= 3:
+            break
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(
+    evals_cli: Cli, start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """An interrupted run keeps every answer, and goes on where it stopped under the same name."""
+    runs = tmp_path / "runs"
+    ended = interrupt(start_server("--corpus", "golden", "--misbehave", "slow:0.2"), runs)
+    assert ended.returncode == 130
+    assert "Traceback" not in ended.stderr
+    store = RunStore(runs)
+    (run,) = store.list()
+    answered = [record.question.id for record in store.records(run) if record.response is not None]
+    assert run.status == "partial"
+    assert len(answered) >= 3
+    assert f"--resume {run.id}" in ended.stderr
+    result = evals_cli("eval", "--resume", run.id, "--runs-dir", runs, "--concurrency", 16)
+    assert result.code == 0, result.err
+    (resumed,) = store.list()
+    assert (resumed.stem, resumed.status) == (run.stem, "complete")
+    assert any(note == f"resumed with {len(answered)} of 100 questions answered" for note in resumed.notes)
+
+
+def test_resume_does_not_take_other_questions(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """What decides the questions or metrics of a run cannot be changed half-way."""
+    run = ask("--rag-url", golden_server, "--json").json
+    result = evals_cli("eval", "--resume", run["id"], "--samples", 5, "--runs-dir", tmp_path / "runs")
+    assert result.code == 2
+    assert "--samples" in result.err

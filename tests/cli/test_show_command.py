@@ -1,0 +1,112 @@
+"""`evals show`, `runs` and the catalogues."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.registry import list_available
+from evals.metrics.registry import metric_classes
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def saved(ask: Cli, golden_server: str) -> dict[str, Any]:
+    """A saved run of twelve questions."""
+    run: dict[str, Any] = ask("--rag-url", golden_server, "--json", "--name", "first try").json
+    return run
+
+
+def test_show_prints_failures_before_the_scorecard(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """What went wrong comes first, with question, answer and what was retrieved."""
+    result = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 2)
+    assert result.code == 0
+    assert result.out.index("have a fault") < result.out.index("recall_at_5")
+    assert result.out.count("  question  ") == 2
+
+
+def test_show_takes_a_prefix_and_gives_json(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """A unique start of the id is enough."""
+    result = evals_cli("show", saved["id"][:4], "--runs-dir", tmp_path / "runs", "--json")
+    assert result.json == saved
+
+
+def test_show_explains_one_question(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """A question is shown whole: gold, answer, every chunk with its match, every metric."""
+    (log,) = (tmp_path / "runs").glob("*.jsonl")
+    record = next(
+        r for line in log.read_text().splitlines() if (r := json.loads(line)["record"])["question"]["gold_passages"]
+    )
+    result = evals_cli("show", saved["id"], "--question", record["question"]["id"], "--runs-dir", tmp_path / "runs")
+    assert record["question"]["question"][:40] in result.out
+    assert "recall_at_5" in result.out
+    assert "gold      " in result.out
+
+
+def test_show_slices_by_metadata(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """`--by` gives each metric for each value of a key; an unknown key says which there are."""
+    result = evals_cli("show", saved["id"], "--by", "difficulty", "--runs-dir", tmp_path / "runs")
+    assert "by difficulty" in result.out
+    wrong = evals_cli("show", saved["id"], "--by", "dificulty", "--runs-dir", tmp_path / "runs")
+    assert wrong.code == 2
+    assert "did you mean 'difficulty'" in wrong.err
+
+
+@pytest.mark.parametrize("run_id", ["zzzz", "../x", "a/b", ""])
+def test_a_run_that_does_not_exist_ends_with_2(
+    evals_cli: Cli, saved: dict[str, Any], tmp_path: Path, run_id: str
+) -> None:
+    """Neither unknown ids nor paths are taken."""
+    assert evals_cli("show", run_id, "--runs-dir", tmp_path / "runs").code == 2
+
+
+def test_runs_lists_what_is_saved(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """A line a run, with id, status and score; an empty folder says how to make one."""
+    result = evals_cli("runs", "--runs-dir", tmp_path / "runs")
+    assert saved["id"] in result.out
+    assert "complete" in result.out
+    assert "evals eval" in evals_cli("runs", "--runs-dir", tmp_path / "none").out
+
+
+def test_hostile_text_in_an_answer_is_printed_as_text(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """No control character, markup or link of an answer reaches the terminal."""
+    (log,) = (tmp_path / "runs").glob("*.jsonl")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line in lines:
+        line["record"]["response"]["answer"] = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp"
+    log.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    question = lines[0]["record"]["question"]["id"]
+    for arguments in (["--failures", 12], ["--question", question]):
+        out = evals_cli("show", saved["id"], *arguments, "--runs-dir", tmp_path / "runs").out
+        assert "\x1b" not in out
+        assert "\x07" not in out
+        assert "\u202e" not in out
+        assert "[bold red]x[/]" in out
+
+
+def test_the_catalogues_list_everything(evals_cli: Cli) -> None:
+    """Each dataset, metric and profile is listed."""
+    datasets, metrics = evals_cli("datasets"), evals_cli("metrics")
+    assert all(name in datasets.out for name in list_available())
+    assert all(cls.pattern() in metrics.out for cls in metric_classes())
+    assert "rag-server (default)" in evals_cli("profiles").out
+
+
+@pytest.mark.parametrize("name", ["mrr", "recall_at_20", "recall_at_K", "abstention_false_negative_rate"])
+def test_a_metric_is_explained(evals_cli: Cli, name: str) -> None:
+    """Formula, group, range and direction of a metric are printed."""
+    result = evals_cli("metrics", name)
+    assert result.code == 0
+    assert "Formula" in result.out
+    assert "is better" in result.out
+
+
+def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:
+    """Questions, answerable share and corpus of the golden set are shown without a network."""
+    result = evals_cli("stats", "--datasets", "golden", "--samples", 0)
+    assert result.code == 0
+    assert "golden" in result.out
+    assert "%" in result.out
