@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -16,6 +16,7 @@ from evals.schemas.base import Finite, Record
 
 DEFAULT_URL = "http://localhost:8001"
 DEFAULT_RUNS_DIR = "data/eval_runs"
+_THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
 class DatasetName(StrEnum):
@@ -77,8 +78,8 @@ class ScoringConfig(Record):
         "latency": ["latency_p50"],
     }
     """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
-    thresholds: dict[str, Finite] = {"USD": 0.10, "ms": 30_000.0}
-    """The value of a unit at which an objective is worth nothing."""
+    thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
+    """The value of a unit at which an objective is worth nothing; units that are not named keep their default."""
 
     @field_validator("weights")
     @classmethod
@@ -86,6 +87,11 @@ class ScoringConfig(Record):
         if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
             raise ValueError("weights must not be negative, and at least one must be positive")
         return weights
+
+    @field_validator("thresholds")
+    @classmethod
+    def _all_thresholds(cls, thresholds: dict[str, float]) -> dict[str, float]:
+        return {**_THRESHOLDS, **thresholds}
 
     @model_validator(mode="after")
     def _weights_name_objectives(self) -> Self:
@@ -146,21 +152,13 @@ class EvalConfig(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_forms(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        data = dict(data)
-        url = data.pop("rag_server_url", None)
-        if url is not None:
-            data["server"] = {**(data.get("server") or {}), "url": url}
-        if isinstance(data.get("judge"), bool):
-            data["judge"] = {"enabled": data["judge"]}
-        return data
+    def _long_forms(cls, data: Any) -> Any:
+        return _spell_out(data) if isinstance(data, Mapping) else data
 
     @field_validator("datasets", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        return value.split(",") if isinstance(value, str) else value
+        return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
     @property
     def rag_server_url(self) -> str:
@@ -196,7 +194,7 @@ class EvalConfig(Record):
         """
         merged: dict[str, Any] = {}
         for layer in layers:
-            merged = merge(merged, layer)
+            merged = merge(merged, _spell_out(layer))
         try:
             return cls.model_validate(merged)
         except ValidationError as error:
@@ -220,6 +218,18 @@ class EvalConfig(Record):
         return self.model_dump(mode="json")
 
 
+def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Write short forms in full: before layers are merged, else a short form in one would hide from another."""
+    data = dict(layer)
+    url = data.pop("rag_server_url", None)
+    server = data.get("server") or {}
+    if url is not None and isinstance(server, Mapping):
+        data["server"] = {**server, "url": url}
+    if isinstance(data.get("judge"), bool):
+        data["judge"] = {"enabled": data["judge"]}
+    return data
+
+
 def _explain(error: ValidationError) -> ConfigError:
     problem = error.errors(include_url=False)[0]
     if problem["type"] == "extra_forbidden":
@@ -232,6 +242,7 @@ def _keys_beside(loc: tuple[int | str, ...]) -> list[str]:
     for part in loc[:-1]:
         inner = model.model_fields.get(str(part))
         annotation = inner.annotation if inner else None
-        if isinstance(annotation, type) and issubclass(annotation, Record):
-            model = annotation
+        for kind in (annotation, *get_args(annotation)):
+            if isinstance(kind, type) and issubclass(kind, Record):
+                model = kind
     return [*model.model_fields, *(["rag_server_url"] if model is EvalConfig else [])]

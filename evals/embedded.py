@@ -39,22 +39,24 @@ def embedded_server() -> Iterator[str]:
     home = str(Path(__file__).resolve().parent.parent)
     path = os.pathsep.join(part for part in (home, os.environ.get("PYTHONPATH", "")) if part)
     with tempfile.TemporaryFile() as log:
-        child = subprocess.Popen(  # noqa: S603 - our own module, no input of others
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C is for the evaluation; the server ends with it
-        )
         try:
-            line = _first_line(child)
-            if not line:
+            child = subprocess.Popen(  # noqa: S603 - our own module, no input of others
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": path},
+                start_new_session=True,  # Ctrl-C is for the evaluation; the server ends with it
+            )
+        except OSError as error:
+            raise ServerUnreachableError(f"the embedded server did not start: {error}") from error
+        try:
+            url = _listening_at(_first_line(child))
+            if url is None:
                 log.seek(0)
                 said = log.read().decode("utf-8", "replace").strip().splitlines()
                 raise ServerUnreachableError(f"the embedded server did not start: {said[-1] if said else 'no output'}")
-            listening = json.loads(line)
-            yield f"http://{listening['host']}:{listening['port']}"
+            yield url
         finally:
             _stop(child)
 
@@ -72,6 +74,15 @@ def _first_line(child: subprocess.Popen[bytes]) -> bytes:
         return lines.get(timeout=START_TIMEOUT_S)
     except Empty:
         return b""
+
+
+def _listening_at(line: bytes) -> str | None:
+    """The URL in the child's first line; None where it says something else."""
+    try:
+        listening = json.loads(line)
+        return f"http://{listening['host']}:{listening['port']}"
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

@@ -12,6 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -128,16 +129,20 @@ class Journal:
 
     def __enter__(self) -> "Journal":
         try:
-            _drop_torn_line(self.path)
+            _mend_last_line(self.path)
             self._file = self.path.open("ab")
         except OSError as error:
             raise _write_error(self.path, error) from error
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            file.close()  # writes what a full disk kept back, and fails again where it is still full
+        except OSError as error:
+            raise _write_error(self.path, error) from error
 
     def questions(self, questions: Iterable[EvalQuestion]) -> None:
         """Log what will be asked, so that the log is complete in itself."""
@@ -189,7 +194,7 @@ def _apply(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
         return
     if kind == "question":
         question = EvalQuestion.model_validate(event["question"])
-        records.setdefault(key, {"question": question, "response": None, "scores": [], "verdicts": []})
+        records.setdefault(key, {"response": None, "scores": [], "verdicts": []})["question"] = question
         return
     record_of = records[key]
     if kind == "answer":
@@ -232,8 +237,10 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise _write_error(path, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _read_run(path: Path) -> EvalRun:
@@ -251,14 +258,20 @@ def _read_run(path: Path) -> EvalRun:
         raise StoreError(f"{path.name} is not a run: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def _drop_torn_line(path: Path) -> None:
-    """Cut what a crash left behind the last complete line, so that appending does not weld two lines into one."""
+def _mend_last_line(path: Path) -> None:
+    """Cut a torn last line, and end one that lacks only its end, so that appending does not weld two lines into one."""
     if not path.exists():
         return
     data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end != len(data):
-        os.truncate(path, end)
+    start = data.rfind(b"\n", 0, -1) + 1
+    try:
+        json.loads(data[start:] or b"{}")
+    except ValueError:
+        os.truncate(path, start)
+        return
+    if data and not data.endswith(b"\n"):
+        with path.open("ab") as file:
+            file.write(b"\n")
 
 
 def _event(kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:

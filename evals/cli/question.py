@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from evals.cli.console import clean, number
-from evals.cli.report import match_settings
+from evals.cli.report import citation_base, match_settings
 from evals.metrics.case import Case
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun
@@ -25,7 +25,7 @@ def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
     if response.error is not None:
         out.print(clean(f"no answer after {response.attempts} attempts: {response.error.message}"), style="red")
     out.print(Text.assemble("answer    ", clean(response.answer or "–")))
-    _print_chunks(out, Case(question, response, record.verdicts, match_settings(run)))
+    _print_chunks(out, Case(question, response, record.verdicts, match_settings(run), citation_base(run)))
     _print_scores(out, record)
 
 

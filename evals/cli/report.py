@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.console import arrow, clean, interval, number
+from evals.config import EvalConfig
 from evals.diagnosis import Finding, diagnose, in_turn
 from evals.metrics.matching import MatchSettings
 from evals.metrics.registry import parse_metric
@@ -89,7 +90,7 @@ def _print_weighted(out: Console, run: EvalRun) -> None:
 
 def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, limit: int) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
-    findings = diagnose(records, match_settings(run))
+    findings = diagnose(records, match_settings(run), citation_base=citation_base(run))
     if not findings or limit <= 0:
         return
     out.print(f"\n{len(findings)} of {len(records)} questions have a fault", style="bold")
@@ -124,6 +125,11 @@ def print_finding(out: Console, finding: Finding) -> None:
 def match_settings(run: EvalRun) -> MatchSettings:
     """How the run recognised gold."""
     return MatchSettings(**run.eval_config.get("match", {}))
+
+
+def citation_base(run: EvalRun) -> int:
+    """The number of the first chunk in the server's citations."""
+    return EvalConfig.build(run.eval_config).server_spec().citations.base
 
 
 def print_slices(out: Console, records: Sequence[EvalRecord], run: EvalRun, key: str) -> None:

@@ -1,7 +1,13 @@
 """JSON bodies as servers really send them."""
 
 import json
+import math
+import re
 from typing import Any
+
+MAX_DEPTH = 100
+"""Deeper than any answer, and well below what can be written as JSON again."""
+_SURROGATE = re.compile(r"\\u[dD]|[\ud800-\udfff]")
 
 
 def parse_json(body: bytes) -> Any:
@@ -13,11 +19,33 @@ def parse_json(body: bytes) -> Any:
     Raises:
         ValueError: It is no JSON, or it is nested beyond reason.
     """
+    text = body.decode(json.detect_encoding(body), "surrogatepass")
     try:
-        value = json.loads(body, parse_constant=lambda _: None)
-        return _without_surrogates(value) if b"\\ud" in body.lower() else value
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+        if text.count("[") + text.count("{") > MAX_DEPTH:
+            _check_depth(value)
+        return _without_surrogates(value) if _SURROGATE.search(text) else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level := [item for parent in level for item in _children(parent)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError("the JSON is nested too deeply")
+
+
+def _children(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -10,7 +10,7 @@ from evals.client.body import parse_json
 from evals.client.mapping import MappingError, find
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ReadySpec, UploadSpec
-from evals.client.template import render
+from evals.client.template import render_path
 from evals.client.transport import TransportFailure
 from evals.errors import ConfigError, IngestError
 from evals.metrics.matching import document_key
@@ -79,18 +79,22 @@ async def _upload(client: RAGClient, upload: UploadSpec, batch: Sequence[Documen
     files = [(upload.field, (document.file_name, document.text.encode(), _media_type(document))) for document in batch]
     try:
         reply = await client.transport.send(upload.method, upload.path, files=files)
-        body = parse_json(reply.body)
+        if upload.id is None:
+            return ""
+        job = find(upload.id, parse_json(reply.body))
     except TransportFailure as failure:
         raise IngestError(
-            f"the server refused {len(batch)} documents: {client.redact.text(failure.error.message)}",
+            f"the server refused {len(batch)} documents: {failure.error.message}",
             "what was taken stays there: --ingest again uploads only what is missing",
         ) from failure
     except ValueError as error:
         raise IngestError(f"{upload.path} answers with something that is not JSON") from error
-    job = find(upload.id, body)
-    if upload.id is not None and job is None:
-        raise IngestError(f"{upload.path} answers without `{upload.id}`: {str(body)[:200]}")
-    return str(job or "")
+    except MappingError:
+        job = None
+    if job is None:
+        said = client.redact.body(reply.body)[:200]
+        raise IngestError(f"{upload.path} answers without `{upload.id}`: {said}")
+    return str(job)
 
 
 async def _wait_until_ready(
@@ -100,7 +104,7 @@ async def _wait_until_ready(
     sleep: Callable[[float], Awaitable[None]],
     clock: Callable[[], float],
 ) -> None:
-    path = render(ready.path, {"id": job})
+    path = render_path(ready.path, {"id": job})
     deadline = clock() + ready.timeout_s
     pause = _FIRST_POLL_S
     while True:
@@ -114,8 +118,8 @@ async def _wait_until_ready(
             )
         await sleep(pause)
         pause = min(_LONGEST_POLL_S, pause * 1.5)
-    failed = _evaluate(ready.failed, body) if ready.failed else None
-    if failed:
+    failed = _evaluate(ready.failed, client.redact.value(body)) if ready.failed else None
+    if isinstance(failed, list) and failed:
         raise IngestError(f"the server could not take {len(failed)} documents, first: {failed[0]}")
 
 

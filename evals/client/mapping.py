@@ -16,7 +16,8 @@ from evals.client.spec import MapSpec, ServerSpec
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
-_RANGE = re.compile(r"^(\d+)\s*-\s*(\d+)$")
+_NUMBER = re.compile(r"\d{1,9}")
+_RANGE = re.compile(r"(\d{1,9})\s*-\s*(\d{1,9})")
 _MAX_RANGE = 100
 
 
@@ -34,8 +35,7 @@ def compiled(expression: str) -> Any:
     try:
         return jmespath.compile(expression)
     except JMESPathError as error:
-        first = str(error).splitlines()[0]
-        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
+        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({_first_line(error)})") from error
 
 
 def find(expression: str | None, body: Any) -> Any:
@@ -48,8 +48,12 @@ def find(expression: str | None, body: Any) -> Any:
         return None
     try:
         return compiled(expression).search(body)
-    except JMESPathError as error:
-        raise MappingError(str(error).splitlines()[0]) from error
+    except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
+        raise MappingError(_first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 class ResponseReader:
@@ -63,8 +67,8 @@ class ResponseReader:
             self._markers = re.compile(spec.citations.markers)
         except re.error as error:
             raise ConfigError(f"not a valid pattern: {error.pattern!r} ({error.msg})") from error
-        for expression in (*spec.map.model_dump().values(), spec.ask.ok_when):
-            if expression:
+        for expression in _expressions(spec):
+            if expression is not None:
                 compiled(expression)
 
     def read(self, body: Any) -> dict[str, Any]:
@@ -104,19 +108,32 @@ class ResponseReader:
         found = []
         for marker in self._markers.finditer(answer):
             inside = marker.group(1) if self._markers.groups else marker.group(0)
-            for part in inside.split(","):
+            for part in (inside or "").split(","):
                 found.extend(_from_marker(part.strip(), marker.start(), marker.end()))
         return found
 
 
+def _expressions(spec: ServerSpec) -> list[str | None]:
+    """Every expression of a profile, so that a wrong one is known before anything is sent."""
+    return [
+        *spec.map.model_dump().values(),
+        *(expression for endpoint in spec.info for expression in endpoint.map.values()),
+        spec.ask.ok_when,
+        spec.documents and spec.documents.map,
+        spec.upload and spec.upload.id,
+        spec.ready and spec.ready.done_when,
+        spec.ready and spec.ready.failed,
+    ]
+
+
 def _from_marker(part: str, start: int, end: int) -> list[Citation]:
     """The citations of one part of a marker: a number, a range such as 2-4, or an id."""
-    ranged = _RANGE.match(part)
+    ranged = _RANGE.fullmatch(part)
     if ranged:
         low, high = int(ranged.group(1)), int(ranged.group(2))
         numbers = range(low, min(high, low + _MAX_RANGE) + 1)
         return [Citation(index=number, start=start, end=end) for number in numbers]
-    if part.isdecimal():
+    if _NUMBER.fullmatch(part):
         return [Citation(index=int(part), start=start, end=end)]
     return [Citation(chunk_id=part, start=start, end=end)] if part else []
 
@@ -171,7 +188,7 @@ def number_or_none(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (OverflowError, ValueError):
         return None
     return number if math.isfinite(number) else None
 

@@ -13,7 +13,7 @@ from evals.client.profile import expand_env, resolve_spec
 from evals.client.redaction import Redactor
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
-from evals.client.template import render
+from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure, public_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas import EvalResponse, ResponseError
@@ -60,6 +60,7 @@ class RAGClient:
             timeout_s=self.spec.timeout_s,
             concurrency=concurrency,
             max_body_bytes=self.spec.max_body_bytes,
+            redact=self.redact.text,
             clock=clock,
         )
 
@@ -87,7 +88,7 @@ class RAGClient:
         try:
             await self.transport.send("GET", self.spec.health.path, timeout_s=START_TIMEOUT_S)
         except TransportFailure as failure:
-            message = self.redact.text(failure.error.message)
+            message = failure.error.message
             if failure.error.kind in {"connect", "timeout"}:
                 raise ServerUnreachableError(
                     f"no RAG server answers at {self.url} ({message})",
@@ -139,9 +140,9 @@ class RAGClient:
 
     def _request(self, ask: AskSpec, question: str) -> dict[str, Any]:
         values = {"question": question, "uuid": str(uuid.uuid4())}
-        request: dict[str, Any] = {"method": ask.method, "path": ask.path}
-        for key, template in (("params", ask.query), ("headers", ask.headers), ("json", ask.body)):
-            if template:
+        request: dict[str, Any] = {"method": ask.method, "path": render_path(ask.path, values)}
+        for key, template in (("params", ask.query or None), ("headers", ask.headers), ("json", ask.body)):
+            if template is not None:
                 request[key] = render(template, values)
         return request
 
@@ -153,9 +154,9 @@ class RAGClient:
             "raw": self.redact.body(reply.body),
         }
         try:
-            body = parse_json(reply.body)
+            body = self.redact.value(parse_json(reply.body))
         except ValueError:
-            kind = reply.headers.get("content-type", "no content type")
+            kind = self.redact.text(reply.headers.get("content-type", "no content type"))
             message = f"the body is not JSON ({kind}): {base['raw'][:120]!r}"
             return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
         try:
@@ -168,10 +169,9 @@ class RAGClient:
             return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
 
     def _failed(self, failure: TransportFailure, attempts: Attempts) -> EvalResponse:
-        error = failure.error.model_copy(update={"message": self.redact.text(failure.error.message)})
         return EvalResponse(
-            error=error,
-            latency_ms=failure.elapsed_ms if error.kind == "timeout" else None,
+            error=failure.error,
+            latency_ms=failure.elapsed_ms if failure.error.kind == "timeout" else None,
             attempts=attempts.count,
             waited_ms=attempts.waited_s * 1000,
             raw=self.redact.body(failure.body) if failure.body else None,

@@ -1,9 +1,10 @@
 """No credential reaches a file or a message."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from evals.client.spec import ServerSpec
 
@@ -27,8 +28,11 @@ class Redactor:
             if any(word in name.lower() for word in _SECRET_HEADERS):
                 found.update((value, value.rpartition(" ")[2]))
         parts = urlsplit(spec.url)
-        found.update(unquote(part) for part in (parts.password,) if part)
-        self._secrets = sorted((s for s in found if len(s) >= _SHORTEST_SECRET), key=len, reverse=True)
+        if parts.password:
+            login = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
+            found.update((parts.password, unquote(parts.password), b64encode(login.encode()).decode()))
+        known = {form for secret in found if len(secret.strip()) >= _SHORTEST_SECRET for form in _forms(secret.strip())}
+        self._secrets = sorted(known, key=len, reverse=True)
 
     def text(self, text: str) -> str:
         """The text with every secret masked."""
@@ -46,4 +50,17 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """A JSON value with every secret masked."""
-        return json.loads(self.text(json.dumps(value))) if self._secrets else value
+        if not self._secrets:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, dict):
+            return {self.text(key): self.value(item) for key, item in value.items()}
+        return value
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """The secret as it is, and as it stands in JSON and in a URL."""
+    return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")

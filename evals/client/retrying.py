@@ -62,10 +62,19 @@ async def send_with_retries(
     Raises:
         TransportFailure: Of the last attempt.
     """
+    attempts.count += 1
+    try:
+        return await send()
+    except TransportFailure as failure:
+        if max_attempts == 1 or not failure.retryable:
+            raise
+        first = [failure]
 
-    async def once() -> Reply:
+    async def again() -> Reply:
+        if first:
+            raise first.pop()  # the policy counts the attempt that was made before it was needed
         attempts.count += 1
         return await send()
 
-    reply: Reply = await retrying(max_attempts, attempts, sleep)(once)
+    reply: Reply = await retrying(max_attempts, attempts, sleep)(again)
     return reply

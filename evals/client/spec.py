@@ -1,8 +1,8 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from evals.schemas.base import Record
 
@@ -28,7 +28,7 @@ class AskSpec(Record, populate_by_name=True):
     query: dict[str, str] = {}
     """Parameters of the URL."""
     headers: dict[str, str] = {}
-    body: Any = Field(default=None, alias="json")
+    body: JsonValue = Field(default=None, alias="json")
     """The JSON body; None sends none."""
     ok_when: str | None = None
     """JMESPath over the body: where it is false or null, a 200 counts as a failure (not_ok)."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -21,3 +22,8 @@ def render(template: Any, values: Mapping[str, str]) -> Any:
     if isinstance(template, list):
         return [render(item, values) for item in template]
     return template
+
+
+def render_path(path: str, values: Mapping[str, str]) -> str:
+    """Fill the template of a path. Values are quoted, so that none can lead to another path."""
+    return str(render(path, {name: quote(value, safe="") for name, value in values.items()}))

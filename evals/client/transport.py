@@ -5,6 +5,7 @@ scanned at every request, which costs more than the request itself.
 """
 
 import asyncio
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,6 +21,7 @@ from evals.schemas import ResponseError
 from evals.schemas.response import ErrorKind
 
 CONNECT_TIMEOUT_S = 10.0
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 
 
@@ -90,6 +92,7 @@ class Transport:
         timeout_s: For a whole exchange, from sending to the last byte.
         concurrency: How many requests may be in flight.
         max_body_bytes: A longer body is `too_large`.
+        redact: Masks secrets in messages.
         clock: Monotonic seconds.
     """
 
@@ -101,13 +104,15 @@ class Transport:
         timeout_s: float = 120.0,
         concurrency: int = 4,
         max_body_bytes: int = 16 * 1024 * 1024,
+        redact: Callable[[str], str] = str,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.base = check_url(url)
-        self._headers = dict(headers or {})
+        self._headers = checked_headers(headers or {})
         self._timeout_s = timeout_s
         self._concurrency = concurrency
         self._max_body = max_body_bytes
+        self._redact = redact
         self._clock = clock
         self._clients: list[httpx.AsyncClient] = []
         self._free: asyncio.LifoQueue[httpx.AsyncClient] = asyncio.LifoQueue()
@@ -116,15 +121,12 @@ class Transport:
         context = ssl.create_default_context() if self.base.startswith("https") else False
         timeout = httpx.Timeout(self._timeout_s, connect=min(CONNECT_TIMEOUT_S, self._timeout_s), pool=None)
         for _ in range(self._concurrency):
-            try:
-                client = httpx.AsyncClient(
-                    headers=self._headers,
-                    timeout=timeout,
-                    verify=context,
-                    limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-                )
-            except (ValueError, TypeError, UnicodeEncodeError) as error:
-                raise ConfigError(f"server.headers cannot be sent: {error}", "check their names and values") from error
+            client = httpx.AsyncClient(
+                headers=self._headers,
+                timeout=timeout,
+                verify=context,
+                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            )
             self._clients.append(client)
             self._free.put_nowait(client)
         return self
@@ -138,7 +140,7 @@ class Transport:
 
         Args:
             method: HTTP method.
-            path: Path below the base URL, or a whole URL.
+            path: Path below the base URL.
             timeout_s: Shorter than the client's own, for calls that must not hang.
             request: As httpx takes it: json, params, headers, files.
 
@@ -146,26 +148,30 @@ class Transport:
             TransportFailure: There is no complete response, or its status is no success.
         """
         limit = timeout_s or self._timeout_s
+        url = f"{self.base}/{path.removeprefix('/')}"
         async with self._client() as client:
             start = self._clock()
             try:
                 async with asyncio.timeout(limit):
-                    status, headers, body = await self._exchange(client, method, self.base + path, request)
+                    status, headers, body = await self._exchange(client, method, url, request)
             except TimeoutError as error:
                 raise self._timed_out(limit, start) from error
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+            except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
                 raise self._failed(error, limit, start) from error
             elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
-            raise _status_failure(status, headers, body, elapsed)
+            raise self._refused(status, headers, body, elapsed)
         return Reply(status, headers, body, elapsed)
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
+        if not self._clients:
+            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         client = await self._free.get()
         try:
             yield client
         finally:
+            client.cookies.clear()  # no question may see the session of the one before
             self._free.put_nowait(client)
 
     async def _exchange(
@@ -197,20 +203,19 @@ class Transport:
         if kind == "timeout" and not isinstance(error, httpx.ConnectTimeout):
             return self._timed_out(limit, start)
         kind = "connect" if kind == "timeout" else kind
-        message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        message = self._redact(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(ResponseError(kind=kind, message=message), retryable=retryable, elapsed_ms=elapsed)
 
-
-def _status_failure(status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float) -> TransportFailure:
-    said = " ".join(body[:500].decode("utf-8", "replace").split())[:200]
-    return TransportFailure(
-        ResponseError(kind="status", status=status, message=f"HTTP {status}" + (f": {said}" if said else "")),
-        retryable=status in RETRYABLE_STATUS,
-        retry_after_s=parse_retry_after(headers.get("retry-after")),
-        elapsed_ms=elapsed_ms,
-        body=body,
-    )
+    def _refused(self, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float) -> TransportFailure:
+        said = self._redact(" ".join(body[:2000].decode("utf-8", "replace").split()))[:200]
+        return TransportFailure(
+            ResponseError(kind="status", status=status, message=f"HTTP {status}" + (f": {said}" if said else "")),
+            retryable=status in RETRYABLE_STATUS,
+            retry_after_s=parse_retry_after(headers.get("retry-after")),
+            elapsed_ms=elapsed_ms,
+            body=body,
+        )
 
 
 def parse_retry_after(value: str | None, now: float | None = None) -> float | None:
@@ -229,6 +234,19 @@ def parse_retry_after(value: str | None, now: float | None = None) -> float | No
     return max(0.0, until - (time.time() if now is None else now))
 
 
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without the white space around their values, which a secret read from a file often ends with.
+
+    Raises:
+        ConfigError: A header cannot be sent; the message does not hold its value.
+    """
+    checked = {name: value.strip() for name, value in headers.items()}
+    for name, value in checked.items():
+        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
+    return checked
+
+
 def check_url(url: str) -> str:
     """The base URL without trailing slash.
 
@@ -241,7 +259,9 @@ def check_url(url: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise ConfigError(f"not a URL of a server: {url!r}", "give one such as http://localhost:8001")
+        _, at, rest = url.rpartition("@")
+        shown = f"***@{rest}" if at else url
+        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
 
 

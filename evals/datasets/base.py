@@ -4,7 +4,8 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 from evals.datasets.hub import HubSource, clone_of, hub_rows
 from evals.datasets.rows import Rows, local_rows
 from evals.datasets.sampling import sample
+from evals.errors import DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 
 
@@ -106,20 +108,30 @@ class HubDatasetLoader(BaseDatasetLoader):
         """Draw rows and convert them."""
         rows, config = self.open(options)
         places = sample([str(row_id) for row_id in rows.column(self.id_column)], options.samples, options.seed)
-        return self.build(self.convert(rows, places), config=config, split=self.hub.split, source=rows.source)
+        with columns_of(rows):
+            draft = self.convert(rows, places)
+        return self.build(draft, config=config, split=self.hub.split, source=rows.source)
 
     def open(self, options: LoadOptions) -> tuple[Rows, str]:
         """The rows, and the config that they are of."""
-        if options.data_dir is None:
-            return hub_rows(self.hub, options.config), options.config or self.hub.config
-        clone = clone_of(options.data_dir, self.hub)
-        if clone is not None:
-            return hub_rows(self.hub, options.config, clone=clone), options.config or self.hub.config
-        return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
+        clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
+        if options.data_dir is not None and clone is None:
+            return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
+        rows = hub_rows(self.hub, options.config, clone=clone)
+        return rows, rows.config
 
     @abstractmethod
     def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
         """Make questions and documents of the rows drawn."""
+
+
+@contextmanager
+def columns_of(rows: Rows) -> Iterator[None]:
+    """Turn the lack of a column into an error that names it and where it is lacking."""
+    try:
+        yield
+    except KeyError as error:
+        raise DatasetError(f"{rows.source} has no column {error}", "the dataset may have changed") from error
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:

@@ -78,6 +78,7 @@ def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    number = 0
     try:
         for number, cells in enumerate(reader, start=1):
             where = f"{path.name}, row {number}"
@@ -88,7 +89,8 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
                 {name: _cell(name, cell, where) for name, cell in cells.items() if cell not in (None, "")},
             )
     except csv.Error as error:
-        raise DatasetError(f"{path.name}, line {reader.line_num}: not valid CSV ({error})") from error
+        where = f"{path.name}, row {number + 1} (line {reader.reader.line_num})"
+        raise DatasetError(f"{where}: not valid CSV ({error})") from error
 
 
 def _cell(name: str, cell: str, where: str) -> Any:
@@ -109,16 +111,15 @@ def _question(row: Any, where: str) -> EvalQuestion:
             close = get_close_matches(str(name), _FIELDS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else "put what is yours under `metadata`"
             raise DatasetError(f"{where}: unknown column {name!r}", hint)
-    if not str(row.get("id") or "").strip():
-        row = {**row, "id": f"q-{sha256(str(row.get('question', '')).encode()).hexdigest()[:12]}"}
+    if row.get("id") is None or not str(row["id"]).strip():
+        text = str(row.get("question", "")).encode(errors="surrogatepass")
+        row = {**row, "id": f"q-{sha256(text).hexdigest()[:12]}"}
     elif not isinstance(row["id"], str):
         row = {**row, "id": str(row["id"])}
     try:
         question = EvalQuestion.model_validate(row)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        column = ".".join(str(part) for part in problem["loc"])
-        raise DatasetError(f"{where}, column {column}: {problem['msg']}") from error
+        raise DatasetError(_first_problem(error, where)) from error
     if not question.question.strip():
         raise DatasetError(f"{where}, column question: it is empty")
     return question if question.dataset else question.model_copy(update={"dataset": "file"})
@@ -126,16 +127,26 @@ def _question(row: Any, where: str) -> EvalQuestion:
 
 def _documents(path: Path, text: str) -> list[Document]:
     data = _loads(text, path.name)
-    rows = data.get("documents") if isinstance(data, dict) else None
-    documents = []
-    for number, row in enumerate(rows or [], start=1):
+    rows = (data.get("documents") if isinstance(data, dict) else None) or []
+    if not isinstance(rows, list):
+        raise DatasetError(f"{path.name}: `documents` must be a list, not {type(rows).__name__}")
+    documents: dict[str, Document] = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"{path.name}, document {number}"
         try:
-            documents.append(Document.model_validate(row))
+            document = Document.model_validate(row)
         except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            column = ".".join(str(part) for part in problem["loc"])
-            raise DatasetError(f"{path.name}, document {number}, {column}: {problem['msg']}") from error
-    return documents
+            raise DatasetError(_first_problem(error, where)) from error
+        if document.id in documents:
+            raise DatasetError(f"{where}: id {document.id!r} is that of another document", "ids must be unique")
+        documents[document.id] = document
+    return list(documents.values())
+
+
+def _first_problem(error: ValidationError, where: str) -> str:
+    problem = error.errors(include_url=False)[0]
+    column = ".".join(str(part) for part in problem["loc"])
+    return f"{where}{', column ' if column else ''}{column}: {problem['msg']}"
 
 
 def _loads(text: str, where: str) -> Any:

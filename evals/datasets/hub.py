@@ -20,6 +20,7 @@ class HubRows:
 
     dataset: Any
     source: str
+    config: str
 
     def column(self, name: str) -> list[Any]:
         """All values of one column.
@@ -91,7 +92,7 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
             ) from error
         raise unreachable(source) from error
     where = "local clone" if clone else source.revision or "newest"
-    return HubRows(dataset, source=f"{source.repo}/{chosen}/{source.split} ({where})")
+    return HubRows(dataset, config=chosen, source=f"{source.repo}/{chosen}/{source.split} ({where})")
 
 
 def unreachable(source: HubSource) -> HubUnreachableError:

@@ -8,10 +8,20 @@ from importlib.metadata import entry_points
 from evals.datasets.base import BaseDatasetLoader
 from evals.datasets.golden import GoldenLoader
 from evals.datasets.hotpotqa import HotpotQALoader
+from evals.datasets.msmarco import MSMarcoLoader
+from evals.datasets.qasper import QasperLoader
+from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.squad_v2 import SquadV2Loader
 from evals.errors import ConfigError, UnknownNameError
 
-LOADERS: tuple[type[BaseDatasetLoader], ...] = (SquadV2Loader, HotpotQALoader, GoldenLoader)
+LOADERS: tuple[type[BaseDatasetLoader], ...] = (
+    RAGBenchLoader,
+    QasperLoader,
+    SquadV2Loader,
+    HotpotQALoader,
+    MSMarcoLoader,
+    GoldenLoader,
+)
 
 _registered: dict[str, type[BaseDatasetLoader]] = {}
 

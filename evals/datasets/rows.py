@@ -73,7 +73,9 @@ def local_rows(folder: Path, name: str, config: str | None, default_config: str,
 
 
 def _present_config(home: Path, default: str) -> str:
-    configs = sorted(path.name for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
+    configs = (
+        sorted(path.name for path in home.iterdir() if path.is_dir() and path.name[0] != ".") if home.is_dir() else []
+    )
     return configs[0] if len(configs) == 1 else default
 
 
@@ -87,11 +89,17 @@ def _read(files: Sequence[Path]) -> Any:
             tables.append(pq.read_table(path) if path.suffix == ".parquet" else _read_jsonl(path))
         except (OSError, pa.ArrowException, ValueError) as error:
             raise DatasetError(f"cannot read {path}: {str(error).splitlines()[0]}") from error
-    return pa.concat_tables(tables, promote_options="default")
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DatasetError(f"the columns of {', '.join(path.name for path in files)} differ: {error}") from error
 
 
 def _read_jsonl(path: Path) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     with path.open(encoding="utf-8") as file:
-        return pa.Table.from_pylist([json.loads(line) for line in file if line.strip()])
+        rows = [json.loads(line) for line in file if line.strip()]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("every line must be an object")
+    return pa.Table.from_pylist(rows)

@@ -18,7 +18,10 @@ _CLAUSE = re.compile(
     r";|:\s|\(|\)|\s[–—-]\s|,?\s+\b(?:but|yet|however|although|though|whereas|so|aber|pero|mais|maar)\b,?\s*"
 )
 _YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|sí|si|sim|não|nee)\s*(?:[,.;:!]|[–—-]\s|$)")
-_NOTHING = re.compile(r"^(?:n/?a|none|null|nil|no answer|unknown|undefined)?[\s.!?]*$")
+_NOTHING = re.compile(r"^(?:answer:?\s*)?(?:n/?a|none|null|nil|no answer|unknown|undefined)?[\s.!?]*$")
+_FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
+# "Does the will mention her?" is answered by "It does not mention her".
+_ABOUT_MENTION = re.compile(r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name)")
 _COMPOUND = re.compile(
     r"\band\b|\bund\b|\by\b|\bet\b|^\s*(?:list|name|summari[sz]e|compare|describe)\b|\bwhat do the\b"
 )
@@ -32,15 +35,18 @@ def is_abstention(answer: str, question: str = "") -> bool:
         question: Helps where an answer states one thing and declines another: to "weight and price?" that is a
             partial answer, to "price?" it is none.
     """
-    return _is_abstention(answer, bool(_COMPOUND.search(question.lower())))
+    asked = question.lower()
+    return _is_abstention(answer, bool(_COMPOUND.search(asked)), bool(_ABOUT_MENTION.search(asked)))
 
 
 @lru_cache(maxsize=4096)
-def _is_abstention(answer: str, compound: bool) -> bool:
+def _is_abstention(answer: str, compound: bool, about_mention: bool) -> bool:
     text = _MARKS.sub(" ", fold(answer.replace("`", ""))).strip()
     if not any(char.isalnum() for char in text) or _NOTHING.match(text):
         return True
     if _YES_NO.match(text):
+        return False
+    if about_mention and not _FIRST_PERSON.search(text):
         return False
     kinds = [kind for kind in map(_kind, _clauses(_QUOTED.sub(" QUOTE ", text))) if kind]
     return _decide(kinds, compound)
@@ -51,10 +57,10 @@ def _decide(kinds: list[str], compound: bool) -> bool:
     if "declines" not in kinds:
         return False
     first = kinds.index("declines")
-    before, after = kinds[:first], kinds[first + 1 :]
-    if "hedges" in after:
+    before = kinds[:first]
+    if "hedges" in kinds:
         return False
-    if "answers" not in before and "hedges" not in before:
+    if "answers" not in before:
         return True
     return not compound and kinds[-1] != "answers"
 
@@ -68,7 +74,8 @@ def _kind(clause: str) -> str | None:
     """What a clause does; None for courtesy, which decides nothing."""
     declined = DECLINES.search(clause)
     if declined and not REPORTED.search(clause[: declined.start()]):
-        return "hedges" if HEDGES.search(clause[declined.end() :]) else "declines"
+        _, comma, rest = clause[declined.end() :].partition(",")
+        return "hedges" if comma and HEDGES.search(rest) else "declines"
     if COURTESY.search(clause):
         return None
     if HEDGES.search(clause):

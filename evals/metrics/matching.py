@@ -26,6 +26,7 @@ from evals.schemas import GoldPassage, RetrievedChunk
 Rule = Literal["auto", "chunk_id", "text", "inside", "overlap", "document"]
 RULES: tuple[Rule, ...] = ("auto", "chunk_id", "text", "inside", "overlap", "document")
 _AUTO: tuple[Rule, ...] = ("chunk_id", "text", "inside", "overlap")
+_WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "document"})
 _ENDINGS = frozenset(
     [
         "txt",
@@ -150,12 +151,22 @@ def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
 def _first_rule(
     chunk: RetrievedChunk, gold: GoldPassage, rules: Sequence[Rule], settings: MatchSettings
 ) -> Rule | None:
+    comparable = bool(chunk.text) and _texts_may_match(chunk.text or "", gold.text, settings)
     for rule in rules:
-        if _holds(rule, chunk, gold, settings):
+        if (comparable or rule in _WITHOUT_TEXT) and _holds(rule, chunk, gold, settings):
             return rule
     if not chunk.text and rules is _AUTO and same_document(chunk, gold.document_id):
         return "document"
     return None
+
+
+def _texts_may_match(chunk_text: str, gold_text: str, settings: MatchSettings) -> bool:
+    """Whether the texts share words enough for any rule of text; most pairs do not, and are done here."""
+    wanted, held = bag(gold_text), bag(chunk_text)
+    shared = wanted.keys() & held.keys()
+    if len(shared) == len(held):
+        return True
+    return sum(wanted[token] for token in shared) >= settings.overlap_threshold * len(tokens(gold_text))
 
 
 def _holds(rule: Rule, chunk: RetrievedChunk, gold: GoldPassage, settings: MatchSettings) -> bool:

@@ -1,10 +1,10 @@
 """What was measured: per question, per run, and over objectives."""
 
-from datetime import datetime
+from datetime import UTC
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
@@ -177,8 +177,8 @@ class EvalRun(Record):
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     name: str
-    created_at: datetime
-    completed_at: datetime | None = None
+    created_at: AwareDatetime
+    completed_at: AwareDatetime | None = None
     config: dict[str, Any] = {}
     """The server's configuration as it said at the start."""
     datasets: list[str]
@@ -206,4 +206,4 @@ class EvalRun(Record):
     @property
     def stem(self) -> str:
         """The name of its files without ending: id and time of creation."""
-        return f"{self.id}_{self.created_at:%Y%m%dT%H%M%SZ}"
+        return f"{self.id}_{self.created_at.astimezone(UTC):%Y%m%dT%H%M%SZ}"

@@ -1,0 +1,113 @@
+"""Regenerate what is generated from the code: python docs/generate.py [--check]."""
+
+import argparse
+import inspect
+import sys
+from pathlib import Path
+
+from evals.metrics.registry import metric_classes
+from evals.schemas import MetricGroup
+
+DOCS = Path(__file__).resolve().parent
+HOME = DOCS.parent
+
+
+def metrics_page() -> str:
+    """docs/metrics.md, from the docstrings and declarations of the metric classes."""
+    parts = [
+        "# Metrics\n",
+        "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
+        "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and left out\n"
+        "of its mean. K is any positive number.\n",
+    ]
+    for group in MetricGroup:
+        parts.append(f"## {group.value}\n")
+        for cls in metric_classes():
+            if cls.group is group:
+                parts.append(_section(cls))
+    return "\n".join(parts)
+
+
+def _section(cls: type) -> str:
+    low, high = ("–" if end is None else f"{end:g}" for end in (cls.low, cls.high))
+    better = {True: "higher is better", False: "lower is better", None: "–"}[cls.higher_is_better]
+    needs = ", ".join(sorted(need.value for need in cls.needs)) or "nothing but an answer"
+    facts = f"unit {cls.unit}; {low} … {high}; {better}; over a run: {cls.aggregation.value}; needs {needs}"
+    suites = ", ".join(sorted(cls.suites))
+    return (
+        f"### `{cls.pattern()}`\n\n{inspect.cleandoc(cls.__doc__ or '')}\n\n"
+        f"*{facts}; suites: {suites}; judge calls a question: {cls.judge_calls}.*\n"
+    )
+
+
+def configuration_page() -> str:
+    """docs/configuration.md, from eval_config.yml."""
+    text = (HOME / "eval_config.yml").read_text(encoding="utf-8")
+    return (
+        "# Configuration\n\nGenerated from `eval_config.yml` by `python docs/generate.py`. Flags go before the file, and a "
+        f"file is read only with `--config`.\n\n```yaml\n{text}```\n"
+    )
+
+
+PAGES = {"metrics.md": metrics_page, "configuration.md": configuration_page}
+
+
+def picture() -> None:
+    """docs/scorecard.svg: the scorecard of a run of the built-in server on the golden set."""
+    import io
+    import tempfile
+
+    from rich.console import Console
+
+    from evals import EvalConfig, run_evaluation
+    from evals.cli.report import print_run
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = run_evaluation(EvalConfig(embedded=True, judge=False, runs_dir=folder, name="golden"))
+    out = Console(record=True, width=96, file=io.StringIO(), highlight=False, markup=False)
+    print_run(out, run.model_copy(update={"notes": []}))
+    svg = out.export_svg(title="evals eval --embedded --no-judge", code_format=_SVG)
+    (DOCS / "scorecard.svg").write_text(svg, encoding="utf-8")
+
+
+# A window without fonts from elsewhere: the picture loads nothing.
+_SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-family: sans-serif; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/></clipPath>
+{lines}</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def main() -> int:
+    """Write the pages, or with --check compare them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing; no picture")
+    check = parser.parse_args().check
+    stale = []
+    for name, make in PAGES.items():
+        path, text = DOCS / name, make()
+        if check and (not path.exists() or path.read_text(encoding="utf-8") != text):
+            stale.append(name)
+        elif not check:
+            path.write_text(text, encoding="utf-8")
+    if not check:
+        picture()
+    print(f"stale: {', '.join(stale)}" if stale else "up to date")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""MS MARCO: real queries of a search engine, each with passages of which people selected those that answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evals.datasets.base import Draft, HubDatasetLoader
+from evals.datasets.hub import HubSource
+from evals.datasets.rows import Rows
+from evals.schemas import EvalQuestion, GoldPassage
+
+NO_ANSWER = "No Answer Present."
+
+
+class MSMarcoLoader(HubDatasetLoader):
+    """MS MARCO QA v2.1, validation split.
+
+    Gold is each selected passage. A query without an answer and without a selected passage is unanswerable; one with an
+    answer but without a selected passage has no gold. The corpus is the passages of the queries drawn.
+    """
+
+    name = "msmarco"
+    aspects = ("retrieval", "generation", "abstention")
+    description = "Queries of a web search engine with about ten passages each"
+    licence = "non-commercial research"
+    origin = "HuggingFace: microsoft/ms_marco"
+    hub = HubSource("microsoft/ms_marco", config="v2.1", split="validation")
+    id_column = "query_id"
+
+    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+        """Make a question of each row and a document of each passage."""
+        draft = Draft()
+        for row in rows.take(places):
+            draft.questions.append(self._question(row, draft))
+        return draft
+
+    def _question(self, row: dict[str, Any], draft: Draft) -> EvalQuestion:
+        passages = row["passages"]
+        golds: dict[str, GoldPassage] = {}
+        for text, selected in zip(passages["passage_text"], passages["is_selected"], strict=True):
+            if not text.strip():
+                draft.dropped["empty passage"] += 1
+                continue
+            document = draft.add_document("MS MARCO passage", text.strip())
+            if selected:
+                span = (0, len(document.text))
+                golds[document.id] = GoldPassage(text=document.text, document_id=document.id, span=span)
+        answers = _answers(row)
+        if answers and not golds:
+            draft.dropped["gold: no passage was selected"] += 1
+        return EvalQuestion(
+            id=f"{self.name}:{row['query_id']}",
+            question=row["query"].strip(),
+            expected_answer=answers[0] if answers else None,
+            answers=answers,
+            gold_passages=list(golds.values()),
+            is_unanswerable=not answers if answers or not golds else None,
+            dataset=self.name,
+            metadata={"type": (row["query_type"] or "").lower()},
+        )
+
+
+def _answers(row: dict[str, Any]) -> list[str]:
+    """The answers, well-formed ones first; the raw file has the string "[]" where it means none."""
+    well_formed = row["wellFormedAnswers"]
+    given = [*(well_formed if isinstance(well_formed, list) else []), *(row["answers"] or [])]
+    return list(dict.fromkeys(text.strip() for text in given if text.strip() and text.strip() != NO_ANSWER))

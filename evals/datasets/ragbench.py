@@ -1,0 +1,196 @@
+"""RAGBench: questions of five domains with annotated documents, and a generated answer to each."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of
+from evals.datasets.hub import HubSource, clone_of
+from evals.datasets.rows import Rows
+from evals.datasets.sampling import sample
+from evals.errors import DatasetError
+from evals.schemas import EvalDataset, EvalQuestion, GoldPassage, KeySentence
+
+DOMAINS = {
+    "covidqa": "biomedical",
+    "cuad": "legal",
+    "delucionqa": "customer support",
+    "emanual": "customer support",
+    "expertqa": "general knowledge",
+    "finqa": "finance",
+    "hagrid": "general knowledge",
+    "hotpotqa": "general knowledge",
+    "msmarco": "general knowledge",
+    "pubmedqa": "biomedical",
+    "tatqa": "finance",
+    "techqa": "customer support",
+}
+"""The domain of each subset, which is a config on the hub."""
+
+_KEY = re.compile(r"^(\d+)[a-z]+$")
+
+
+class RAGBenchLoader(HubDatasetLoader):
+    """RAGBench, test split: twelve subsets, drawn in turn, so that they share evenly.
+
+    A question is asked once, however many generators answered it. Gold is each document with a sentence that is
+    annotated as relevant; those sentences are the key sentences. The generated response is the expected answer only
+    where it is annotated as adherent. The corpus is the documents of the questions drawn.
+    """
+
+    name = "ragbench"
+    aspects = ("generation", "retrieval")
+    description = "Twelve subsets over five domains (legal, finance, biomedical, support, general)"
+    licence = "CC BY 4.0"
+    origin = "HuggingFace: galileo-ai/ragbench"
+    hub = HubSource("galileo-ai/ragbench", config="covidqa", split="test")
+
+    def load(self, options: LoadOptions) -> EvalDataset:
+        """Draw rows of the subsets in turn.
+
+        Raises:
+            DatasetError: The subset does not exist, or its rows cannot be had.
+        """
+        draft, drawn, sources = Draft(), [], []
+        for subset in _in_turn(self._subsets(options), options):
+            rows, _ = self.open(replace(options, config=subset))
+            sources.append(rows.source)
+            places = sample(rows.column("id"), options.samples, options.seed)
+            drawn.append((subset, rows, places))
+        for subset, rows, places in _share(drawn, options.samples):
+            with columns_of(rows):
+                self._add(subset, rows, places, draft)
+        draft.questions = _by_turns(draft.questions)
+        return self.build(draft, config=options.config, split=self.hub.split, source="; ".join(sources))
+
+    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+        """Make questions of one subset's rows."""
+        draft = Draft()
+        self._add(self.hub.config, rows, places, draft)
+        return draft
+
+    def _subsets(self, options: LoadOptions) -> list[str]:
+        if options.config is not None:
+            if options.config not in DOMAINS:
+                raise DatasetError(f"ragbench has no subset {options.config!r}", f"it has: {', '.join(DOMAINS)}")
+            return [options.config]
+        if options.data_dir is None:
+            return list(DOMAINS)
+        home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
+        return [subset for subset in DOMAINS if (Path(home) / subset).is_dir()] or list(DOMAINS)
+
+    def _add(self, subset: str, rows: Rows, places: Sequence[int], draft: Draft) -> None:
+        wanted = _best_rows(rows, places)
+        for row in rows.take(wanted):
+            draft.questions.append(self._question(subset, row, draft))
+
+    def _question(self, subset: str, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        sentences = _sentences(row)
+        relevant: dict[str, tuple[int, str]] = {}
+        for key in row["all_relevant_sentence_keys"] or []:
+            if key in sentences:
+                relevant.setdefault(key, sentences[key])
+            else:
+                draft.dropped["relevant key of no sentence"] += 1
+        documents = [
+            draft.add_document(f"ragbench {subset}", text.strip()) if text.strip() else None
+            for text in row["documents"]
+        ]
+        golds: dict[str, GoldPassage] = {}
+        for index, _ in relevant.values():
+            document = documents[index] if index < len(documents) else None
+            if document is not None:
+                span = (0, len(document.text))
+                golds.setdefault(document.id, GoldPassage(text=document.text, document_id=document.id, span=span))
+        keys = [
+            KeySentence(
+                text=text.strip(),
+                source="all_relevant_sentence_keys",
+                document_id=document.id if (document := documents[index]) else None,
+            )
+            for index, text in relevant.values()
+            if text.strip() and index < len(documents)
+        ]
+        adherent = bool(row["adherence_score"]) and bool((row["response"] or "").strip())
+        return EvalQuestion(
+            id=f"{self.name}:{subset}:{row['id']}",
+            question=row["question"].strip(),
+            expected_answer=row["response"].strip() if adherent else None,
+            gold_passages=list(golds.values()),
+            key_sentences=keys,
+            dataset=self.name,
+            metadata={
+                "subset": subset,
+                "domain": DOMAINS.get(subset, "other"),
+                "reference_model": row["generation_model_name"] if adherent else None,
+            },
+        )
+
+
+def _in_turn(subsets: Sequence[str], options: LoadOptions) -> list[str]:
+    """The subsets in the order in which they are drawn from; those that a small sample does not reach are left out."""
+    ranked = sorted(subsets, key=lambda subset: sha256(f"{options.seed}:{subset}".encode()).digest())
+    return ranked[: options.samples]
+
+
+def _share(drawn: Sequence[tuple[str, Rows, list[int]]], count: int | None) -> list[tuple[str, Rows, list[int]]]:
+    """Cut each subset's draw so that `count` questions are taken in turn, as evenly as the subsets allow."""
+    if count is None:
+        return list(drawn)
+    taken = [0] * len(drawn)
+    while sum(taken) < count and any(taken[i] < len(drawn[i][2]) for i in range(len(drawn))):
+        for i, (_, _, places) in enumerate(drawn):
+            if sum(taken) < count and taken[i] < len(places):
+                taken[i] += 1
+    return [(subset, rows, places[:take]) for (subset, rows, places), take in zip(drawn, taken, strict=True)]
+
+
+def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
+    """One question of each subset, then a second of each, and so on: a smaller sample is a prefix of a larger one."""
+    by_subset: dict[str, list[EvalQuestion]] = {}
+    for question in questions:
+        by_subset.setdefault(question.metadata["subset"], []).append(question)
+    turns = zip_longest(*by_subset.values())
+    return [question for turn in turns for question in turn if question is not None]
+
+
+def _best_rows(rows: Rows, places: Sequence[int]) -> list[int]:
+    """Of the rows with the same id, one a generator, the first whose answer is adherent; else the first."""
+    ids = rows.column("id")
+    adherent = rows.column("adherence_score")
+    same: dict[str, list[int]] = {}
+    for place, row_id in enumerate(ids):
+        same.setdefault(row_id, []).append(place)
+    return [next((p for p in same[ids[place]] if adherent[p]), same[ids[place]][0]) for place in places]
+
+
+def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """Document and text of each sentence, by its key; a key that does not name its document is left out."""
+    found = {}
+    for sentences in row["documents_sentences"]:
+        for key, text in sentences:
+            parsed = _KEY.match(key)
+            if parsed:
+                found[key] = (int(parsed.group(1)), text)
+    return found
+
+
+def trace_scores(row: Mapping[str, Any]) -> dict[str, float | bool]:
+    """Recompute the scores that RAGBench stores with a row (TRACe; Friel et al. 2024) from its keys.
+
+    relevance = |relevant| / n, utilization = |utilized| / n, over n sentences of the documents;
+    completeness = |relevant and utilized, each once| / |relevant, repetitions counted|, 1 where nothing is relevant;
+    adherence: no sentence of the response is unsupported.
+    """
+    n = sum(len(sentences) for sentences in row["documents_sentences"])
+    relevant, utilized = row["all_relevant_sentence_keys"], row["all_utilized_sentence_keys"]
+    return {
+        "relevance_score": len(relevant) / n,
+        "utilization_score": len(utilized) / n,
+        "completeness_score": len(set(relevant) & set(utilized)) / len(relevant) if relevant else 1.0,
+        "adherence_score": not row["unsupported_response_sentence_keys"],
+    }

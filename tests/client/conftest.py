@@ -1,0 +1,133 @@
+"""Servers to ask: mocked ones for single exchanges, the reference server on loopback for whole ones."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+import respx
+
+from evals.client import RAGClient, ServerSpec
+from evals.client.profile import resolve_spec
+from evals.reference_server.app import create_app
+from evals.reference_server.documents import read_document
+from evals.reference_server.server import ReferenceServer, bind
+from evals.reference_server.settings import Settings
+from evals.schemas import EvalResponse
+
+MOCKED = "http://rag.test"
+GUIDE = b"""# Atlas Backup Guide
+
+Atlas copies folders to a vault every night.
+
+## Retention
+
+Daily snapshots are kept for 30 days. Weekly snapshots are kept for twelve weeks.
+"""
+WIND = b"""# Boreas Wind Station
+
+The Boreas station measures wind speed with two sensors. Its vault of old readings is small.
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy of this machine stands between a test and its server."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def spec() -> Callable[..., ServerSpec]:
+    """Specify the mocked server, or another one by `url`, with the default profile and overrides."""
+
+    def make(**overrides: Any) -> ServerSpec:
+        return resolve_spec({"url": MOCKED, **overrides})
+
+    return make
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """How long the client slept between attempts."""
+    return []
+
+
+@pytest.fixture
+def sleep(waits: list[float]) -> Callable[[float], Any]:
+    """Note the wish to sleep, and return at once."""
+
+    async def noted(seconds: float) -> None:
+        waits.append(seconds)
+
+    return noted
+
+
+@pytest.fixture
+def mocked() -> Iterator[respx.MockRouter]:
+    """Mock the server at `MOCKED`; what has no route fails."""
+    with respx.mock(base_url=MOCKED, assert_all_called=False) as router:
+        yield router
+
+
+@pytest.fixture
+def ask(
+    mocked: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> Callable[..., EvalResponse]:
+    """Ask one question of a server that gives these replies: bodies, responses or exceptions, in turn."""
+
+    def once(*replies: Any, question: str = "Why?", client: Mapping[str, Any] | None = None, **over: Any) -> Any:
+        mocked.route(path="/query").mock(side_effect=[_reply(reply) for reply in replies])
+
+        async def run() -> EvalResponse:
+            async with RAGClient(spec(**over), sleep=sleep, **(client or {})) as rag:
+                return await rag.ask(question)
+
+        return asyncio.run(run())
+
+    return once
+
+
+def _reply(reply: Any) -> Any:
+    if isinstance(reply, httpx.Response | Exception | type):
+        return reply
+    content = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+    return httpx.Response(200, content=content, headers={"content-type": "application/json"})
+
+
+@pytest.fixture(scope="session")
+def ending() -> Iterator[list[threading.Thread]]:
+    """Servers that were told to stop; in the end all must be gone."""
+    threads: list[threading.Thread] = []
+    yield threads
+    for thread in threads:
+        thread.join(timeout=5)
+        assert not thread.is_alive(), "a server did not stop"
+
+
+@pytest.fixture
+def serve(ending: list[threading.Thread]) -> Iterator[Callable[..., str]]:
+    """Start reference servers in threads; each call gives the URL of a new one."""
+    servers: list[tuple[ReferenceServer, threading.Thread]] = []
+
+    def start(*misbehave: str, files: dict[str, bytes] | None = None, settings: Settings | None = None) -> str:
+        settings = settings or Settings()
+        contents = {"guide.md": GUIDE, "wind.md": WIND} if files is None else files
+        documents = [read_document(data, name, settings.chunk_words) for name, data in contents.items()]
+        app = create_app(settings, documents=documents, misbehave=misbehave)
+        listener, listening = bind("127.0.0.1", 0), threading.Event()
+        server = ReferenceServer(app, listening.set)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        servers.append((server, thread))
+        assert listening.wait(5)
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    for server, thread in servers:
+        server.should_exit = True
+        ending.append(thread)

@@ -1,0 +1,124 @@
+"""Whatever a server sends, asking yields an answer or an error that can be saved."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+import respx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.client import RAGClient
+from evals.client.body import MAX_DEPTH, parse_json
+from evals.schemas import EvalResponse
+
+Ask = Callable[..., EvalResponse]
+NAMES = [
+    *("answer", "sources", "citations", "metrics", "token_usage", "prompt_tokens", "completion_tokens", "stages"),
+    *("full_text", "excerpt", "score", "chunk_id", "document_id", "document_name", "section", "source_index"),
+]
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=10**310, max_value=10**311)
+    | st.floats()
+    | st.text(st.characters())
+    | st.sampled_from(["[1]", "[1-3]", "[2-1]", "\ud800", "1e999"])
+)
+bodies = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=6),
+    max_leaves=25,
+)
+answers = st.fixed_dictionaries(
+    {"answer": st.text(st.characters())},
+    optional={"sources": st.lists(bodies, max_size=3), "citations": bodies, "metrics": bodies},
+)
+
+
+def _ask(*contents: bytes) -> list[EvalResponse]:
+    async def run() -> list[EvalResponse]:
+        async with RAGClient("http://rag.test", concurrency=1) as client:
+            return [await client.ask("Why?") for _ in contents]
+
+    with respx.mock:
+        respx.post("http://rag.test/query").mock(side_effect=[httpx.Response(200, content=body) for body in contents])
+        return asyncio.run(run())
+
+
+def _is_sound(response: EvalResponse) -> None:
+    assert (response.answer is None) == (response.error is not None)
+    assert EvalResponse.model_validate_json(response.model_dump_json()) == response
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(bodies | answers, min_size=1, max_size=5))
+def test_any_json_body_yields_an_answer_or_an_error(values: list[Any]) -> None:
+    """Asking never raises, and what it gives can be written and read back."""
+    for response in _ask(*(json.dumps(value).encode() for value in values)):
+        _is_sound(response)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.binary(max_size=60), min_size=1, max_size=5))
+def test_any_bytes_yield_an_answer_or_an_error(contents: list[bytes]) -> None:
+    """A body that is no JSON, or in no encoding, is malformed and kept."""
+    for response in _ask(*contents):
+        _is_sound(response)
+        assert response.raw is not None
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":'])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 400, 5000, 200_000])
+def test_a_body_nested_beyond_reason_is_malformed(depth: int, opening: bytes) -> None:
+    """Neither the parser nor the writer of the record is driven into its limits."""
+    closing = b"]" if opening == b"[" else b"}"
+    (response,) = _ask(b'{"answer":"a","metrics":{"stages":[' + opening * depth + b"1" + closing * depth + b"]}}")
+    _is_sound(response)
+    assert response.error is not None
+    assert response.error.kind == "malformed"
+
+
+def test_a_body_as_deep_as_allowed_is_read() -> None:
+    """The bound leaves room for any real answer, and the whole of it can be saved."""
+    nested = "[" * (MAX_DEPTH - 3) + "]" * (MAX_DEPTH - 3)
+    (response,) = _ask(f'{{"answer":"a","metrics":{{"stages":[{nested}]}}}}'.encode())
+    _is_sound(response)
+    assert response.answer == "a"
+    assert response.stages is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"answer": "x\\ud83d"}',
+        b'{"answer": "x\\uDC00"}',
+        b'{"answer": "x\xed\xa0\xbd"}',
+        '{"answer": "x\\ud83d"}'.encode("utf-16"),
+        b"\xef\xbb\xbf" + b'{"answer": "x?"}',
+    ],
+)
+def test_a_lone_surrogate_becomes_a_question_mark(body: bytes) -> None:
+    """Escaped or encoded, in whichever Unicode encoding the body comes."""
+    (response,) = _ask(body)
+    _is_sound(response)
+    assert response.answer == "x?"
+
+
+def test_proper_pairs_stay_whole() -> None:
+    """An emoji written as two escapes is one character."""
+    assert parse_json(b'["\\ud83e\\udd9c", "\\ud800"]') == ["🦜", "?"]
+
+
+def test_constants_that_json_does_not_know_become_null() -> None:
+    """NaN and infinities, spelt out or by overflow, cannot be written again."""
+    assert parse_json(b"[NaN, Infinity, -Infinity, 1e999, -1e999, 1.5]") == [None] * 5 + [1.5]
+
+
+def test_a_marker_is_read_from_any_answer(ask: Ask) -> None:
+    """Text around a marker never matters."""
+    assert [c.index for c in ask({"answer": "\ud800[1]\n"}).citations or []] == [1]

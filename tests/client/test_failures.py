@@ -1,0 +1,167 @@
+"""How every way to fail is named, and which are worth another attempt."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import respx
+
+from evals.client import RAGClient, ServerSpec
+from evals.client.transport import Transport, TransportFailure, classify
+from evals.schemas import EvalResponse
+
+Ask = Callable[..., EvalResponse]
+ANSWER = {"answer": "a"}
+
+
+def _subclasses(cls: type[Exception]) -> Iterator[type[Exception]]:
+    yield cls
+    for sub in cls.__subclasses__():
+        yield from _subclasses(sub)
+
+
+EXPECTED = {
+    "TimeoutException": ("timeout", True),
+    "ConnectTimeout": ("connect", True),
+    "ReadTimeout": ("timeout", True),
+    "WriteTimeout": ("timeout", True),
+    "PoolTimeout": ("timeout", True),
+    "UnsupportedProtocol": ("connect", False),
+    "DecodingError": ("malformed", False),
+    "TooManyRedirects": ("status", False),
+    "InvalidURL": ("connect", False),
+    "RequestError": ("connect", False),
+    "HTTPStatusError": ("connect", False),
+    "HTTPError": ("connect", False),
+}
+ERRORS = sorted({*_subclasses(httpx.HTTPError), httpx.InvalidURL}, key=lambda cls: cls.__name__)
+
+
+@pytest.mark.parametrize("cls", ERRORS, ids=lambda cls: cls.__name__)
+def test_every_error_of_the_library_has_a_kind(cls: type[Exception], ask: Ask) -> None:
+    """No exception class of the HTTP library escapes from asking; network errors are tried again."""
+    kind, retried = EXPECTED.get(cls.__name__, ("connect", True))
+    error = cls("boom", request=None, response=None) if cls is httpx.HTTPStatusError else cls("boom")  # type: ignore[call-arg]
+    response = ask(error, error, error)
+    assert response.error is not None
+    assert response.error.kind == kind
+    assert response.attempts == (3 if retried else 1)
+
+
+def test_unknown_errors_count_as_connection_errors() -> None:
+    """They are not tried again: nobody knows whether it helps."""
+    assert classify(RuntimeError("?")) == ("connect", False)
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
+def test_passing_failures_are_asked_again(status: int, ask: Ask) -> None:
+    """An answer after failures is an answer, and says what it took."""
+    response = ask(httpx.Response(status), httpx.Response(status), ANSWER)
+    assert (response.answer, response.error, response.attempts) == ("a", None, 3)
+    assert response.waited_ms > 0
+
+
+@pytest.mark.parametrize("status", [301, 304, 400, 401, 403, 404, 405, 413, 422])
+def test_other_refusals_are_final(status: int, ask: Ask) -> None:
+    """The status and what the server said are recorded after one attempt."""
+    response = ask(httpx.Response(status, json={"detail": "no  thanks"}), ANSWER)
+    assert response.error is not None
+    assert (response.error.kind, response.error.status, response.attempts) == ("status", status, 1)
+    assert "no thanks" in response.error.message
+    assert response.raw == '{"detail":"no  thanks"}'
+    assert response.latency_ms is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"answer": "cut', b'{"result": 1}', b"[]", b'"text"', b"null"])
+def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
+    """The server answered, only not as the profile says."""
+    response = ask(body, ANSWER)
+    assert response.error is not None
+    assert (response.error.kind, response.error.status, response.attempts) == ("malformed", 200, 1)
+    assert response.raw == body.decode()
+
+
+def test_a_page_instead_of_json_is_named_by_its_type(ask: Ask) -> None:
+    """The message tells a login page from a broken server."""
+    response = ask(httpx.Response(200, html="<h1>Log in</h1>"))
+    assert response.error is not None
+    assert "text/html" in response.error.message
+    assert "Log in" in response.error.message
+
+
+def test_a_body_that_cannot_be_decompressed_is_malformed(ask: Ask) -> None:
+    """A wrong content-encoding is no connection error."""
+    stream = httpx.ByteStream(b"not gzip")
+    response = ask(httpx.Response(200, headers={"content-encoding": "gzip"}, stream=stream))
+    assert response.error is not None
+    assert response.error.kind == "malformed"
+
+
+@pytest.mark.parametrize(("size", "kind"), [(100, None), (101, "too_large")])
+def test_a_body_beyond_the_bound_is_too_large(size: int, kind: str | None, ask: Ask) -> None:
+    """A body of exactly the bound is read; a longer one is not, and not asked for again."""
+    body = b'{"answer":"' + b"a" * (size - 13) + b'"}'
+    assert len(body) == size
+    response = ask(body, body, max_body_bytes=100)
+    assert (response.error and response.error.kind) == kind
+    assert response.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("ok_when", "body", "kind"),
+    [
+        ("code == `0`", {"code": 0}, None),
+        ("code == `0`", {"code": 102, "message": "no such chat"}, "not_ok"),
+        ("ok", {"ok": False}, "not_ok"),
+        ("ok", {}, "not_ok"),
+        ("ok", {"ok": True}, None),
+        ("length(error) == `0`", {"error": 3}, "malformed"),
+    ],
+)
+def test_an_error_in_a_200_body_is_seen(ok_when: str, body: dict[str, Any], kind: str | None, ask: Ask) -> None:
+    """What the profile calls not ok is a failure even where the answer has text."""
+    response = ask(body | ANSWER, ANSWER, ask={"ok_when": ok_when})
+    assert (response.error and response.error.kind) == kind
+    assert response.attempts == 1
+
+
+def test_a_long_body_is_cut_with_a_note(ask: Ask) -> None:
+    """The raw body is bounded, and the cut is said."""
+    response = ask({"answer": "a" * 300_000})
+    assert response.raw is not None
+    assert len(response.raw) < 263_000
+    assert response.raw.endswith("… [cut: 300,014 characters]")
+
+
+def test_a_client_that_is_not_open_says_so(spec: Callable[..., ServerSpec]) -> None:
+    """It does not wait for ever."""
+    with pytest.raises(RuntimeError, match="async with"):
+        asyncio.run(RAGClient(spec()).ask("q"))
+
+
+def test_the_base_url_and_the_path_meet_in_one_slash(mocked: respx.MockRouter) -> None:
+    """Whichever of them has it."""
+    route = mocked.get("/base/x").mock(return_value=httpx.Response(204))
+
+    async def run() -> None:
+        for base in ("http://rag.test/base", "http://rag.test/base/"):
+            for path in ("x", "/x"):
+                async with Transport(base, concurrency=1) as transport:
+                    await transport.send("GET", path)
+
+    asyncio.run(run())
+    assert route.call_count == 4
+
+
+def test_a_failure_reads_as_its_message(mocked: respx.MockRouter) -> None:
+    """As an exception it says what is recorded."""
+    mocked.get("/x").mock(return_value=httpx.Response(404, text="nothing here"))
+
+    async def run() -> None:
+        async with Transport("http://rag.test", concurrency=1) as transport:
+            await transport.send("GET", "/x")
+
+    with pytest.raises(TransportFailure, match="HTTP 404: nothing here"):
+        asyncio.run(run())

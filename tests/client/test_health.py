@@ -1,0 +1,109 @@
+"""Before the first question: is a server there, and what does it say about itself?"""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+import respx
+
+from evals.client import RAGClient, ServerSpec, rag_client
+from evals.errors import ServerRefusedError, ServerUnreachableError
+from evals.reference_server.settings import Settings
+
+
+def _health(spec: ServerSpec | str) -> None:
+    async def run() -> None:
+        async with RAGClient(spec) as client:
+            await client.health()
+
+    asyncio.run(run())
+
+
+def _info(spec: ServerSpec | str) -> tuple[dict[str, Any], dict[str, Any]]:
+    async def run() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with RAGClient(spec) as client:
+            return await client.info()
+
+    return asyncio.run(run())
+
+
+def test_nothing_there_is_said_with_the_url_and_the_ways_out() -> None:
+    """The hint says how to start a server."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with pytest.raises(ServerUnreachableError, match=url) as raised:
+        _health(url)
+    assert raised.value.exit_code == 3
+    for way in ("evals serve", "--rag-url", "--embedded"):
+        assert way in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 500, 503])
+def test_an_unhealthy_server_is_refused_at_once(
+    status: int, spec: Callable[..., ServerSpec], mocked: respx.MockRouter
+) -> None:
+    """Status and path are named, and nothing is tried again."""
+    route = mocked.get("/health").mock(return_value=httpx.Response(status))
+    with pytest.raises(ServerRefusedError, match=f"/health answers HTTP {status}") as raised:
+        _health(spec())
+    assert "server.headers" in (raised.value.hint or "")
+    assert route.call_count == 1
+
+
+def test_a_server_that_never_answers_is_known_within_the_start_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not take the two minutes of a question."""
+    monkeypatch.setattr(rag_client, "START_TIMEOUT_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started = time.perf_counter()
+        with pytest.raises(ServerUnreachableError, match=r"0\.05 s"):
+            _health(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert time.perf_counter() - started < 2
+
+
+def test_a_profile_without_a_health_check_makes_none(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+    """Some servers have none."""
+    _health(spec(health=None))
+    assert mocked.calls.call_count == 0
+
+
+def test_the_reference_server_is_healthy_and_says_what_it_is(serve: Callable[..., str]) -> None:
+    """Facts come from two endpoints, and those that it does not know are None."""
+    url = serve(settings=Settings(top_k=7))
+    _health(url)
+    facts, raw = _info(url)
+    assert (facts["retrieval_top_k"], facts["hybrid_search_enabled"], facts["reranker_model"]) == (7, False, None)
+    assert set(raw) == {"/models/info", "/metrics/retrieval"}
+    assert raw["/metrics/retrieval"]["final_top_n"] == 7
+
+
+def test_an_unhealthy_reference_server_is_refused(serve: Callable[..., str]) -> None:
+    """The same over a real connection."""
+    with pytest.raises(ServerRefusedError, match="503"):
+        _health(serve("unhealthy"))
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b"null", b'"x"', b'{"llm_model": null}'])
+def test_what_the_server_does_not_say_is_none(
+    body: bytes, spec: Callable[..., ServerSpec], mocked: respx.MockRouter
+) -> None:
+    """Missing endpoints and other shapes are no error: the facts are there, as None."""
+    mocked.get("/models/info").mock(return_value=httpx.Response(200, content=body))
+    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(404))
+    facts, raw = _info(spec())
+    assert len(facts) == 9
+    assert set(facts.values()) == {None}
+    assert raw["/metrics/retrieval"] is None
+
+
+def test_a_fact_from_an_earlier_endpoint_is_not_lost(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+    """A later endpoint replaces a fact only where it says something; a tripping expression says nothing."""
+    mocked.get("/a").mock(return_value=httpx.Response(200, json={"m": "one", "k": 3}))
+    mocked.get("/b").mock(return_value=httpx.Response(200, json={"k": 5}))
+    first = {"path": "/a", "map": {"model": "m", "top_k": "k"}}
+    second = {"path": "/b", "map": {"model": "m", "top_k": "k", "odd": "length(k)"}}
+    facts, _ = _info(spec(info=[first, second]))
+    assert facts == {"model": "one", "top_k": 5, "odd": None}

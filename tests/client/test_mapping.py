@@ -1,0 +1,164 @@
+"""What becomes of the parts of an answer: None where the server did not say, empty where it said none."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.client import RAGClient, ServerSpec
+from evals.client.mapping import MappingError, find, number_or_none, text_or_none
+from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
+
+Ask = Callable[..., EvalResponse]
+MISSING = object()
+
+
+def _with(key: str, value: Any) -> dict[str, Any]:
+    return {"answer": "a"} | ({} if value is MISSING else {key: value})
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (MISSING, None),
+        (None, None),
+        ({}, None),
+        ("text", None),
+        (3, None),
+        ([], []),
+        ([None, 1, "x"], [RetrievedChunk(), RetrievedChunk()]),
+        ([{}], [RetrievedChunk()]),
+        ([{"chunk_id": 7, "document_id": 8.5, "section": True}], [RetrievedChunk(chunk_id="7", document_id="8.5")]),
+        ([{"full_text": "", "excerpt": "e"}], [RetrievedChunk(text="e")]),
+        ([{"full_text": ["no"], "document_name": {}}], [RetrievedChunk()]),
+        ([{"full_text": "f", "excerpt": "e"}], [RetrievedChunk(text="f")]),
+    ],
+)
+def test_chunks_are_none_where_nothing_is_said(sources: Any, expected: Any, ask: Ask) -> None:
+    """Missing, null and wrong types are None; an empty list stays one; a wrong field costs only itself."""
+    assert ask(_with("sources", sources)).chunks == expected
+
+
+@pytest.mark.parametrize(
+    ("citations", "expected"),
+    [
+        (MISSING, None),
+        (None, None),
+        ("x", None),
+        ([], []),
+        ([{"source_index": 2, "document_id": 5}], [Citation(index=2, document_id="5")]),
+        ([{"source_index": "3", "chunk_id": "c"}], [Citation(index=3, chunk_id="c")]),
+        ([{"source_index": 1.5, "section": "S"}], [Citation(section="S")]),
+    ],
+)
+def test_citations_are_none_where_nothing_is_said(citations: Any, expected: Any, ask: Ask) -> None:
+    """Null means not produced, an empty list means that nothing was cited."""
+    assert ask(_with("citations", citations)).citations == expected
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        (MISSING, None),
+        (None, None),
+        ([], None),
+        ({"token_usage": None}, None),
+        ({"token_usage": {"prompt_tokens": 3}}, None),
+        ({"token_usage": {"prompt_tokens": None, "completion_tokens": 2}}, None),
+        ({"token_usage": {"prompt_tokens": -1, "completion_tokens": 2}}, None),
+        ({"token_usage": {"prompt_tokens": "3", "completion_tokens": 2.0}}, (3, 2)),
+        ({"token_usage": {"prompt_tokens": 0, "completion_tokens": 0}}, (0, 0)),
+    ],
+)
+def test_usage_is_none_unless_both_counts_are_there(metrics: Any, expected: Any, ask: Ask) -> None:
+    """Unknown is never zero, and half a count is none."""
+    usage = expected and TokenUsage(prompt_tokens=expected[0], completion_tokens=expected[1])
+    assert ask(_with("metrics", metrics)).usage == usage
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (b"null", None),
+        (b"NaN", None),
+        (b"-Infinity", None),
+        (b"1e999", None),
+        (b"1" + b"0" * 400, None),
+        (b'"0.5"', 0.5),
+        (b'"high"', None),
+        (b'"nan"', None),
+        (b"true", None),
+        (b"0", 0.0),
+        (b"-2.5", -2.5),
+    ],
+)
+def test_a_score_is_a_finite_number_or_none(score: bytes, expected: float | None, ask: Ask) -> None:
+    """Zero stays zero; whatever is no number is None."""
+    response = ask(b'{"answer":"a","sources":[{"score":' + score + b"}]}")
+    assert response.chunks == [RetrievedChunk(score=expected)]
+
+
+@pytest.mark.parametrize("answer", [MISSING, None, 3, ["a"], {"text": "a"}])
+def test_a_body_without_text_for_an_answer_is_malformed(answer: Any, ask: Ask) -> None:
+    """The error names the expression, and the body is kept."""
+    response = ask({} if answer is MISSING else {"answer": answer})
+    assert response.error is not None
+    assert (response.error.kind, response.answer) == ("malformed", None)
+    assert "`answer`" in response.error.message
+    assert response.raw is not None
+
+
+def test_an_empty_answer_is_an_answer(ask: Ask) -> None:
+    """The server answered, if with nothing."""
+    response = ask({"answer": ""})
+    assert (response.answer, response.error) == ("", None)
+
+
+def test_the_order_of_the_server_is_kept(ask: Ask) -> None:
+    """Scores may be distances, so nothing is sorted."""
+    scores = [0.2, 0.9, None, 0.5]
+    chunks = ask(_with("sources", [{"score": score} for score in scores])).chunks
+    assert [chunk.score for chunk in chunks or []] == scores
+
+
+def test_clean_patterns_are_removed_before_anything_looks_at_the_answer(ask: Ask) -> None:
+    """Neither the prefix nor the marker in the removed part is seen."""
+    response = ask({"answer": "<think>[9]</think>assistant: yes [1]"}, clean=["<think>.*?</think>", "^assistant: "])
+    assert response.answer == "yes [1]"
+    assert [citation.index for citation in response.citations or []] == [1]
+
+
+@pytest.mark.parametrize(
+    ("expression", "body"),
+    [
+        ("length(a)", {"a": 1}),
+        ("contains(a, `1`)", {"a": "text"}),
+        ("avg(a)", {"a": [10**400]}),
+        ("a[::0]", {"a": [1]}),
+    ],
+)
+def test_an_expression_that_trips_over_the_body_is_a_mapping_error(expression: str, body: Any) -> None:
+    """Whichever error the library raises, the caller sees one kind."""
+    with pytest.raises(MappingError):
+        find(expression, body)
+
+
+def test_numbers_become_text_and_other_types_do_not() -> None:
+    """Ids may be numbers; true is no id."""
+    assert [text_or_none(value) for value in ("x", 7, True, [], None)] == ["x", "7", None, None, None]
+    assert [number_or_none(value) for value in ("1.5", 2, False, [], "")] == [1.5, 2.0, None, None, None]
+
+
+def test_a_saved_response_is_read_back_as_it_was(ask: Ask) -> None:
+    """Nothing is lost between the record and its file."""
+    response = ask({"answer": "a [1]", "sources": [{"chunk_id": "c"}], "metrics": {"stages": [{"name": "s"}]}})
+    assert response.stages == [{"name": "s"}]
+    assert EvalResponse.model_validate_json(response.model_dump_json()) == response
+
+
+def test_a_stored_body_can_be_read_again(spec: Callable[..., ServerSpec]) -> None:
+    """A wrong mapping costs no answers: the raw body holds all that another one needs."""
+    client = RAGClient(spec(map={"answer": "other"}))
+    assert client.reread('{"answer": "a", "other": "b"}')["answer"] == "b"
+    with pytest.raises(MappingError):
+        client.reread('{"answer": "a"}')

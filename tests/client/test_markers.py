@@ -1,0 +1,95 @@
+"""Citations that stand in the answer's text only."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evals.schemas import EvalResponse
+
+Ask = Callable[..., EvalResponse]
+MARKERS = {"given_as": "markers"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("yes [1]", [1]),
+        ("a [1][3] b [1]", [1, 3, 1]),
+        ("a [1,2]", [1, 2]),
+        ("a [1, 4 , 2]", [1, 4, 2]),
+        ("a [1-3]", [1, 2, 3]),
+        ("a [2 - 2, 5]", [2, 5]),
+        ("a [2-1]", []),
+        ("a [0]", [0]),
+        ("a [-1] [x] [1.5] []", []),
+        ("a (1)", []),
+        ("", []),
+    ],
+)
+def test_markers_are_read_as_numbers_lists_and_ranges(answer: str, expected: list[int], ask: Ask) -> None:
+    """A backward range names nothing, and what is no marker is left alone."""
+    citations = ask({"answer": answer}, citations=MARKERS).citations
+    assert [citation.index for citation in citations or []] == expected
+    assert citations is not None
+
+
+def test_a_marker_says_where_it_stands(ask: Ask) -> None:
+    """Start and end are those of the marker in the cleaned answer."""
+    (citation,) = ask({"answer": "yes [12]."}, citations=MARKERS).citations or []
+    assert (citation.index, citation.start, citation.end) == (12, 4, 8)
+
+
+def test_a_huge_range_is_bounded(ask: Ask) -> None:
+    """A range of a billion costs no memory."""
+    citations = ask({"answer": "[1-999999999]"}, citations=MARKERS).citations or []
+    assert len(citations) == 101
+
+
+@pytest.mark.parametrize("inside", ["9" * 5000, "1-" + "9" * 5000, "9" * 5000 + "-1", "1-2-3"])
+def test_numbers_beyond_any_list_are_no_index(inside: str, ask: Ask) -> None:
+    """They stay as the id that was written, which resolves to nothing."""
+    citations = ask({"answer": f"a [{inside}]"}, citations=MARKERS).citations or []
+    assert [(citation.index, citation.chunk_id) for citation in citations] == [(None, inside)]
+
+
+@pytest.mark.parametrize(
+    ("given_as", "listed", "expected"),
+    [
+        ("auto", [{"source_index": 2}], [2]),
+        ("auto", [], []),
+        ("auto", None, [1]),
+        ("list", None, None),
+        ("list", [], []),
+        ("markers", [{"source_index": 2}], [1]),
+        ("none", [{"source_index": 2}], None),
+    ],
+)
+def test_the_profile_says_where_citations_are(
+    given_as: str, listed: list[dict[str, int]] | None, expected: list[int] | None, ask: Ask
+) -> None:
+    """Auto prefers the list and falls back to markers; none reads neither."""
+    citations = ask({"answer": "a [1]", "citations": listed}, citations={"given_as": given_as}).citations
+    assert (None if citations is None else [citation.index for citation in citations]) == expected
+
+
+def test_no_marker_means_did_not_say_unless_markers_were_promised(ask: Ask) -> None:
+    """With auto the server may never cite; with markers it did not cite here."""
+    assert ask({"answer": "a"}, {"answer": "a"}).citations is None
+    assert ask({"answer": "a"}, citations=MARKERS).citations == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer", "expected"),
+    [
+        (r"\[doc(\d+)\]", "see [doc3]", [(3, None)]),
+        (r"\[(e[0-9a-f]+)\]", "see [e41ac2d]", [(None, "e41ac2d")]),
+        (r"#\d+", "see #4", [(None, "#4")]),
+        (r"\[(?:(\d+)|x)\]", "see [x] [2]", [(2, None)]),
+    ],
+)
+def test_a_profile_can_have_markers_of_its_own(
+    pattern: str, answer: str, expected: list[tuple[int | None, str | None]], ask: Ask
+) -> None:
+    """The first group is what is cited, the whole match where there is none; a group that took no part is nothing."""
+    citations = ask({"answer": answer}, citations=MARKERS | {"markers": pattern}).citations or []
+    assert [(citation.index, citation.chunk_id) for citation in citations] == expected

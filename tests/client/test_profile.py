@@ -1,0 +1,163 @@
+"""From a profile and overrides to a specification, and what is said when that is impossible."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from evals.client import RAGClient, ServerSpec
+from evals.client import profile as profiles
+from evals.client.profile import list_profiles, load_profile, merge, read_yaml, resolve_spec
+from evals.client.transport import check_url, public_url
+from evals.errors import ConfigError, UnknownNameError
+
+
+def test_the_default_profile_is_the_rag_server() -> None:
+    """Without any key there is a whole specification."""
+    spec = resolve_spec({})
+    assert (spec.profile, spec.ask.path, spec.usage_needs_concurrency) == ("rag-server", "/query", 1)
+    assert "rag-server" in list_profiles()
+
+
+def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
+    """A typing error is answered with the name that was meant."""
+    with pytest.raises(UnknownNameError, match="'rag-sever'") as raised:
+        resolve_spec({"profile": "rag-sever"})
+    assert "rag-server" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        ({"urll": "http://x"}, "urll"),
+        ({"ask": {"pth": "/x"}}, "ask.pth"),
+        ({"ask": {"method": "PATCH"}}, "ask.method"),
+        ({"ask": {"json": {"since": Path("/")}}}, "ask.json"),
+        ({"timeout_s": 0}, "timeout_s"),
+        ({"timeout_s": "soon"}, "timeout_s"),
+        ({"url": None}, "url"),
+        ({"map": None}, "map"),
+        ({"map": {"answer": None}}, "map.answer"),
+        ({"citations": {"given_as": "footnotes"}}, "citations.given_as"),
+        ({"upload": {"batch": 0}}, "upload.batch"),
+        ({"headers": {"X": 1}}, "headers.X"),
+        ({7: 1}, "7"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named(overrides: dict[Any, Any], named: str) -> None:
+    """The message holds the path of the key."""
+    with pytest.raises(ConfigError, match=rf"^server: {named}"):
+        resolve_spec(overrides)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        ({"map": {"answer": "a["}}, "a\\["),
+        ({"map": {"answer": ""}}, "''"),
+        ({"map": {"usage": "x.`"}}, "x.`"),
+        ({"ask": {"ok_when": "== 3"}}, "== 3"),
+        ({"info": [{"path": "/x", "map": {"model": "b["}}]}, "b\\["),
+        ({"documents": {"map": "c["}}, "c\\["),
+        ({"upload": {"id": "d["}}, "d\\["),
+        ({"ready": {"done_when": "e["}}, "e\\["),
+        ({"ready": {"failed": "f["}}, "f\\["),
+        ({"clean": ["(oops"]}, r"\(oops"),
+        ({"citations": {"markers": "[0-"}}, r"\[0-"),
+    ],
+)
+def test_a_wrong_expression_is_named_before_anything_is_sent(
+    overrides: dict[str, Any], named: str, spec: Callable[..., ServerSpec]
+) -> None:
+    """Expressions and patterns are checked when the client is made."""
+    with pytest.raises(ConfigError, match=named):
+        RAGClient(spec(**overrides))
+
+
+def test_overrides_are_laid_over_part_by_part() -> None:
+    """A key given replaces that key alone; lists are replaced."""
+    spec = resolve_spec({"map": {"model": "llm"}, "ask": {"path": "/v2/query"}, "info": []})
+    assert (spec.map.model, spec.map.answer) == ("llm", "answer")
+    assert (spec.ask.path, spec.ask.method) == ("/v2/query", "POST")
+    assert spec.info == []
+
+
+def test_a_request_body_is_replaced_as_a_whole() -> None:
+    """Keys of the profile's body do not leak into another server's."""
+    assert resolve_spec({"ask": {"json": {"q": "{{question}}"}}}).ask.body == {"q": "{{question}}"}
+    assert resolve_spec({"ask": {"json": None}}).ask.body is None
+
+
+def test_merging_changes_neither_side() -> None:
+    """A profile can be merged again."""
+    base, over = {"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": 3}}
+    assert merge(base, over) == {"a": {"b": 2, "c": [1]}, "d": {"e": 3}}
+    assert (base, over) == ({"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": 3}})
+
+
+def test_a_profile_can_be_a_file(tmp_path: Path) -> None:
+    """A path that ends in .yml or .yaml is read; nothing of the default profile is in it."""
+    file = tmp_path / "mine.yaml"
+    file.write_text("ask: {method: GET, path: /rag, query: {q: '{{question}}'}}\nmap: {answer: '@'}\n")
+    spec = resolve_spec({"profile": str(file), "url": "http://x:1"})
+    assert (spec.profile, spec.url, spec.ask.method, spec.map.chunks) == (str(file), "http://x:1", "GET", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a: [1", "not valid YAML"),
+        (b"\xff\xfe\x00", "not valid YAML"),
+        (b"a: \x00", "not valid YAML"),
+        (b"- 1", "not list"),
+        (b"text", "not str"),
+        (b"!!python/object:os.system x", "not valid YAML"),
+    ],
+)
+def test_a_broken_file_is_named(content: bytes, said: str, tmp_path: Path) -> None:
+    """The message holds the file's name and what is wrong with it."""
+    file = tmp_path / "broken.yml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match=said) as raised:
+        load_profile(str(file))
+    assert "broken.yml" in str(raised.value)
+
+
+def test_a_missing_file_is_named_and_an_empty_one_holds_nothing(tmp_path: Path) -> None:
+    """A folder cannot be read either."""
+    (tmp_path / "empty.yml").touch()
+    assert read_yaml(tmp_path / "empty.yml", "profile") == {}
+    for missing in (tmp_path / "no.yml", tmp_path):
+        with pytest.raises(ConfigError, match="cannot read the profile"):
+            read_yaml(missing, "profile")
+
+
+def test_a_plug_in_can_bring_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As a mapping, or as the path of a file."""
+    keys = {"ask": {"path": "/x"}, "map": {"answer": "a"}}
+    (tmp_path / "p.yml").write_text("ask: {path: /y}\nmap: {answer: a}\n")
+    loaded = {"mapped": keys, "filed": tmp_path / "p.yml"}
+
+    def points(group: str, name: str | None = None) -> list[SimpleNamespace]:
+        assert group == "evals.profiles"
+        names = [known for known in loaded if name in (None, known)]
+        return [SimpleNamespace(name=known, load=lambda known=known: loaded[known]) for known in names]
+
+    monkeypatch.setattr(profiles, "entry_points", points)
+    assert list_profiles() == ["filed", "mapped", "rag-server"]
+    assert [resolve_spec({"profile": name}).ask.path for name in loaded] == ["/x", "/y"]
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8001", "ftp://h", "http://", "http://h:99999", "http://[::1"])
+def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
+    """The message holds the URL."""
+    with pytest.raises(ConfigError, match="not a URL"):
+        check_url(url)
+
+
+def test_a_url_is_shown_without_login_query_and_fragment() -> None:
+    """Port and path stay."""
+    assert public_url("https://u:p@h:8443/a/?key=1#f") == "https://h:8443/a/"
+    assert check_url("http://h:1/a//") == "http://h:1/a"

@@ -1,0 +1,158 @@
+"""No credential reaches a record, a message or a snapshot."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+import respx
+
+from evals.client import RAGClient, ServerSpec
+from evals.client.profile import expand_env
+from evals.client.redaction import Redactor
+from evals.errors import ConfigError, ServerError
+from evals.schemas import EvalResponse
+
+Ask = Callable[..., EvalResponse]
+SECRET = 'pa"ss\\wörd/4711'
+PLAIN = "sk-abcdef123456"
+
+
+@pytest.mark.parametrize("status", [200, 401, 500])
+@pytest.mark.parametrize("secret", [PLAIN, SECRET])
+@pytest.mark.parametrize("escape", [True, False])
+def test_a_secret_that_the_server_echoes_is_masked(
+    status: int, secret: str, escape: bool, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the answer, in chunks, in the raw body and in the error's message, however JSON spells it."""
+    monkeypatch.setenv("RAG_TOKEN", secret)
+    body = {"answer": f"you sent {secret}", "sources": [{"full_text": secret, secret: 1}], "detail": secret}
+    reply = httpx.Response(status, content=json.dumps(body, ensure_ascii=escape).encode())
+    response = ask(reply, reply, reply, ask={"json": {"key": "${RAG_TOKEN}"}})
+    dumped = response.model_dump_json()
+    assert "***" in dumped
+    assert _core(secret) not in dumped
+
+
+def _core(secret: str) -> str:
+    """The part of a secret that no escaping changes."""
+    return secret.rpartition("/")[2]
+
+
+@pytest.mark.parametrize("where", ["headers", "ask"])
+@pytest.mark.parametrize("name", ["Authorization", "X-API-Key", "Cookie", "x-auth-token"])
+def test_a_credential_header_is_masked_with_and_without_its_scheme(name: str, where: str, ask: Ask) -> None:
+    """A key written into the configuration itself is a secret too."""
+    headers = {name: f"Bearer {PLAIN}"}
+    over: dict[str, Any] = {"headers": headers} if where == "headers" else {"ask": {"headers": headers}}
+    response = ask(httpx.Response(403, text=f"bad token {PLAIN}"), **over)
+    assert response.error is not None
+    assert response.error.message == "HTTP 403: bad token ***"
+    assert PLAIN not in response.model_dump_json()
+
+
+@pytest.mark.parametrize("shift", range(0, 240, 16))
+def test_a_secret_is_masked_before_a_message_is_cut(shift: int, ask: Ask) -> None:
+    """No part of it is left at the end of a shortened message."""
+    body = "x" * shift + PLAIN + "y" * 300
+    response = ask(httpx.Response(400, text=body), headers={"Authorization": PLAIN})
+    assert response.error is not None
+    assert PLAIN[:6] not in response.error.message
+
+
+def test_the_password_of_the_url_is_masked_in_all_its_spellings(ask: Ask, mocked: respx.MockRouter) -> None:
+    """As written, decoded, and in the header that it becomes."""
+    url = f"http://user:{quote(SECRET, safe='')}@rag.test"
+    client = RAGClient(url)
+    assert client.url == "http://rag.test"
+    ask({"answer": "a"}, url=url)
+    sent = mocked.calls.last.request.headers["authorization"].partition(" ")[2]
+    for spelling in (SECRET, quote(SECRET, safe=""), sent):
+        assert client.redact.text(f"<{spelling}>") == "<***>"
+
+
+@pytest.mark.parametrize("url", ["http://u:passw0rd@", "ftp://u:passw0rd@h", "http://u:pass/w0rd@h:x", "u:w0rd@h"])
+def test_a_url_that_cannot_be_used_is_named_without_its_password(url: str, spec: Callable[..., ServerSpec]) -> None:
+    """The message shows the host only."""
+    with pytest.raises(ConfigError) as raised:
+        RAGClient(spec(url=url))
+    assert "w0rd" not in str(raised.value)
+
+
+@pytest.mark.parametrize("value", ["s3cr3t\nmore", "s3cr3t\x00", "s3cr3té"])
+def test_a_header_that_cannot_be_sent_is_named_without_its_value(value: str, spec: Callable[..., ServerSpec]) -> None:
+    """It is a configuration error at the start, not a failed connection per question."""
+
+    async def run() -> None:
+        async with RAGClient(spec(headers={"X-Login": value})):
+            pass
+
+    with pytest.raises(ConfigError, match="X-Login") as raised:
+        asyncio.run(run())
+    assert "s3cr3t" not in str(raised.value)
+
+
+def test_a_line_break_at_the_end_of_a_secret_is_not_sent(
+    ask: Ask, mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token read from a file often ends with one; it is masked with and without."""
+    monkeypatch.setenv("RAG_TOKEN", PLAIN + "\n")
+    response = ask({"answer": f"{PLAIN}!"}, headers={"Authorization": "Bearer ${RAG_TOKEN}"})
+    assert mocked.calls.last.request.headers["authorization"] == f"Bearer {PLAIN}"
+    assert response.answer == "***!"
+
+
+def test_snapshots_and_health_messages_hold_no_secret(
+    spec: Callable[..., ServerSpec], mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server tells about itself is masked before anything reads it."""
+    monkeypatch.setenv("RAG_TOKEN", SECRET)
+    mocked.get("/health").mock(return_value=httpx.Response(401, json={"detail": SECRET}))
+    mocked.get("/models/info").mock(return_value=httpx.Response(200, json={"llm_model": SECRET, "n": [SECRET, 8001]}))
+    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(404))
+
+    async def run() -> tuple[str, Any]:
+        async with RAGClient(spec(headers={"X-Custom": "a"}, ask={"json": "${RAG_TOKEN}"})) as client:
+            with pytest.raises(ServerError) as raised:
+                await client.health()
+            return str(raised.value), await client.info()
+
+    message, (facts, raw) = asyncio.run(run())
+    assert "4711" not in message
+    assert facts["llm_model"] == "***"
+    assert raw["/models/info"] == {"llm_model": "***", "n": ["***", 8001]}
+
+
+def test_a_secret_that_looks_like_a_number_breaks_no_snapshot(spec: Callable[..., ServerSpec]) -> None:
+    """Numbers and the form of a JSON value are left alone."""
+    value = {"port": 8001, "flag": None, "text": "at 8001"}
+    assert Redactor({"8001", "null"}, spec()).value(value) == {"port": 8001, "flag": None, "text": "at ***"}
+
+
+@pytest.mark.parametrize("short", ["", "abc", "  \n"])
+def test_values_too_short_to_be_secrets_mask_nothing(short: str, spec: Callable[..., ServerSpec]) -> None:
+    """Else every third letter would be a star."""
+    assert Redactor({short}, spec()).text("abc  \n") == "abc  \n"
+
+
+def test_a_longer_secret_is_masked_before_one_that_it_contains(spec: Callable[..., ServerSpec]) -> None:
+    """No rest of it stays."""
+    assert Redactor({"abcd", "abcdefgh"}, spec()).text("abcdefgh abcd") == "*** ***"
+
+
+def test_a_missing_variable_is_named(spec: Callable[..., ServerSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says which one, before anything is sent."""
+    monkeypatch.delenv("RAG_NOWHERE", raising=False)
+    with pytest.raises(ConfigError, match="RAG_NOWHERE"):
+        RAGClient(spec(headers={"X-Key": "${RAG_NOWHERE}"}))
+
+
+def test_variables_are_filled_in_everywhere_and_remembered() -> None:
+    """In nested lists and mappings, several in one string, once: a value is not expanded again."""
+    secrets: set[str] = set()
+    env = {"A": "one", "B": "${A}"}
+    assert expand_env({"x": ["${A}-${B}", 3, None]}, secrets, env) == {"x": ["one-${A}", 3, None]}
+    assert secrets == {"one", "${A}"}

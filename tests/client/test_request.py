@@ -1,0 +1,80 @@
+"""The request that asks a question."""
+
+import json
+import uuid
+from collections.abc import Callable
+
+import httpx
+import pytest
+import respx
+
+from evals.client.template import render, render_path
+from evals.schemas import EvalResponse
+
+Ask = Callable[..., EvalResponse]
+ANSWER = {"answer": "a"}
+QUESTIONS = ['say "hi" \\ there', "two\nlines\t", "snow ☃ and 🦜", "{{uuid}} and {{question}}", "${HOME} \\1 \\g<0>"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_default_profile_sends_the_question_verbatim(question: str, ask: Ask, mocked: respx.MockRouter) -> None:
+    """The body holds the question as it is, asks for chunks and shares no session."""
+    ask(ANSWER, question=question)
+    request = mocked.calls.last.request
+    assert (request.method, request.url.path) == ("POST", "/query")
+    assert json.loads(request.content) == {
+        "query": question,
+        "session_id": None,
+        "is_temporary": True,
+        "include_chunks": True,
+    }
+
+
+def test_placeholders_are_filled_in_path_query_headers_and_body(ask: Ask, mocked: respx.MockRouter) -> None:
+    """One fresh id and the question can stand anywhere; in the path they are quoted."""
+    mocked.route(path__startswith="/ask").mock(return_value=httpx.Response(200, json=ANSWER))
+    over = {
+        "method": "GET",
+        "path": "/ask/{{uuid}}/{{question}}",
+        "query": {"q": "{{ question }}"},
+        "headers": {"X-Id": "{{uuid}}"},
+        "json": [{"deep": ["{{uuid}}", 1, None]}],
+    }
+    ask(question="a/b c?", ask=over)
+    request = mocked.calls.last.request
+    fresh = str(uuid.UUID(request.headers["x-id"]))
+    assert request.url.raw_path.decode() == f"/ask/{fresh}/a%2Fb%20c%3F?q=a%2Fb+c%3F"
+    assert json.loads(request.content) == [{"deep": [fresh, 1, None]}]
+
+
+@pytest.mark.parametrize("body", [{}, [], 0, False, ""])
+def test_an_empty_body_is_sent_and_none_is_not(body: object, ask: Ask, mocked: respx.MockRouter) -> None:
+    """Only null means that no body is sent."""
+    ask(ANSWER, ask={"json": body})
+    assert json.loads(mocked.calls.last.request.content) == body
+
+
+def test_no_body_is_sent_where_there_is_none(ask: Ask, mocked: respx.MockRouter) -> None:
+    """A null template sends no content."""
+    ask(ANSWER, ask={"json": None})
+    assert mocked.calls.last.request.content == b""
+
+
+def test_unknown_names_stay_as_written() -> None:
+    """A template of another language is not touched."""
+    assert render({"a": "{{other}} {{question}}"}, {"question": "q"}) == {"a": "{{other}} q"}
+    assert render_path("/tasks/{{id}}/x", {"id": "../a?b"}) == "/tasks/..%2Fa%3Fb/x"
+
+
+def test_no_question_carries_the_cookies_of_the_one_before(ask: Ask, mocked: respx.MockRouter) -> None:
+    """A session that the server opens by cookie ends with the exchange."""
+    refused = httpx.Response(503, headers={"set-cookie": "session=1"})
+    assert ask(refused, ANSWER).attempts == 2
+    assert all("cookie" not in call.request.headers for call in mocked.calls)
+
+
+def test_a_question_that_no_header_can_hold_is_an_error_not_an_exception(ask: Ask) -> None:
+    """What cannot be sent becomes a failed response, once."""
+    response = ask(ANSWER, question="☃", ask={"headers": {"X-Question": "{{question}}"}})
+    assert response.error is not None
+    assert (response.error.kind, response.attempts) == ("connect", 1)

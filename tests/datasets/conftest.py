@@ -1,0 +1,93 @@
+"""Small rows with the hub's exact columns, written where a data directory or a clone has them."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+Row = dict[str, Any]
+
+SQUAD = pa.schema(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("context", pa.string()),
+        ("question", pa.string()),
+        ("answers", pa.struct([("text", pa.list_(pa.string())), ("answer_start", pa.list_(pa.int32()))])),
+    ]
+)
+HOTPOT = pa.schema(
+    [
+        ("id", pa.string()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("type", pa.string()),
+        ("level", pa.string()),
+        ("supporting_facts", pa.struct([("title", pa.list_(pa.string())), ("sent_id", pa.list_(pa.int32()))])),
+        ("context", pa.struct([("title", pa.list_(pa.string())), ("sentences", pa.list_(pa.list_(pa.string())))])),
+    ]
+)
+SCHEMAS = {"squad_v2": SQUAD, "hotpotqa": HOTPOT}
+CONFIGS = {"squad_v2": "squad_v2", "hotpotqa": "distractor"}
+
+
+@pytest.fixture
+def squad_row() -> Callable[..., Row]:
+    """A row of SQuAD v2; its answers are given as texts."""
+
+    def make(row_id: str, *answers: str, title: str = "New_York", context: str = "Kings rule. Queens too.") -> Row:
+        starts = [max(0, context.find(answer)) for answer in answers]
+        return {
+            "id": row_id,
+            "title": title,
+            "context": context,
+            "question": f" Who rules {row_id}? ",
+            "answers": {"text": list(answers), "answer_start": starts},
+        }
+
+    return make
+
+
+@pytest.fixture
+def hotpot_row() -> Callable[..., Row]:
+    """A row of HotpotQA with two paragraphs, of which the sentences keep a leading blank as on the hub."""
+
+    def make(row_id: str, facts: Sequence[tuple[str, int]], **changes: Any) -> Row:
+        row = {
+            "id": row_id,
+            "question": "Which came first? ",
+            "answer": "Arthur's Magazine",
+            "type": "comparison",
+            "level": "hard",
+            "supporting_facts": {"title": [t for t, _ in facts], "sent_id": [n for _, n in facts]},
+            "context": {
+                "title": ["Arthur's Magazine", "First for Women"],
+                "sentences": [["It began in 1844.", " It ended in 1846."], ["It began in 1989. ", " It goes on."]],
+            },
+        }
+        return {**row, **changes}
+
+    return make
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[..., Path]:
+    """Write rows of a dataset as a file of a data directory; returns the directory."""
+
+    def write(
+        name: str, rows: Sequence[Row], file: str = "validation-00000-of-00001.parquet", config: str = ""
+    ) -> Path:
+        folder = tmp_path / "data" / name / (config or CONFIGS[name])
+        folder.mkdir(parents=True, exist_ok=True)
+        if file.endswith(".jsonl"):
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            (folder / file).write_text(lines, encoding="utf-8")
+        else:
+            pq.write_table(pa.Table.from_pylist(list(rows), schema=SCHEMAS[name]), folder / file)
+        return tmp_path / "data"
+
+    return write

@@ -1,0 +1,105 @@
+"""A user's own questions: good files."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evals.datasets.file import QuestionFile, read_file
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file of questions."""
+
+    def put(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return put
+
+
+def read(path: Path) -> list[str]:
+    """The questions' texts."""
+    return [question.question for question in read_file(path).questions]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.json", '[{"question": "Où?"}, {"question": "Who?"}]'),
+        ("q.json", '{"questions": [{"question": "Où?"}, {"question": "Who?"}]}'),
+        ("q.jsonl", '{"question": "Où?"}\n\n{"question": "Who?"}\n'),
+        ("q.jsonl", '{"question": "Où?"}\r\n{"question": "Who?"}'),
+        ("q.csv", "question\nOù?\nWho?\n"),
+        ("q.csv", "question\r\nOù?\r\n\r\nWho?\r\n"),
+        ("Q.CSV", "question\nOù?\nWho?"),
+    ],
+)
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "bom"])
+def test_every_format_needs_only_the_question(write: Write, name: str, content: str, bom: bytes) -> None:
+    """JSON, JSONL and CSV, with or without a byte order mark, with any line end and blank lines."""
+    assert read(write(name, bom + content.encode())) == ["Où?", "Who?"]
+
+
+def test_an_id_that_is_missing_is_derived_and_stable(write: Write) -> None:
+    """The same question has the same id in every file and at every place."""
+    first = read_file(write("a.csv", "question\nWho?\nWhere?\n")).questions
+    again = read_file(write("b.json", '[{"question": "Where?", "id": ""}, {"question": "Who?", "id": null}]')).questions
+    assert {q.question: q.id for q in first} == {q.question: q.id for q in again}
+    assert all(question.id.startswith("q-") for question in first)
+    assert len({q.id for q in first}) == 2
+
+
+@pytest.mark.parametrize(("written", "read_as"), [("0", "0"), ("7", "7"), ('"x 1"', "x 1")])
+def test_an_id_that_is_given_is_kept(write: Write, written: str, read_as: str) -> None:
+    """A number is as good an id as a word, zero too."""
+    (question,) = read_file(write("q.json", f'[{{"question": "Who?", "id": {written}}}]')).questions
+    assert question.id == read_as
+
+
+def test_a_csv_has_lists_as_json_in_its_cells(write: Write) -> None:
+    """Quoted cells hold JSON, commas, quotes and line breaks."""
+    content = (
+        "id,question,answers,gold_passages,metadata\n"
+        '1,"Who, ""now""\nand then?","[""a"", ""b""]",'
+        '"[{""text"": ""gold"", ""span"": [0, 4]}]","{""type"": ""list""}"\n'
+    )
+    (question,) = read_file(write("q.csv", content)).questions
+    assert question.question == 'Who, "now"\nand then?'
+    assert question.answers == ["a", "b"]
+    assert question.gold_passages[0].span == (0, 4)
+    assert question.metadata == {"type": "list"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("true", True), ("False", False), ("YES", True), ("no", False), ("1", True), ("0", False), ("", None)],
+)
+def test_a_csv_says_true_and_false_in_words(write: Write, cell: str, value: bool | None) -> None:
+    """An empty cell says nothing, which is not false."""
+    (question,) = read_file(write("q.csv", f"question,is_unanswerable\nWho?,{cell}\n")).questions
+    assert question.is_unanswerable is value
+
+
+def test_a_short_row_of_a_csv_lacks_only_its_last_cells(write: Write) -> None:
+    """Cells that are not there are as good as empty."""
+    (question,) = read_file(write("q.csv", "question,expected_answer\nWho?\n")).questions
+    assert question.expected_answer is None
+
+
+def test_json_can_bring_documents(write: Write) -> None:
+    """What is to be ingested stands beside the questions."""
+    data = {"questions": [{"question": "Who?"}], "documents": [{"id": "d1", "name": "D", "text": "t"}]}
+    content: QuestionFile = read_file(write("q.json", json.dumps(data)))
+    assert [document.id for document in content.documents] == ["d1"]
+
+
+def test_the_dataset_of_a_question_is_file_unless_said(write: Write) -> None:
+    """Slices by dataset have a name for a user's questions."""
+    rows = '[{"question": "a"}, {"question": "b", "dataset": "mine"}]'
+    assert [q.dataset for q in read_file(write("q.json", rows)).questions] == ["file", "mine"]

@@ -1,0 +1,89 @@
+"""A user's own questions: what is wrong with a file, by row and column."""
+
+from pathlib import Path
+
+import pytest
+
+from evals.datasets.file import read_file
+from evals.errors import DatasetError
+
+BAD = [
+    ("q.json", "[", "q.json: not valid JSON"),
+    ("q.json", "5", "q.json: expected a list of questions"),
+    ("q.json", '{"question": []}', "q.json: expected a list of questions"),
+    ("q.json", "[]", "q.json holds no questions"),
+    ("q.json", "", "q.json: not valid JSON"),
+    ("q.json", "[" * 100_000, "q.json: not valid JSON"),
+    ("q.json", "[5]", "q.json, question 1: expected an object with `question`, not int"),
+    ("q.json", '[{"question": "a"}, {"id": "x"}]', "q.json, question 2, column question: Field required"),
+    ("q.json", '[{"question": 5}]', "question 1, column question: Input should be a valid string"),
+    ("q.json", '[{"question": "  "}]', "question 1, column question: it is empty"),
+    ("q.json", '[{"question": "\\ud800"}]', "question 1, column question: Input should be a valid string"),
+    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0.text: Field required"),
+    ("q.json", '[{"question": "a", "gold_passages": [{"text": "t", "relevance": NaN}]}]', "gold_passages.0.relevance"),
+    ("q.json", '[{"question": "a"}, {"question": "a"}]', "question 2: id 'q-.*' stands at q.json, question 1 already"),
+    ("q.json", '{"questions": [], "documents": [{"id": "d"}]}', "q.json, document 1, column name: Field required"),
+    ("q.json", '{"questions": [], "documents": ["d"]}', "q.json, document 1: Input should be"),
+    ("q.json", '{"questions": [], "documents": 5}', "`documents` must be a list, not int"),
+    ("q.json", '{"questions": [], "documents": {"a": 1}}', "`documents` must be a list, not dict"),
+    ("q.json", '{"documents": [{"id":"d","name":"","text":""},{"id":"d","name":"","text":"x"}]}', "document 2: id 'd'"),
+    ("q.jsonl", '{"question": "a"}\n{', "q.jsonl, line 2: not valid JSON"),
+    ("q.jsonl", '\n\n{"question": ""}', "q.jsonl, line 3, column question"),
+    ("q.jsonl", "\n \n", "q.jsonl holds no questions"),
+    ("q.csv", "", "q.csv holds no questions"),
+    ("q.csv", "question\n", "q.csv holds no questions"),
+    ("q.csv", "expected_answer\nx\n", "q.csv, row 1, column question: Field required"),
+    ("q.csv", "question\na\nb,c\n", "q.csv, row 2: more cells than the header has columns"),
+    ("q.csv", 'question\n"a\nb', r"q.csv, row 1 \(line 3\): not valid CSV"),
+    ("q.csv", 'question\n"a"b\n', r"q.csv, row 1 \(line 2\): not valid CSV"),
+    ("q.csv", "question,answers\na,b\n", "q.csv, row 1, column answers: not valid JSON"),
+    ("q.csv", "question,answers\na,5\n", "q.csv, row 1, column answers: Input should be a valid list"),
+    ("q.csv", "question,is_unanswerable\na,maybe\n", "row 1, column is_unanswerable: 'maybe' is not true or false"),
+    ("q.csv", "id,question\n1,a\n1,b\n", "q.csv, row 2: id '1' stands at q.csv, row 1 already"),
+    ("q.txt", "Who?", "q.txt: the file must end with"),
+    ("q", "Who?", "q: the file must end with"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[f"{n}-{c[:30]}" for n, c, _ in BAD])
+def test_what_is_wrong_is_told_by_row_and_column(tmp_path: Path, name: str, content: str, message: str) -> None:
+    """Every error of a file is one sentence that names the place."""
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    with pytest.raises(DatasetError, match=message):
+        read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [
+        ("qestion", "did you mean 'question'?"),
+        ("gold_passage", "did you mean 'gold_passages'?"),
+        ("is_answerable", "did you mean 'is_unanswerable'?"),
+        ("zzz", "put what is yours under `metadata`"),
+    ],
+)
+def test_an_unknown_column_says_the_nearest(tmp_path: Path, column: str, hint: str) -> None:
+    """A typing error in a header is not lost in silence."""
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,{column}\na,b\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=f"row 1: unknown column '{column}'") as caught:
+        read_file(path)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "No such file"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b"question\n\xff\n"), "not UTF-8"),
+    ],
+    ids=["missing", "folder", "latin-1"],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_our_error(tmp_path: Path, make: object, message: str) -> None:
+    """What the disk says is passed on in one sentence."""
+    path = tmp_path / "q.csv"
+    make(path)  # type: ignore[operator]
+    with pytest.raises(DatasetError, match=message):
+        read_file(path)

@@ -1,0 +1,128 @@
+"""HotpotQA on small rows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.base import LoadOptions
+from evals.datasets.registry import get_loader
+from evals.errors import DatasetError
+from evals.schemas import EvalDataset
+
+HotpotRow = Callable[..., dict[str, Any]]
+MAGAZINE, WOMEN = "Arthur's Magazine", "First for Women"
+ABSENT, LOST = "supporting fact of a paragraph that is not there", "supporting fact without its sentence"
+
+
+@pytest.fixture
+def load(put: Callable[..., Path]) -> Callable[..., EvalDataset]:
+    """Load rows through a data directory."""
+
+    def read(*rows: dict[str, Any]) -> EvalDataset:
+        return get_loader("hotpotqa").load(LoadOptions(data_dir=put("hotpotqa", rows)))
+
+    return read
+
+
+def test_every_paragraph_with_a_supporting_fact_is_gold(
+    load: Callable[..., EvalDataset], hotpot_row: HotpotRow
+) -> None:
+    """Each gold is a whole paragraph, once, and its span cuts it out of its document."""
+    dataset = load(hotpot_row("a", [(MAGAZINE, 0), (WOMEN, 0), (MAGAZINE, 1)]))
+    documents = {document.id: document for document in dataset.documents}
+    golds = dataset.questions[0].gold_passages
+    assert [gold.text for gold in golds] == ["It began in 1844. It ended in 1846.", "It began in 1989.  It goes on."]
+    for gold in golds:
+        assert gold.span is not None
+        assert documents[gold.document_id or ""].text[slice(*gold.span)] == gold.text
+
+
+def test_the_supporting_facts_are_the_key_sentences(load: Callable[..., EvalDataset], hotpot_row: HotpotRow) -> None:
+    """A key sentence is the fact without the blanks around it, with its document."""
+    dataset = load(hotpot_row("a", [(MAGAZINE, 1), (WOMEN, 0)]))
+    (question,) = dataset.questions
+    assert [(key.text, key.source) for key in question.key_sentences] == [
+        ("It ended in 1846.", "supporting_facts"),
+        ("It began in 1989.", "supporting_facts"),
+    ]
+    assert [key.document_id for key in question.key_sentences] == [g.document_id for g in question.gold_passages]
+    assert dataset.fingerprint.dropped == {}
+
+
+@pytest.mark.parametrize(
+    ("facts", "golds", "keys", "dropped"),
+    [
+        ([(MAGAZINE, 2)], 1, 0, {LOST: 1}),
+        ([(MAGAZINE, -1)], 1, 0, {LOST: 1}),
+        ([("Nobody", 0)], 0, 0, {ABSENT: 1, LOST: 1}),
+        ([(MAGAZINE, 0), (WOMEN, 900), ("Nobody", 0)], 2, 1, {ABSENT: 1, LOST: 2}),
+    ],
+    ids=["beyond the end", "negative", "absent title", "all together"],
+)
+def test_a_supporting_fact_that_points_nowhere_is_dropped_and_counted(
+    load: Callable[..., EvalDataset],
+    hotpot_row: HotpotRow,
+    facts: list[tuple[str, int]],
+    golds: int,
+    keys: int,
+    dropped: dict[str, int],
+) -> None:
+    """Dirt in the rows costs the fact, not the load, and the fingerprint tells."""
+    dataset = load(hotpot_row("a", facts))
+    (question,) = dataset.questions
+    assert (len(question.gold_passages), len(question.key_sentences)) == (golds, keys)
+    assert dataset.fingerprint.dropped == dropped
+
+
+@pytest.mark.parametrize("sentences", [[], [""], [" ", ""]])
+def test_an_empty_paragraph_is_no_document_and_no_gold(
+    load: Callable[..., EvalDataset], hotpot_row: HotpotRow, sentences: list[str]
+) -> None:
+    """A title without text is left out, and a fact in it is counted as dropped."""
+    context = {"title": [MAGAZINE, WOMEN], "sentences": [sentences, ["It goes on."]]}
+    dataset = load(hotpot_row("a", [(MAGAZINE, 0), (WOMEN, 0)], context=context))
+    assert [document.name for document in dataset.documents] == [WOMEN]
+    assert [gold.text for gold in dataset.questions[0].gold_passages] == ["It goes on."]
+    assert dataset.fingerprint.dropped == {ABSENT: 1, LOST: 1}
+
+
+def test_a_paragraph_of_several_questions_is_one_document(
+    load: Callable[..., EvalDataset], hotpot_row: HotpotRow
+) -> None:
+    """The corpus holds equal paragraphs once, and paragraphs of the same title with other text apart."""
+    other = {"title": [MAGAZINE, WOMEN], "sentences": [["Another text."], ["It began in 1989. ", " It goes on."]]}
+    dataset = load(hotpot_row("a", []), hotpot_row("b", []), hotpot_row("c", [(MAGAZINE, 0)], context=other))
+    assert sorted(document.name for document in dataset.documents) == [MAGAZINE, MAGAZINE, WOMEN]
+
+
+@pytest.mark.parametrize(("answer", "variants"), [("yes", ["yes"]), (None, []), ("", [])])
+def test_an_answer_that_the_rows_hide_is_none(
+    load: Callable[..., EvalDataset], hotpot_row: HotpotRow, answer: str | None, variants: list[str]
+) -> None:
+    """The hidden answers of the test split give no variants; the dataset never says that one is unanswerable."""
+    (question,) = load(hotpot_row("a", [], answer=answer)).questions
+    assert question.answers == variants
+    assert question.is_unanswerable is None
+    assert question.metadata == {"type": "comparison", "level": "hard"}
+
+
+def test_loading_twice_gives_the_same_fingerprint(load: Callable[..., EvalDataset], hotpot_row: HotpotRow) -> None:
+    """The same rows are the same questions; another supporting fact is not."""
+    first, again = (load(hotpot_row("a", [(MAGAZINE, 0)])) for _ in range(2))
+    other = load(hotpot_row("a", [(MAGAZINE, 1)]))
+    assert first.fingerprint == again.fingerprint
+    assert first.fingerprint.sha256 != other.fingerprint.sha256
+
+
+def test_a_missing_column_is_named(
+    put: Callable[..., Path], hotpot_row: HotpotRow, load: Callable[..., EvalDataset]
+) -> None:
+    """Rows without their supporting facts are told, not crashed on."""
+    load(hotpot_row("a", []))
+    row = hotpot_row("a", [])
+    del row["supporting_facts"]
+    folder = put("hotpotqa", [row], "validation.jsonl", config="mine")
+    with pytest.raises(DatasetError, match="no column 'supporting_facts'"):
+        get_loader("hotpotqa").load(LoadOptions(data_dir=folder, config="mine"))

@@ -1,0 +1,135 @@
+"""Rows from local Parquet and JSONL files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.base import LoadOptions
+from evals.datasets.registry import get_loader
+from evals.datasets.rows import local_rows
+from evals.errors import DatasetError
+
+Put = Callable[..., Path]
+SquadRow = Callable[..., dict[str, Any]]
+
+
+def load(folder: Path, name: str = "squad_v2", **options: Any) -> list[str]:
+    """The ids of the questions that a data directory gives, in order."""
+    dataset = get_loader(name).load(LoadOptions(data_dir=folder, **options))
+    return sorted(question.id for question in dataset.questions)
+
+
+@pytest.mark.parametrize("file", ["validation-00000-of-00001.parquet", "validation.jsonl", "validation-0.jsonl"])
+def test_rows_are_read_from_parquet_and_jsonl(put: Put, squad_row: SquadRow, file: str) -> None:
+    """Both kinds of file, with or without a shard number, hold the same rows."""
+    folder = put("squad_v2", [squad_row("a", "Kings"), squad_row("b")], file)
+    assert load(folder) == ["squad_v2:a", "squad_v2:b"]
+
+
+@pytest.mark.parametrize("files", [("validation-0.parquet", "validation-1.parquet"), ("validation-0.jsonl",) * 2])
+def test_all_shards_are_read(put: Put, squad_row: SquadRow, files: tuple[str, str]) -> None:
+    """The files of a split are one table."""
+    put("squad_v2", [squad_row("a", "Kings")], files[0])
+    folder = put("squad_v2", [squad_row("b")], files[1].replace("0", "1"))
+    assert load(folder) == ["squad_v2:a", "squad_v2:b"]
+
+
+def test_shards_whose_types_differ_in_width_are_one_table(put: Put, squad_row: SquadRow) -> None:
+    """A Parquet file and a JSONL file beside it, whose whole numbers are wider, go together."""
+    put("squad_v2", [squad_row("a", "Kings")], "validation-0.parquet")
+    assert load(put("squad_v2", [squad_row("b")], "validation-1.jsonl")) == ["squad_v2:a", "squad_v2:b"]
+
+
+def test_shards_that_do_not_fit_are_our_error(put: Put, squad_row: SquadRow) -> None:
+    """Files of one split with other types are told by name."""
+    put("squad_v2", [squad_row("a", "Kings")], "validation-0.parquet")
+    folder = put("squad_v2", [{**squad_row("b"), "answers": "Kings"}], "validation-1.jsonl")
+    with pytest.raises(DatasetError, match=r"columns of validation-0\.parquet, validation-1\.jsonl differ"):
+        load(folder)
+
+
+def test_other_splits_are_left_alone(put: Put, squad_row: SquadRow) -> None:
+    """Only files of the split that is measured are read."""
+    put("squad_v2", [squad_row("t")], "train-00000-of-00001.parquet")
+    assert load(put("squad_v2", [squad_row("a")])) == ["squad_v2:a"]
+
+
+@pytest.mark.parametrize("beside", [".cache", None])
+def test_the_only_config_present_is_the_one(put: Put, squad_row: SquadRow, beside: str | None) -> None:
+    """A data directory with one config of another name is read without naming it; hidden folders do not count."""
+    folder = put("squad_v2", [squad_row("a")], config="squad_mine")
+    if beside:
+        (folder / "squad_v2" / beside).mkdir()
+    dataset = get_loader("squad_v2").load(LoadOptions(data_dir=folder))
+    assert dataset.fingerprint.config == "squad_mine"
+    assert dataset.fingerprint.source == "squad_v2/squad_mine/validation (local files)"
+
+
+def test_of_several_configs_the_default_is_read(put: Put, squad_row: SquadRow) -> None:
+    """With more than one config the dataset's default counts, and another one on demand."""
+    put("squad_v2", [squad_row("other")], config="other")
+    folder = put("squad_v2", [squad_row("a")])
+    assert load(folder) == ["squad_v2:a"]
+    assert load(folder, config="other") == ["squad_v2:other"]
+
+
+@pytest.mark.parametrize("config", [None, "nope"])
+def test_a_missing_file_says_where_it_was_expected(tmp_path: Path, config: str | None) -> None:
+    """The message names the path and what happens without --data-dir."""
+    with pytest.raises(DatasetError, match="no rows of squad_v2") as caught:
+        load(tmp_path, config=config)
+    expected = tmp_path / "squad_v2" / (config or "squad_v2") / "validation"
+    assert f"{expected}*.parquet or .jsonl" in (caught.value.hint or "")
+    assert "--data-dir" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("column", ["id", "title", "context", "question", "answers"])
+def test_a_missing_column_is_named(put: Put, squad_row: SquadRow, column: str) -> None:
+    """Rows of another shape than the hub's are told by the column that they lack."""
+    row = squad_row("a", "Kings")
+    del row[column]
+    with pytest.raises(DatasetError, match=f"has no column '{column}'"):
+        load(put("squad_v2", [row], "validation.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "problem"),
+    [
+        ("validation.parquet", b"PAR1 nonsense", "cannot read .*validation.parquet"),
+        ("validation.parquet", b"", "cannot read .*validation.parquet"),
+        ("validation.jsonl", b'{"id": "a"', "cannot read .*validation.jsonl"),
+        ("validation.jsonl", b"5\n", "every line must be an object"),
+        ("validation.jsonl", b"\xff\xfe\n", "cannot read .*validation.jsonl"),
+        ("validation.jsonl", b"", "has no column 'id'"),
+    ],
+    ids=["corrupt parquet", "empty parquet", "torn line", "a number", "no UTF-8", "empty jsonl"],
+)
+def test_a_file_that_cannot_be_read_is_our_error(
+    put: Put, squad_row: SquadRow, file: str, content: bytes, problem: str
+) -> None:
+    """Damage is told in one sentence that names the file."""
+    folder = put("squad_v2", [squad_row("a")], "validation-0.parquet")
+    (folder / "squad_v2" / "squad_v2" / "validation-0.parquet").unlink()
+    (folder / "squad_v2" / "squad_v2" / file).write_bytes(content)
+    with pytest.raises(DatasetError, match=problem):
+        load(folder)
+
+
+def test_a_truncated_parquet_file_is_our_error(put: Put, squad_row: SquadRow) -> None:
+    """A download that broke off is told, not crashed on."""
+    folder = put("squad_v2", [squad_row(str(n), "Kings") for n in range(50)])
+    (path,) = (folder / "squad_v2" / "squad_v2").iterdir()
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DatasetError, match="cannot read"):
+        load(folder)
+
+
+def test_rows_are_taken_in_the_order_of_the_places(put: Put, squad_row: SquadRow) -> None:
+    """A table gives the rows asked for, in the order asked for."""
+    folder = put("squad_v2", [squad_row(name) for name in "abc"])
+    rows, config = local_rows(folder, "squad_v2", None, "squad_v2", "validation")
+    assert config == "squad_v2"
+    assert [row["id"] for row in rows.take([2, 0])] == ["c", "a"]
+    assert rows.column("id") == ["a", "b", "c"]

@@ -1,0 +1,91 @@
+"""Datasets by name."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evals.datasets import registry
+from evals.datasets.base import BaseDatasetLoader, LoadOptions
+from evals.errors import ConfigError, UnknownNameError
+from evals.schemas import EvalDataset
+
+
+class Mine(BaseDatasetLoader):
+    """A loader of a user."""
+
+    name = "mine"
+
+    def load(self, options: LoadOptions) -> EvalDataset:
+        raise NotImplementedError
+
+
+@pytest.fixture(autouse=True)
+def clean_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget what a test registers."""
+    monkeypatch.setattr(registry, "_registered", {})
+    return None
+
+
+def test_the_built_in_datasets_are_listed() -> None:
+    """What can be asked for is known without loading anything, each name once."""
+    names = registry.list_available()
+    assert {"squad_v2", "hotpotqa", "golden"} <= set(names)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", registry.list_available())
+def test_every_loader_tells_what_the_catalogue_shows(name: str) -> None:
+    """Name, aspects, description, licence and origin are all said."""
+    loader = registry.get_loader(name)
+    assert loader.name == name
+    assert set(loader.aspects) <= {"retrieval", "generation", "citation", "abstention"}
+    assert all([loader.aspects, loader.description, loader.licence, loader.origin])
+
+
+def test_a_registered_loader_is_available_by_its_name() -> None:
+    """Register works as a decorator, twice over the same class too."""
+    assert registry.register(Mine) is Mine
+    assert registry.register(Mine) is Mine
+    assert isinstance(registry.get_loader("mine"), Mine)
+    assert registry.list_available().count("mine") == 1
+
+
+@pytest.mark.parametrize("taken", ["golden", "mine"])
+def test_a_name_that_is_taken_is_refused(taken: str) -> None:
+    """A second loader cannot hide the first, and the message says which that is."""
+    registry.register(Mine)
+    other = type("Other", (Mine,), {"name": taken})
+    with pytest.raises(ConfigError, match=f"dataset '{taken}' exists already: .*(Loader|Mine)"):
+        registry.register(other)
+    assert type(registry.get_loader(taken)) is not other
+
+
+@pytest.mark.parametrize("thing", [object, dict, Mine(), "mine"])
+def test_what_is_no_loader_is_refused(thing: object) -> None:
+    """Only classes of loaders can be registered."""
+    with pytest.raises(ConfigError, match="not a subclass"):
+        registry.register(thing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("squad", "squad_v2"), ("HotPotQA", "hotpotqa"), ("goldne", "golden")])
+def test_an_unknown_name_says_the_nearest(name: str, nearest: str) -> None:
+    """A typing error is answered with what was probably meant, and with all that there is."""
+    with pytest.raises(UnknownNameError, match=f"unknown dataset '{name}'") as caught:
+        registry.get_loader(name)
+    assert f"did you mean '{nearest}'?" in (caught.value.hint or "")
+    assert "known: " in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("ragbench", ("ragbench", None)),
+        ("ragbench:covidqa", ("ragbench", "covidqa")),
+        ("msmarco:v1.1", ("msmarco", "v1.1")),
+        ("ragbench:", ("ragbench", None)),
+        ("a:b:c", ("a", "b:c")),
+    ],
+)
+def test_a_config_follows_a_colon(text: str, parts: tuple[str, str | None]) -> None:
+    """`name:config` selects a config; without one the default counts."""
+    assert registry.parse_name(text) == parts

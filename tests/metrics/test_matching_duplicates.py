@@ -1,0 +1,49 @@
+"""A chunk that repeats an earlier one keeps its rank and gains nothing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evals.metrics import MRR, NDCG, PrecisionAtK, RecallAtK
+from evals.metrics.matching import Matches
+from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
+
+GOLD = "burst pipes are covered up to ten thousand euros"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "original"),
+    [
+        pytest.param([RetrievedChunk(chunk_id="a", text="one"), RetrievedChunk(chunk_id="a")], [0, 0], id="same id"),
+        pytest.param([RetrievedChunk(text="one"), RetrievedChunk(text="one")], [0, 0], id="same text"),
+        pytest.param(
+            [RetrievedChunk(text="one", document_id="x"), RetrievedChunk(text="one", document_id="y")],
+            [0, 1],
+            id="same text of two documents",
+        ),
+        pytest.param(
+            [RetrievedChunk(text="one", document_name="x"), RetrievedChunk(text="one", document_name="x")],
+            [0, 0],
+            id="same text of one document by name",
+        ),
+        pytest.param([RetrievedChunk(text="one"), RetrievedChunk(text="two")], [0, 1], id="two texts"),
+        pytest.param([RetrievedChunk(chunk_id=name) for name in "abaab"], [0, 1, 0, 0, 1], id="many"),
+    ],
+)
+def test_a_duplicate_points_to_the_first_chunk_that_it_repeats(
+    recognised: Callable[..., Matches], chunks: list[RetrievedChunk], original: list[int]
+) -> None:
+    """A chunk repeats an earlier one with the same id, or without ids the same text of the same document."""
+    assert recognised("gold", *chunks).original == original
+
+
+def test_a_duplicate_keeps_its_rank_and_gains_nothing(measure: Callable[..., MetricResult]) -> None:
+    """After the same miss twice the gold stands at rank 3; the gold repeated is no second hit."""
+    gold = [GoldPassage(text=GOLD)]
+    miss, hit = RetrievedChunk(text="something else"), RetrievedChunk(text=f"So {GOLD}.")
+    chunks = [miss, miss, hit, hit]
+    assert measure(MRR(), gold, chunks=chunks).value == pytest.approx(1 / 3)
+    assert measure(PrecisionAtK(4), gold, chunks=chunks).value == pytest.approx(1 / 4)
+    assert measure(RecallAtK(2), gold, chunks=chunks).value == 0
+    assert measure(RecallAtK(3), gold, chunks=chunks).value == 1
+    assert measure(NDCG(10), gold, chunks=chunks).value == pytest.approx(0.5)

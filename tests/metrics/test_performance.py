@@ -1,0 +1,115 @@
+"""Latency and cost: what counts, what does not, and what nobody knows."""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+
+from evals.config import PriceConfig
+from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
+from evals.pricing import with_prices
+from evals.schemas import MetricResult, ResponseError, TokenUsage
+from evals.schemas.response import ErrorKind
+
+Measure = Callable[..., MetricResult]
+TIMEOUT_MS = 120_000.0
+USAGE = TokenUsage(prompt_tokens=2000, completion_tokens=500)
+USERS = {"m1": Price(3.0, 15.0, "configuration")}
+SERVERS = Price(1.0, 2.0, "server")
+every_latency = pytest.mark.parametrize("metric", [LatencyP50(), LatencyP95()], ids=lambda metric: metric.name)
+
+
+@every_latency
+def test_the_latency_is_that_of_the_answer(measure: Measure, metric: BaseMetric) -> None:
+    """Milliseconds as the client measured them."""
+    assert measure(metric, latency_ms=812.5).value == 812.5
+
+
+@every_latency
+def test_an_answer_without_latency_has_no_value(measure: Measure, metric: BaseMetric) -> None:
+    """Saved answers may have none: None, not 0."""
+    result = measure(metric, latency_ms=None)
+    assert (result.value, result.reason) == (None, "no latency was recorded")
+
+
+@every_latency
+def test_a_timeout_counts_as_at_least_the_timeout(measure: Measure, metric: BaseMetric) -> None:
+    """Leaving the slowest questions out would make a slow server look fast."""
+    error = ResponseError(kind="timeout", message="no complete answer within 120 s")
+    value = measure(metric, answer=None, error=error, latency_ms=TIMEOUT_MS + 3).value
+    assert value is not None
+    assert value >= TIMEOUT_MS
+
+
+@every_latency
+@pytest.mark.parametrize("kind", [kind for kind in get_args(ErrorKind) if kind != "timeout"])
+def test_another_failure_is_no_latency(measure: Measure, metric: BaseMetric, kind: str) -> None:
+    """How fast a server refuses says nothing about how fast it answers."""
+    result = measure(metric, answer=None, error=ResponseError(kind=kind, message="failed"), latency_ms=3.0)
+    assert (result.value, result.missing, result.reason) == (None, "transport", f"no answer: {kind}")
+
+
+@pytest.mark.parametrize(
+    ("prices", "default", "model", "expected", "source"),
+    [
+        pytest.param(USERS, None, "m1", 0.0135, "configuration", id="the user's price"),
+        pytest.param(USERS, SERVERS, "m1", 0.0135, "configuration", id="the user's before the server's"),
+        pytest.param(USERS, SERVERS, "m2", 0.003, "server", id="the server's for another model"),
+        pytest.param({}, SERVERS, None, 0.003, "server", id="the server's for an unnamed model"),
+        pytest.param({"m1": Price(0, 0, "configuration")}, SERVERS, "m1", 0.0, "configuration", id="free of charge"),
+        pytest.param({}, Price(0, 0, "server"), "m1", 0.0, "server", id="free by the server"),
+    ],
+)
+def test_the_cost_is_tokens_times_price(
+    measure: Measure, prices: dict[str, Price], default: Price | None, model: str | None, expected: float, source: str
+) -> None:
+    """Prices are the user's, else the server's, for a million tokens; a price of 0 is a price."""
+    result = measure(CostPerQuery(prices, default), usage=USAGE, model=model)
+    assert result.value == pytest.approx(expected, abs=1e-12)
+    assert result.details == {"price": source}
+
+
+def test_no_tokens_cost_nothing(measure: Measure) -> None:
+    """A usage of 0 is known: 0, not None."""
+    usage = TokenUsage(prompt_tokens=0, completion_tokens=0)
+    assert measure(CostPerQuery({}, SERVERS), usage=usage).value == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "record", "reason"),
+    [
+        pytest.param(
+            CostPerQuery({}, SERVERS), {"usage": None}, "the server reported no token usage", id="unknown usage"
+        ),
+        pytest.param(
+            CostPerQuery(), {"usage": USAGE, "model": "m2"}, "no price is known for model m2", id="unknown price"
+        ),
+        pytest.param(CostPerQuery(USERS), {"usage": USAGE}, "no price is known for model unnamed", id="unknown model"),
+    ],
+)
+def test_an_unknown_cost_is_never_0(
+    measure: Measure, metric: CostPerQuery, record: dict[str, Any], reason: str
+) -> None:
+    """Without usage or price there is a reason and no value."""
+    result = measure(metric, **record)
+    assert (result.value, result.missing, result.reason) == (None, "not_applicable", reason)
+
+
+@pytest.mark.parametrize(
+    ("prices", "facts", "expected"),
+    [
+        pytest.param({}, {}, None, id="nobody knows"),
+        pytest.param({}, {"cost_per_1m_input_tokens": 1, "cost_per_1m_output_tokens": 2}, 0.003, id="the server's"),
+        pytest.param({}, {"cost_per_1m_input_tokens": 0, "cost_per_1m_output_tokens": 0}, 0.0, id="the server's 0"),
+        pytest.param({}, {"cost_per_1m_input_tokens": 1}, None, id="half a price"),
+        pytest.param({}, {"cost_per_1m_input_tokens": -1, "cost_per_1m_output_tokens": 2}, None, id="a negative one"),
+        pytest.param({"m1": PriceConfig(input=3, output=15)}, {"llm_model": "m1"}, 0.0135, id="the user's"),
+    ],
+)
+def test_prices_come_from_the_user_else_from_what_the_server_says_of_itself(
+    measure: Measure, prices: dict[str, PriceConfig], facts: dict[str, Any], expected: float | None
+) -> None:
+    """An answer that names no model is that of the model that the server says it runs."""
+    latency, cost = with_prices([LatencyP50(), CostPerQuery()], prices, facts)
+    assert isinstance(latency, LatencyP50)
+    assert measure(cost, usage=USAGE).value == pytest.approx(expected, abs=1e-12)

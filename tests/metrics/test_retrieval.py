@@ -1,0 +1,109 @@
+"""The retrieval metrics where there is nothing to find, nothing found or more than one way to find it."""
+
+from collections.abc import Callable
+from math import log2
+
+import pytest
+
+from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK
+from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
+
+Measure = Callable[..., MetricResult]
+METRICS: list[BaseMetric] = [RecallAtK(5), PrecisionAtK(5), MRR(), NDCG(10)]
+every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+
+
+def _chunks(*ids: str) -> list[RetrievedChunk]:
+    return [RetrievedChunk(chunk_id=chunk_id) for chunk_id in ids]
+
+
+def _golds(*ids: str) -> list[GoldPassage]:
+    return [GoldPassage(text=f"the passage {chunk_id}", chunk_id=chunk_id) for chunk_id in ids]
+
+
+@every_metric
+def test_a_question_without_gold_has_no_value(measure: Measure, metric: BaseMetric) -> None:
+    """Without gold passages there is nothing to find: None, not 0."""
+    result = measure(metric, [], chunks=_chunks("a"))
+    assert (result.value, result.missing) == (None, "not_applicable")
+    assert result.reason == "the question has no gold passages"
+
+
+@every_metric
+def test_a_server_that_sends_no_chunks_has_no_value(measure: Measure, metric: BaseMetric) -> None:
+    """Chunks of None mean that the server did not say: None, not 0."""
+    result = measure(metric, _golds("a"), chunks=None)
+    assert (result.value, result.missing) == (None, "not_applicable")
+    assert result.reason == "the server sent no chunks"
+
+
+@every_metric
+def test_an_empty_list_of_chunks_is_0(measure: Measure, metric: BaseMetric) -> None:
+    """A server that says it found nothing has found nothing: 0."""
+    assert measure(metric, _golds("a"), chunks=[]).value == 0
+
+
+@every_metric
+def test_only_misses_are_0(measure: Measure, metric: BaseMetric) -> None:
+    """Chunks of which none is gold are worth 0."""
+    assert measure(metric, _golds("a"), chunks=_chunks("x", "y")).value == 0
+
+
+@every_metric
+def test_the_order_is_that_of_the_server_whatever_the_scores_say(measure: Measure, metric: BaseMetric) -> None:
+    """Scores may be distances: they never change a rank."""
+    ids = ("x", "a", "y", "b")
+    plain = measure(metric, _golds("a", "b"), chunks=_chunks(*ids))
+    scored = [RetrievedChunk(chunk_id=chunk_id, score=score) for chunk_id, score in zip(ids, (1, 9, 2, 8), strict=True)]
+    assert measure(metric, _golds("a", "b"), chunks=scored) == plain
+
+
+def test_precision_divides_by_k_however_few_chunks_there_are(measure: Measure) -> None:
+    """One relevant chunk alone is a precision of 1/5 at 5."""
+    assert measure(PrecisionAtK(5), _golds("a"), chunks=_chunks("a")).value == pytest.approx(0.2)
+
+
+def test_a_gold_in_two_chunks_counts_once_in_recall_and_both_count_in_precision(measure: Measure) -> None:
+    """Recall counts golds, precision counts distinct chunks that hold any."""
+    gold = [GoldPassage(text="burst pipes are covered up to ten thousand euros a year"), *_golds("b")]
+    chunks = [RetrievedChunk(text=f"{lead} {gold[0].text}.") for lead in ("First,", "Again,")]
+    assert measure(RecallAtK(2), gold, chunks=chunks).value == pytest.approx(0.5)
+    assert measure(PrecisionAtK(2), gold, chunks=chunks).value == 1
+
+
+def test_one_chunk_with_all_golds_is_a_perfect_ranking(measure: Measure) -> None:
+    """Golds that one chunk covers form one ideal unit: nDCG is 1, and so is recall."""
+    golds = [
+        GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
+        GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
+    ]
+    chunks = [RetrievedChunk(text=" and ".join(gold.text for gold in golds))]
+    assert measure(NDCG(10), golds, chunks=chunks).value == 1
+    assert measure(RecallAtK(1), golds, chunks=chunks).value == 1
+
+
+def test_a_chunk_gains_the_highest_grade_of_the_golds_that_it_covers(measure: Measure) -> None:
+    """Golds of grades 3 and 1 in one chunk are worth 3, not 4."""
+    golds = [
+        GoldPassage(text="burst pipes are covered up to ten thousand euros", relevance=3),
+        GoldPassage(text="the excess is two hundred euros for every single claim", relevance=1),
+        GoldPassage(text="alone", chunk_id="alone", relevance=1),
+    ]
+    chunks = [*_chunks("alone"), RetrievedChunk(text=" and ".join(gold.text for gold in golds[:2]))]
+    expected = (1 + 3 / log2(3)) / (3 + 1 / log2(3))
+    assert measure(NDCG(10), golds, chunks=chunks).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_details_name_the_ranks_and_the_rules(measure: Measure) -> None:
+    """A reader can see which ranks were hits and by which rule."""
+    golds = [*_golds("b"), GoldPassage(text="burst pipes are covered up to ten thousand euros")]
+    chunks = [*_chunks("x", "b"), RetrievedChunk(text=golds[1].text)]
+    details = measure(MRR(), golds, chunks=chunks).details
+    assert details == {"hit_ranks": [2, 3], "rules": {"chunk_id": 1, "text": 1}}
+
+
+@pytest.mark.parametrize("family", [RecallAtK, PrecisionAtK, NDCG])
+def test_a_cut_off_below_1_is_refused(family: type[RecallAtK]) -> None:
+    """There is no rank 0."""
+    with pytest.raises(ValueError, match="at least 1"):
+        family(0)

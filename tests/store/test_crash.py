@@ -1,0 +1,174 @@
+"""What a crash, a kill or a full disk leaves behind."""
+
+import errno
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evals.errors import StoreError
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
+from evals.store import RunStore, read_records, write_atomically
+
+
+@contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """Let no file grow beyond `size` bytes: the nearest thing to a full disk that needs no disk."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+def events(records: list[EvalRecord]) -> int:
+    """How many events the records tell of."""
+    return sum(1 + (r.response is not None) + bool(r.scores) + len(r.verdicts) for r in records)
+
+
+def test_a_log_cut_at_any_byte_loses_at_most_the_last_event(full_log: Path) -> None:
+    """Reading never raises after a kill in the middle of a write, and every finished line counts."""
+    data = full_log.read_bytes()
+    for end in range(len(data) + 1):
+        full_log.write_bytes(data[:end])
+        whole = data[:end].count(b"\n")
+        assert whole <= events(read_records(full_log)) <= whole + 1, f"cut at byte {end}"
+
+
+def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
+    store: RunStore, run: EvalRun, full_log: Path, questions: list[EvalQuestion]
+) -> None:
+    """A journal that goes on after a kill welds no two lines, and drops nothing that reading had found."""
+    data = full_log.read_bytes()
+    first = data.index(b"\n") + 1
+    for end in range(first, len(data) + 1):
+        full_log.write_bytes(data[:end])
+        before = events(read_records(full_log))
+        with store.journal(run) as journal:
+            journal.questions([EvalQuestion(id="late", question="And then?")])
+        assert events(read_records(full_log)) == before + 1, f"cut at byte {end}"
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"ans', b'{"type":"answer"}}\n', b"\xff\xfe\x00\n", b"\n"])
+def test_a_torn_last_line_is_dropped_on_reading_and_on_appending(
+    store: RunStore, run: EvalRun, full_log: Path, torn: bytes
+) -> None:
+    """A damaged last line, ended or not, costs neither the lines before it nor those written after."""
+    before = store.records(run)
+    full_log.write_bytes(full_log.read_bytes() + torn)
+    assert store.records(run) == before
+    with store.journal(run) as journal:
+        journal.answer("q2", EvalResponse(answer="x"))
+    assert [r.response is not None for r in store.records(run)] == [True, True, True]
+
+
+@pytest.mark.parametrize("line", [1, 2, 4])
+def test_damage_before_the_last_line_is_an_error_that_names_the_line(full_log: Path, line: int) -> None:
+    """Only the last line can be torn by a crash; damage elsewhere is told."""
+    lines = full_log.read_bytes().splitlines(keepends=True)
+    lines[line - 1] = lines[line - 1][:20] + b"\n"
+    full_log.write_bytes(b"".join(lines))
+    with pytest.raises(StoreError, match=rf"records\.jsonl, line {line}: damaged"):
+        read_records(full_log)
+
+
+@pytest.mark.parametrize("room", [0, 10])
+def test_a_full_disk_ends_the_journal_with_exit_code_four(
+    store: RunStore, run: EvalRun, full_log: Path, room: int
+) -> None:
+    """The error is ours also on closing, says how to go on, and what was written before is whole."""
+    before = store.records(run)
+    with (
+        pytest.raises(StoreError, match="cannot write") as caught,
+        file_size_limit(full_log.stat().st_size + room),
+        store.journal(run) as journal,
+    ):
+        journal.answer("q2", EvalResponse(answer="x" * 100))
+    assert caught.value.exit_code == 4
+    assert "--resume" in (caught.value.hint or "")
+    assert store.records(run) == before
+
+
+def test_room_made_after_a_full_disk_lets_the_journal_go_on(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """A journal opened again after a torn write appends whole lines."""
+    with (
+        pytest.raises(StoreError),
+        file_size_limit(full_log.stat().st_size + 10),
+        store.journal(run) as journal,
+    ):
+        journal.answer("q2", EvalResponse(answer="x" * 100))
+    with store.journal(run) as journal:
+        journal.answer("q2", EvalResponse(answer="y"))
+    assert store.records(run)[2].response == EvalResponse(answer="y")
+
+
+@pytest.fixture(params=["fsync", "replace"])
+def full_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full when a file is synced, or when it is renamed."""
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(*((os, "fsync", fail) if request.param == "fsync" else (Path, "replace", fail)))
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    """A file is written whole or not at all, and no half of it stays beside it."""
+    path = tmp_path / "run.json"
+    path.write_bytes(b"old")
+    with pytest.raises(StoreError, match="No space left") as caught:
+        write_atomically(path, [b"new"])
+    assert caught.value.exit_code == 4
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"run.json": b"old"}
+
+
+def test_a_save_that_breaks_half_way_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """Whatever ends the writing, also what is not the disk's fault, nothing stays beside the old file."""
+
+    def parts() -> Iterator[bytes]:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    path = tmp_path / "run.json"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, parts())
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"run.json": b"old"}
+
+
+def test_a_save_into_a_folder_that_is_none_is_our_error(tmp_path: Path) -> None:
+    """A file in the folder's place gives a message, not a traceback."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="Not a directory"):
+        write_atomically(tmp_path / "file" / "run.json", [b"new"])
+
+
+def test_a_failed_compaction_leaves_the_event_log(
+    store: RunStore, run: EvalRun, full_log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the compact log cannot be written, the events are all still there."""
+    before = store.records(run)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StoreError, match="No space left"):
+        store.compact(run, before)
+    assert store.records(run) == before
+
+
+@pytest.mark.parametrize("blocked", [lambda f: f.write_text("a file"), lambda f: f.symlink_to("gone/deep")])
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_asked(
+    tmp_path: Path, blocked: Callable[[Path], object]
+) -> None:
+    """Preparing a store says that runs cannot be written, and names the flag."""
+    blocked(tmp_path / "runs")
+    with pytest.raises(StoreError, match="cannot write runs") as caught:
+        RunStore(tmp_path / "runs" / "x").prepare()
+    assert "--runs-dir" in (caught.value.hint or "")

@@ -1,0 +1,148 @@
+"""How the events of a log fold into records."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evals.errors import StoreError
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
+from evals.store import Journal, RunStore, read_records
+
+Write = Callable[[Journal], None]
+
+
+@pytest.fixture
+def log(store: RunStore, run: EvalRun, questions: list[EvalQuestion]) -> Callable[[Write], None]:
+    """Write to a log that holds the questions, in a session of its own."""
+    with store.journal(run) as journal:
+        journal.questions(questions)
+
+    def write(action: Write) -> None:
+        with store.journal(run) as journal:
+            action(journal)
+
+    return write
+
+
+def test_planned_questions_are_records_before_they_are_asked(
+    store: RunStore, run: EvalRun, questions: list[EvalQuestion], log: Callable[[Write], None]
+) -> None:
+    """A log alone says what was planned, in its order, and that nothing was answered."""
+    records = store.records(run)
+    assert [record.question for record in records] == questions
+    assert all(record.response is None and not record.scores and not record.verdicts for record in records)
+
+
+def test_the_order_is_that_of_the_plan_not_of_the_answers(
+    store: RunStore, run: EvalRun, log: Callable[[Write], None]
+) -> None:
+    """Answers that come in another order do not move their questions."""
+    for name in ("q2", "q0", "q1"):
+        log(lambda journal, name=name: journal.answer(name, EvalResponse(answer=name)))
+    assert [(r.question.id, r.response and r.response.answer) for r in store.records(run)] == [
+        ("q0", "q0"), ("q1", "q1"), ("q2", "q2"),
+    ]  # fmt: skip
+
+
+def test_the_last_answer_of_a_question_wins(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
+    """Asking again after a resume replaces the former answer."""
+    log(lambda journal: journal.answer("q1", EvalResponse(answer="old")))
+    log(lambda journal: journal.answer("q1", EvalResponse(answer="new")))
+    assert [r.response.answer for r in store.records(run) if r.response] == ["new"]
+
+
+def test_the_last_scores_of_a_question_win(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
+    """Scores are replaced as a whole."""
+    old, new = (MetricResult(name=name, group=MetricGroup.RETRIEVAL, value=1.0) for name in ("mrr", "recall_at_5"))
+    log(lambda journal: journal.scores("q0", [old, new]))
+    log(lambda journal: journal.scores("q0", [new]))
+    assert store.records(run)[0].scores == [new]
+
+
+def test_a_question_logged_again_is_the_last_one_and_keeps_its_answer(
+    store: RunStore, run: EvalRun, questions: list[EvalQuestion], log: Callable[[Write], None]
+) -> None:
+    """Of questions too the last wins, and what happened to it before stays."""
+    changed = questions[0].model_copy(update={"expected_answer": "there"})
+    log(lambda journal: journal.answer("q0", EvalResponse(answer="here")))
+    log(lambda journal: journal.questions([changed]))
+    record = store.records(run)[0]
+    assert record.question == changed
+    assert record.response is not None
+
+
+def test_verdicts_are_kept_by_request_and_repeat(store: RunStore, run: EvalRun, log: Callable[[Write], None]) -> None:
+    """A verdict replaces the one of the same request and repeat, and no other."""
+    for request, repeat, verdict in [("a", 0, 1), ("a", 1, 2), ("b", 0, 3), ("a", 0, 4)]:
+        reply = JudgeVerdict(request=request, repeat=repeat, reply={"n": verdict})
+        log(lambda journal, reply=reply: journal.verdict("q0", reply))
+    found = {(v.request, v.repeat): v.reply for v in store.records(run)[0].verdicts}
+    assert found == {("a", 0): {"n": 4}, ("a", 1): {"n": 2}, ("b", 0): {"n": 3}}
+
+
+def test_a_log_can_go_on_after_it_was_compacted(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """Events after a compact record change that record."""
+    store.compact(run, store.records(run))
+    with store.journal(run) as journal:
+        journal.answer("q2", EvalResponse(answer="late"))
+    records = store.records(run)
+    assert records[2].response == EvalResponse(answer="late")
+    assert len(records[0].scores) == 1
+
+
+def test_compacting_keeps_every_record_on_one_line(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """The compact log holds one line a question and reads as the same records."""
+    before = store.records(run)
+    store.compact(run, before)
+    assert store.records(run) == before
+    assert [json.loads(line)["type"] for line in full_log.read_bytes().splitlines()] == ["record"] * 3
+
+
+def test_an_id_with_quotes_and_newlines_does_not_break_a_line(store: RunStore, run: EvalRun) -> None:
+    """Ids are written as JSON, whatever they hold."""
+    question = EvalQuestion(id='a"b\n\\ü', question="Who?")
+    with store.journal(run) as journal:
+        journal.questions([question])
+        journal.answer(question.id, EvalResponse(answer="x"))
+    assert [r.response and r.response.answer for r in store.records(run)] == ["x"]
+    store.compact(run, store.records(run))
+    assert [r.question for r in store.records(run)] == [question]
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        (b'{"type":"answer","question_id":"nobody","answer":{}}', 4),
+        (b'{"type":"answer","answer":{}}', 4),
+        (b'{"type":"answer","question_id":"q0","answer":{"anser":"x"}}', 4),
+        (b'{"type":"scores","question_id":"q0","scores":5}', 4),
+        (b"5", 4),
+        (b"[]", 4),
+    ],
+    ids=["unknown question", "no id", "unknown key", "no list", "a number", "a list"],
+)
+def test_an_event_of_no_run_is_an_error_that_names_its_line(
+    store: RunStore, run: EvalRun, log: Callable[[Write], None], line: bytes, number: int
+) -> None:
+    """What is JSON but no event is never passed over."""
+    path = store.records_path(run)
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(StoreError, match=f"line {number}: not an event"):
+        store.records(run)
+
+
+def test_a_missing_log_is_an_error(store: RunStore, run: EvalRun) -> None:
+    """A run without its log cannot be resumed or scored again."""
+    with pytest.raises(StoreError, match=r"cannot read .*records.jsonl: No such file"):
+        read_records(store.records_path(run))
+
+
+def test_a_closed_journal_refuses_to_write(store: RunStore, run: EvalRun) -> None:
+    """An event is never lost in silence."""
+    journal = store.journal(run)
+    with journal:
+        pass
+    with pytest.raises(StoreError, match="not open"):
+        journal.answer("q0", EvalResponse())

@@ -1,0 +1,140 @@
+"""Saved runs: finding them by id and reading them."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.errors import RunNotFoundError, StoreError
+from evals.schemas import EvalRun
+from evals.store import RunStore
+
+
+def test_a_run_is_saved_under_its_id_and_time(store: RunStore, run: EvalRun) -> None:
+    """The file's name tells id and time of creation, and its records stand beside it."""
+    assert store.save(run).name == "abc12345_20260115T100000Z.json"
+    assert store.records_path(run).name == "abc12345_20260115T100000Z.records.jsonl"
+
+
+def test_a_saved_run_is_read_as_it_was(store: RunStore, run: EvalRun) -> None:
+    """Saving and loading gives an equal run."""
+    store.save(run)
+    assert store.load(run.id) == run
+
+
+def test_saving_again_replaces_the_file(store: RunStore, run: EvalRun) -> None:
+    """A run that goes on keeps its one file."""
+    store.save(run)
+    store.save(run.model_copy(update={"status": "complete"}))
+    assert [r.status for r in store.list()] == ["complete"]
+    assert len(list(store.folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize("prefix", ["a", "abc1", "abc12345"])
+def test_a_unique_prefix_finds_its_run(store: RunStore, make_run: Callable[..., EvalRun], prefix: str) -> None:
+    """As much of an id as is unique is enough."""
+    store.save(make_run("abc12345"))
+    store.save(make_run("xyz"))
+    assert store.load(prefix).id == "abc12345"
+
+
+def test_a_whole_id_goes_before_longer_ids_that_begin_with_it(
+    store: RunStore, make_run: Callable[..., EvalRun]
+) -> None:
+    """An id that is the prefix of another one still names its run."""
+    for run_id in ("abc", "abc-2"):
+        store.save(make_run(run_id))
+    assert store.load("abc").id == "abc"
+
+
+def test_an_ambiguous_prefix_names_the_candidates(store: RunStore, make_run: Callable[..., EvalRun]) -> None:
+    """Where several runs begin so, nothing is guessed."""
+    for run_id in ("abc1", "abc2"):
+        store.save(make_run(run_id))
+    with pytest.raises(RunNotFoundError, match="start of 2 runs: abc1, abc2") as caught:
+        store.load("abc")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("run_id", ["", ".", "..", "../x", "a/b", "a\\b", "*", "a*", "[a]", "ABC", "a\n", "a_2026"])
+def test_what_is_no_id_reaches_no_file(store: RunStore, run: EvalRun, run_id: str) -> None:
+    """Separators, dots and wildcards are refused before the folder is looked at."""
+    store.save(run)
+    with pytest.raises(RunNotFoundError, match="not a run id"):
+        store.load(run_id)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_unknown_id_says_where_to_look(tmp_path: Path, exists: bool) -> None:
+    """With an empty folder or none, the message names the folder and the command that lists runs."""
+    folder = tmp_path if exists else tmp_path / "none"
+    with pytest.raises(RunNotFoundError, match="no run 'abc'") as caught:
+        RunStore(folder).load("abc")
+    assert str(folder) in caught.value.message
+    assert "evals runs" in (caught.value.hint or "")
+
+
+def save_raw(store: RunStore, run: EvalRun, **changes: Any) -> None:
+    """Save a run's JSON with keys changed."""
+    data = {**json.loads(run.model_dump_json()), **changes}
+    store.run_path(run).write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_a_run_of_a_newer_version_says_so(store: RunStore, run: EvalRun) -> None:
+    """A file with a newer schema is not read wrongly, and the way out is named."""
+    save_raw(store, run, schema_version=2, something_new=1)
+    with pytest.raises(StoreError, match="newer version") as caught:
+        store.load(run.id)
+    assert "upgrade" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff", b'{"id": "abc'])
+def test_a_broken_run_file_is_our_error(store: RunStore, run: EvalRun, text: bytes) -> None:
+    """A file that is no JSON gives a message that names it."""
+    store.run_path(run).write_bytes(text)
+    with pytest.raises(StoreError, match=r"cannot read .*abc12345_") as caught:
+        store.load(run.id)
+    assert caught.value.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [({"question_count": "many"}, "question_count"), ({"seeed": 1}, "seeed"), ({"id": "A/B"}, "id")],
+)
+def test_a_file_that_is_no_run_names_the_key(store: RunStore, run: EvalRun, changes: dict[str, Any], part: str) -> None:
+    """Valid JSON that is no run says which key is wrong."""
+    save_raw(store, run, **changes)
+    with pytest.raises(StoreError, match=f"is not a run: {part}:"):
+        store.load(run.id)
+
+
+@pytest.mark.parametrize("data", [[], 5, "x", None])
+def test_json_that_is_no_object_is_no_run(store: RunStore, run: EvalRun, data: object) -> None:
+    """A list or a number in a run's file is told, not crashed on."""
+    store.run_path(run).write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(StoreError, match="is not a run"):
+        store.load(run.id)
+
+
+def test_runs_are_listed_oldest_first(store: RunStore, make_run: Callable[..., EvalRun]) -> None:
+    """The order is that of creation, not of ids."""
+    start = datetime(2026, 1, 15, tzinfo=UTC)
+    for days, run_id in [(2, "a"), (0, "c"), (1, "b")]:
+        store.save(make_run(run_id, created_at=start + timedelta(days=days)))
+    assert [run.id for run in store.list()] == ["c", "b", "a"]
+
+
+def test_files_that_are_no_runs_are_passed_over(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """Logs, notes and broken files do not hide the runs beside them."""
+    store.save(run)
+    (store.folder / "broken_20260115T100000Z.json").write_text("{")
+    (store.folder / "notes.json").write_text("{}")
+    assert [found.id for found in store.list()] == [run.id]
+
+
+def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path) -> None:
+    """Listing before the first run is no error."""
+    assert RunStore(tmp_path / "none").list() == []

@@ -1,0 +1,224 @@
+"""The configuration: keys, short forms, layers and defaults."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.config import DEFAULT_URL, DatasetName, EvalConfig
+from evals.errors import ConfigError, UnknownNameError
+
+WriteYaml = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def no_server_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what a test sets is in RAG_SERVER_URL."""
+    monkeypatch.delenv("RAG_SERVER_URL", raising=False)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> WriteYaml:
+    """Write a configuration file."""
+
+    def put(text: str) -> Path:
+        path = tmp_path / "eval_config.yml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("keys", "name", "nearest"),
+    [
+        ({"datset": "golden"}, "datset", "datasets"),
+        ({"rag_server_ulr": "x"}, "rag_server_ulr", "rag_server_url"),
+        ({"match": {"overlap_treshold": 0.5}}, "overlap_treshold", "overlap_threshold"),
+        ({"judge": {"modle": "m"}}, "modle", "model"),
+        ({"scoring": {"wieghts": {}}}, "wieghts", "weights"),
+        ({"prices": {"m": {"inptu": 1, "input": 1, "output": 1}}}, "inptu", "input"),
+    ],
+)
+def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: str, nearest: str) -> None:
+    """A typing error is answered with the key of the same place that was probably meant."""
+    with pytest.raises(UnknownNameError, match=f"unknown configuration key '{name}'") as caught:
+        EvalConfig.build(keys)
+    assert f"did you mean '{nearest}'?" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("keys", "place"),
+    [
+        ({"concurrency": 0}, "concurrency"),
+        ({"concurrency": "many"}, "concurrency"),
+        ({"samples_per_dataset": 0}, "samples_per_dataset"),
+        ({"max_error_rate": 1.5}, "max_error_rate"),
+        ({"rps": 0}, "rps"),
+        ({"rps": float("inf")}, "rps"),
+        ({"confidence": 1}, "confidence"),
+        ({"on_error": "ignore"}, "on_error"),
+        ({"match": {"overlap_threshold": 2}}, "match.overlap_threshold"),
+        ({"match": {"rule": "magic"}}, "match.rule"),
+        ({"prices": {"m": {"input": -1, "output": 1}}}, "prices.m.input"),
+        ({"server": "http://h"}, "server"),
+        ({"server": "http://h", "rag_server_url": "http://i"}, "server"),
+        ({"judge": 5}, "judge"),
+        ({"scoring": {"weights": {"accuracy": -0.1}}}, "scoring.weights"),
+        ({"scoring": {"weights": {"accuracy": 0.0}}}, "scoring.weights"),
+        ({"scoring": {"weights": {}}}, "scoring.weights"),
+        ({"scoring": {"weights": {"accuracy": float("nan")}}}, "scoring.weights.accuracy"),
+        ({"scoring": {"weights": {"speed": 1.0}}}, "scoring: .*'speed'"),
+        ({"scoring": {"thresholds": {"USD": 0}}}, "scoring.thresholds.USD"),
+        ({"scoring": {"thresholds": {"ms": -1}}}, "scoring.thresholds.ms"),
+    ],
+    ids=str,
+)
+def test_a_wrong_value_is_told_by_its_key(keys: dict[str, Any], place: str) -> None:
+    """The message names the key with all keys above it."""
+    with pytest.raises(ConfigError, match=f"configuration: {place}") as caught:
+        EvalConfig.build(keys)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("url", ["http://h:1", "https://u@h/p"])
+def test_the_short_form_of_the_url_is_the_servers(url: str) -> None:
+    """`rag_server_url` stands for `server.url` and leaves the other keys of the server."""
+    config = EvalConfig.build({"rag_server_url": url, "server": {"timeout_s": 5}})
+    assert config.rag_server_url == url
+    assert config.server == {"url": url, "timeout_s": 5}
+    assert config == EvalConfig(rag_server_url=url, server={"timeout_s": 5})  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_judge_can_be_a_single_word(enabled: bool) -> None:
+    """`judge: false` switches the judge off and keeps its model."""
+    judge = EvalConfig.build({"judge": enabled}).judge
+    assert judge.enabled is enabled
+    assert judge.model == EvalConfig().judge.model
+
+
+@pytest.mark.parametrize("file_key", ["rag_server_url: http://file", "server: {url: 'http://file'}", ""])
+@pytest.mark.parametrize(
+    "flags", [{"server": {"url": "http://flag"}}, {"rag_server_url": "http://flag"}, {}], ids=["long", "short", "none"]
+)
+@pytest.mark.parametrize("env", ["http://env", None])
+def test_flags_go_before_the_file_the_environment_and_the_default(
+    write: WriteYaml, monkeypatch: pytest.MonkeyPatch, file_key: str, flags: dict[str, Any], env: str | None
+) -> None:
+    """In whichever form the URL is given, the same order holds."""
+    if env:
+        monkeypatch.setenv("RAG_SERVER_URL", env)
+    config = EvalConfig.from_file(write(file_key), flags)
+    expected = "http://flag" if flags else "http://file" if file_key else env or DEFAULT_URL
+    assert config.rag_server_url == expected
+    assert config.server_spec().url == expected
+
+
+def test_a_flag_changes_one_key_of_a_part(write: WriteYaml) -> None:
+    """Layers merge part by part: what the flag does not name stays as the file has it."""
+    path = write("judge: false\nseed: 7\nmatch: {rule: text, overlap_min_tokens: 4}\n")
+    config = EvalConfig.from_file(path, {"judge": {"model": "m"}, "match": {"rule": "inside"}})
+    assert (config.judge.enabled, config.judge.model) == (False, "m")
+    assert (config.match.rule, config.match.overlap_min_tokens, config.seed) == ("inside", 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ({}, ["ragbench"]),
+        ({"embedded": True}, ["golden"]),
+        ({"embedded": True, "datasets": ["squad_v2"]}, ["squad_v2"]),
+        ({"datasets": "golden, squad_v2"}, ["golden", "squad_v2"]),
+        ({"datasets": [DatasetName.HOTPOTQA, "mine:x"]}, ["hotpotqa", "mine:x"]),
+        ({"datasets": DatasetName.QASPER}, ["qasper"]),
+        ({"datasets": []}, []),
+    ],
+    ids=str,
+)
+def test_the_datasets_have_a_default(keys: dict[str, Any], names: list[str]) -> None:
+    """RAGBench, or the golden set where the built-in server is evaluated, unless datasets are named."""
+    assert EvalConfig.build(keys).dataset_names == names
+
+
+@pytest.mark.parametrize(
+    ("keys", "suites"),
+    [
+        ({}, ["core"]),
+        ({"metrics": ["mrr"]}, []),
+        ({"metrics": ["mrr"], "suite": ["core"]}, ["core"]),
+        ({"suite": ["all"]}, ["all"]),
+    ],
+    ids=str,
+)
+def test_metrics_replace_the_default_suite_and_add_to_a_named_one(keys: dict[str, Any], suites: list[str]) -> None:
+    """Who names metrics only gets these; who names a suite too gets both."""
+    assert EvalConfig.build(keys).suite_names == suites
+
+
+def test_what_is_stored_keeps_the_variables_as_written(write: WriteYaml, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret of the environment never comes into a run's file."""
+    monkeypatch.setenv("RAG_TOKEN", "s3cret")
+    path = write("server: {headers: {Authorization: 'Bearer ${RAG_TOKEN}'}}\nruns_dir: runs\n")
+    written = EvalConfig.from_file(path).as_written()
+    assert written["server"]["headers"]["Authorization"] == "Bearer ${RAG_TOKEN}"
+    assert "s3cret" not in str(written)
+
+
+def test_what_is_stored_gives_the_same_configuration_again() -> None:
+    """A stored configuration can be read back."""
+    config = EvalConfig.build(
+        {"rag_server_url": "http://h", "judge": False, "prices": {"m": {"input": 1, "output": 2}}}
+    )
+    again = EvalConfig.build(config.as_written())
+    assert again.as_written() == config.as_written()
+
+
+def test_the_default_weights_are_those_of_the_objectives() -> None:
+    """Six objectives, whose weights add up to one."""
+    weights = EvalConfig().scoring.weights
+    assert weights == {
+        "accuracy": 0.30, "faithfulness": 0.20, "citation": 0.20, "retrieval": 0.15, "cost": 0.10, "latency": 0.05,
+    }  # fmt: skip
+    assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_a_threshold_given_leaves_the_others() -> None:
+    """Who changes the price at which cost is worth nothing keeps the default for time."""
+    scoring = EvalConfig.build({"scoring": {"thresholds": {"USD": 0.5}}}).scoring
+    assert scoring.thresholds == {"USD": 0.5, "ms": 30_000.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1", "not valid YAML"),
+        ("a: b: c", "not valid YAML"),
+        ("- golden", "must hold keys and values, not list"),
+        ("golden", "must hold keys and values, not str"),
+        ("!!python/object:os.system {}", "not valid YAML"),
+        ("seed: x", "configuration: seed"),
+    ],
+)
+def test_a_bad_file_is_our_error(write: WriteYaml, text: str, message: str) -> None:
+    """A configuration that is no YAML mapping is told in one sentence."""
+    with pytest.raises(ConfigError, match=message):
+        EvalConfig.from_file(write(text))
+
+
+def test_an_empty_file_is_the_default(write: WriteYaml) -> None:
+    """A file with comments only changes nothing."""
+    assert EvalConfig.from_file(write("# nothing\n")) == EvalConfig()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """The message says which file could not be read."""
+    with pytest.raises(ConfigError, match=r"cannot read the configuration .*none\.yml: No such file"):
+        EvalConfig.from_file(tmp_path / "none.yml")
+
+
+def test_an_unknown_key_of_the_server_is_told(write: WriteYaml) -> None:
+    """The server's keys are checked against the profile's when the specification is built."""
+    with pytest.raises(ConfigError, match=r"server: timeot_s"):
+        EvalConfig.from_file(write("server: {timeot_s: 5}\n")).server_spec()
