@@ -45,10 +45,10 @@ async def bare(url: str, count: int, concurrency: int) -> None:
         async def work() -> None:
             for number in left:
                 payload = {"query": f"Question {number}?", "session_id": None, "is_temporary": True}
-                await transport._clients[number % concurrency].post(url + "/query", json=payload)  # noqa: SLF001
+                await transport._clients[number % concurrency].post(url + "/query", json=payload)
 
         async def own(client_number: int) -> None:
-            client = transport._clients[client_number]  # noqa: SLF001
+            client = transport._clients[client_number]
             for number in left:
                 payload = {"query": f"Question {number}?", "session_id": None, "is_temporary": True}
                 response = await client.post(url + "/query", json=payload)

@@ -1,6 +1,6 @@
 """Time of `evals --help` against a bare typer program's, in turn in one run; the goal is at most twice.
 
-    python benchmarks/help_time.py [--rounds 15]
+python benchmarks/help_time.py [--rounds 15]
 """
 
 import argparse
@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-BARE = '''
+BARE = """
 import typer
 app = typer.Typer()
 @app.command()
@@ -21,7 +21,7 @@ def hello(name: str) -> None:
 def bye(name: str) -> None:
     print(name)
 app()
-'''
+"""
 
 
 def seconds(command: list[str]) -> float:

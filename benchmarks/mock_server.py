@@ -4,7 +4,21 @@ import argparse
 import asyncio
 import json
 
-WORDS = "the of cover premium territory claim member policy within days rate factor sensor".split()
+WORDS = [
+    "the",
+    "of",
+    "cover",
+    "premium",
+    "territory",
+    "claim",
+    "member",
+    "policy",
+    "within",
+    "days",
+    "rate",
+    "factor",
+    "sensor",
+]
 
 
 def body(chunks: int = 5, words: int = 100) -> bytes:

@@ -17,14 +17,12 @@ def metrics_page() -> str:
     parts = [
         "# Metrics\n",
         "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
-        "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and left out\n"
-        "of its mean. K is any positive number.\n",
+        "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and\n"
+        "left out of its mean. K is any positive number.\n",
     ]
     for group in MetricGroup:
         parts.append(f"## {group.value}\n")
-        for cls in metric_classes():
-            if cls.group is group:
-                parts.append(_section(cls))
+        parts.extend(_section(cls) for cls in metric_classes() if cls.group is group)
     return "\n".join(parts)
 
 
@@ -44,8 +42,8 @@ def configuration_page() -> str:
     """docs/configuration.md, from eval_config.yml."""
     text = (HOME / "eval_config.yml").read_text(encoding="utf-8")
     return (
-        "# Configuration\n\nGenerated from `eval_config.yml` by `python docs/generate.py`. Flags go before the file, and a "
-        f"file is read only with `--config`.\n\n```yaml\n{text}```\n"
+        "# Configuration\n\nGenerated from `eval_config.yml` by `python docs/generate.py`. Flags go before the file, and "
+        f"a file is read only with `--config`.\n\n```yaml\n{text}```\n"
     )
 
 
@@ -74,11 +72,17 @@ def picture() -> None:
 _SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">
 <style>
-.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-matrix {{
+  font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  font-size: {char_height}px; line-height: {line_height}px;
+}}
 .{unique_id}-title {{ font-size: 18px; font-family: sans-serif; }}
 {styles}
 </style>
-<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/></clipPath>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
 {lines}</defs>
 {chrome}
 <g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">

@@ -1,11 +1,12 @@
 """`EvaluationRunner`: plan → ask → score → save."""
 
 import asyncio
+import gc
 import threading
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
@@ -290,7 +291,8 @@ class EvaluationRunner:
             for question in self._workload.questions
         ]
         metrics = with_prices(self._metrics, self.config.prices, run.config)
-        records = score_records(metrics, plain, self._settings)
+        with _without_collector():
+            records = score_records(metrics, plain, self._settings)
         scorecard = make_scorecard(metrics, records, self._settings)
         outcomes = self._outcomes(records)
         start = run.server.snapshot_start
@@ -355,6 +357,18 @@ class EvaluationRunner:
     def _note(self, message: str) -> None:
         self._notes.append(message)
         self.observer.note(message)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the cyclic collector: records hold no cycles, and it would walk over all of them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def package_versions() -> dict[str, str]:

@@ -6,12 +6,9 @@ What is absent or null becomes None, an empty list stays an empty list, and a va
 import math
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
-
+from evals.client.expressions import compiled
 from evals.client.spec import MapSpec, ServerSpec
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
@@ -25,19 +22,6 @@ class MappingError(Exception):
     """The body does not hold what the mapping says it holds."""
 
 
-@lru_cache(maxsize=256)
-def compiled(expression: str) -> Any:
-    """Compile a JMESPath expression.
-
-    Raises:
-        ConfigError: It is not valid JMESPath.
-    """
-    try:
-        return jmespath.compile(expression)
-    except JMESPathError as error:
-        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({_first_line(error)})") from error
-
-
 def find(expression: str | None, body: Any) -> Any:
     """Evaluate the expression over the body; None where there is no expression.
 
@@ -47,7 +31,7 @@ def find(expression: str | None, body: Any) -> Any:
     if expression is None:
         return None
     try:
-        return compiled(expression).search(body)
+        return compiled(expression)(body)
     except (ArithmeticError, TypeError, ValueError) as error:  # the library checks some arguments and trips over others
         raise MappingError(_first_line(error)) from error
 

@@ -51,6 +51,7 @@ class RAGClient:
         self.spec = ServerSpec.model_validate(expand_env(template.model_dump(by_alias=True), secrets))
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
+        self._asks_uuid = "uuid" in self.spec.ask.model_dump_json()
         self._max_attempts = max_attempts
         self._sleep = sleep
         self._pacer = Pacer(rps, sleep=sleep, clock=clock)
@@ -139,7 +140,7 @@ class RAGClient:
         return self._read(reply, attempts)
 
     def _request(self, ask: AskSpec, question: str) -> dict[str, Any]:
-        values = {"question": question, "uuid": str(uuid.uuid4())}
+        values = {"question": question, "uuid": str(uuid.uuid4()) if self._asks_uuid else ""}
         request: dict[str, Any] = {"method": ask.method, "path": render_path(ask.path, values)}
         for key, template in (("params", ask.query or None), ("headers", ask.headers), ("json", ask.body)):
             if template is not None:

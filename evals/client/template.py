@@ -16,6 +16,8 @@ def render(template: Any, values: Mapping[str, str]) -> Any:
         values: What each {{name}} stands for; a name that is not among them stays as written.
     """
     if isinstance(template, str):
+        if "{{" not in template:
+            return template
         return _NAME.sub(lambda found: values.get(found.group(1), found.group(0)), template)
     if isinstance(template, Mapping):
         return {key: render(item, values) for key, item in template.items()}

@@ -8,8 +8,7 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -149,30 +148,24 @@ class Transport:
         """
         limit = timeout_s or self._timeout_s
         url = f"{self.base}/{path.removeprefix('/')}"
-        async with self._client() as client:
-            start = self._clock()
-            try:
-                async with asyncio.timeout(limit):
-                    status, headers, body = await self._exchange(client, method, url, request)
-            except TimeoutError as error:
-                raise self._timed_out(limit, start) from error
-            except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-                raise self._failed(error, limit, start) from error
-            elapsed = (self._clock() - start) * 1000
-        if not 200 <= status < 300:
-            raise self._refused(status, headers, body, elapsed)
-        return Reply(status, headers, body, elapsed)
-
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
         if not self._clients:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         client = await self._free.get()
+        start = self._clock()
         try:
-            yield client
+            async with asyncio.timeout(limit):
+                status, headers, body = await self._exchange(client, method, url, request)
+        except TimeoutError as error:
+            raise self._timed_out(limit, start) from error
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise self._failed(error, limit, start) from error
         finally:
             client.cookies.clear()  # no question may see the session of the one before
             self._free.put_nowait(client)
+        elapsed = (self._clock() - start) * 1000
+        if not 200 <= status < 300:
+            raise self._refused(status, headers, body, elapsed)
+        return Reply(status, headers, body, elapsed)
 
     async def _exchange(
         self, client: httpx.AsyncClient, method: str, url: str, request: Mapping[str, Any]

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from evals.metrics.case import Case
@@ -53,6 +54,10 @@ class BaseMetric(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     judge_calls: ClassVar[int] = 0
     """Judge calls for one question."""
+    _needs_gold: ClassVar[bool]
+    _needs_answerability: ClassVar[bool]
+    _needs_chunks: ClassVar[bool]
+    _needs_citations: ClassVar[bool]
 
     @abstractmethod
     def measure(self, case: Case) -> MetricResult:
@@ -73,18 +78,26 @@ class BaseMetric(ABC):
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
-        if Need.GOLD in self.needs and not question.gold_passages:
+        if self._needs_gold and not question.gold_passages:
             return "the question has no gold passages"
-        if Need.ANSWERABILITY in self.needs and question.is_unanswerable is None:
+        if self._needs_answerability and question.is_unanswerable is None:
             return "the dataset does not say whether the question is answerable"
         return None
 
     def _lacking(self, response: EvalResponse) -> str | None:
-        if Need.CHUNKS in self.needs and response.chunks is None:
+        if self._needs_chunks and response.chunks is None:
             return "the server sent no chunks"
-        if Need.CITATIONS in self.needs and response.citations is None:
+        if self._needs_citations and response.citations is None:
             return "the server sent no citations"
         return None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Looked up for every question and metric, where a set of enum members would take its time.
+        cls._needs_gold = Need.GOLD in cls.needs
+        cls._needs_answerability = Need.ANSWERABILITY in cls.needs
+        cls._needs_chunks = Need.CHUNKS in cls.needs
+        cls._needs_citations = Need.CITATIONS in cls.needs
 
     def compute(
         self,
@@ -131,9 +144,15 @@ class BaseMetric(ABC):
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
         """Build a result without a value, and say why."""
-        return MetricResult.model_validate(
-            {"name": self.name, "group": self.group, "reason": reason, "missing": missing, "details": details}
-        )
+        if not details:
+            return _without_value(self.name, self.group, reason, missing)
+        return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
+
+
+@lru_cache(maxsize=1024)
+def _without_value(name: str, group: MetricGroup, reason: str, missing: str) -> MetricResult:
+    """A result without a value; most questions of a run share a few of them."""
+    return MetricResult.model_validate({"name": name, "group": group, "reason": reason, "missing": missing})
 
 
 class AtK(BaseMetric):

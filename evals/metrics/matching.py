@@ -85,7 +85,12 @@ class Matches:
 
         A piece of a gold that chunk borders have cut counts only where the top k complete the gold.
         """
-        return [any(self.found[gold][0] < k for gold in golds) for golds in self.by_chunk[:k]]
+        return [place is not None and place < k for place in self._known_from[:k]]
+
+    @cached_property
+    def _known_from(self) -> list[int | None]:
+        """For each rank, the place at which the first of its golds is found; None for a miss."""
+        return [min((self.found[gold][0] for gold in golds), default=None) for golds in self.by_chunk]
 
     @cached_property
     def hit_ranks(self) -> list[int]:
@@ -99,6 +104,16 @@ class Matches:
         for gold, (place, _) in self.found.items():
             fresh[place].add(gold)
         return fresh
+
+    @cached_property
+    def found_counts(self) -> list[int]:
+        """For each rank, how many golds are found there and at no earlier rank."""
+        return [len(golds) for golds in self.newly_found]
+
+    @cached_property
+    def evidence(self) -> dict[str, object]:
+        """What a result says of the match: the ranks that hold gold, and by which rules it was recognised."""
+        return {"hit_ranks": self.hit_ranks, "rules": self.rules}
 
     @cached_property
     def rules(self) -> dict[str, int]:
@@ -117,7 +132,7 @@ def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settin
             if rule:
                 result.by_chunk[place][index] = rule
                 result.found.setdefault(index, (place, rule))
-        if "overlap" in rules:
+        if "overlap" in rules and result.found.get(index, (1,))[0] > 0:
             end, _ = result.found.get(index, (len(chunks), ""))  # pieces that complete it earlier count
             _match_jointly({place: chunks[place] for place in distinct if place < end}, index, gold, settings, result)
     return result

@@ -16,7 +16,7 @@ class _Retrieval(BaseMetric):
 
     def measure(self, case: Case) -> MetricResult:
         matches = case.matches
-        return self.result(self.value(case, matches.hits), hit_ranks=matches.hit_ranks, rules=matches.rules)
+        return self.result(self.value(case, matches.hits), **matches.evidence)
 
     def value(self, case: Case, hits: list[bool]) -> float:
         """The metric's number, given which ranks are relevant."""
@@ -34,8 +34,7 @@ class RecallAtK(AtK, _Retrieval):
     default_ks: ClassVar = (1, 3, 5, 10)
 
     def value(self, case: Case, hits: list[bool]) -> float:
-        found = [len(golds) for golds in case.matches.newly_found]
-        return recall_at(found, len(case.question.gold_passages), self.k)
+        return recall_at(case.matches.found_counts, len(case.question.gold_passages), self.k)
 
 
 class PrecisionAtK(AtK, _Retrieval):

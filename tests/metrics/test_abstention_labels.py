@@ -1,8 +1,10 @@
-"""The detector on labelled answers: one half to develop on, the other held out to see how well it generalises."""
+"""The detector on labelled answers: some to develop on, others held out to see how well it generalises.
+
+The labels were written before the rules, by hands that had not seen them; docs/abstention.md gives the figures.
+"""
 
 import json
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,22 +14,19 @@ from evals.metrics.abstention_detector import is_abstention
 LABELS = Path(__file__).with_name("abstention_answers.jsonl")
 
 
-def _rows(*, development: bool) -> Iterator[tuple[bool, bool]]:
-    """Yield what the detector says of each answer of one half, and what the label says."""
+def _rows(split: str) -> Iterator[tuple[bool, bool]]:
+    """Yield what the detector says of each answer of a split, and what the label says."""
     for line in LABELS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if (int(sha256(row["id"].encode()).hexdigest(), 16) % 2 == 0) is development:
+        if row["split"] == split:
             yield is_abstention(row["answer"], row["question"]), row["abstained"]
 
 
-@pytest.mark.parametrize(
-    ("development", "precision", "recall"),
-    [pytest.param(True, 0.90, 0.90, id="development half"), pytest.param(False, 0.80, 0.60, id="held-out half")],
-)
-def test_the_detector_agrees_with_the_labels(development: bool, precision: float, recall: float) -> None:
-    """Precision and recall stay above the floor of each half."""
-    rows = list(_rows(development=development))
+@pytest.mark.parametrize(("split", "floor"), [("development", 0.92), ("held_out", 0.85)])
+def test_the_detector_agrees_with_the_labels(split: str, floor: float) -> None:
+    """Precision and recall stay above the floor of each split."""
+    rows = list(_rows(split))
     right = sum(said and labelled for said, labelled in rows)
     assert len(rows) > 100
-    assert right / sum(said for said, _ in rows) >= precision
-    assert right / sum(labelled for _, labelled in rows) >= recall
+    assert right / sum(said for said, _ in rows) >= floor
+    assert right / sum(labelled for _, labelled in rows) >= floor

@@ -1,0 +1,116 @@
+"""JMESPath expressions, compiled once.
+
+The library parses every expression and defines what it means. The shapes that profiles are made of (fields,
+projections, multi-selects, alternatives) are turned into closures, because the library's interpreter takes longer for
+an answer than parsing its JSON; every other shape is evaluated by the library.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from evals.errors import ConfigError
+
+Search = Callable[[Any], Any]
+
+
+@lru_cache(maxsize=256)
+def compiled(expression: str) -> Search:
+    """Compile a JMESPath expression to a function of the body.
+
+    Raises:
+        ConfigError: It is not valid JMESPath.
+    """
+    try:
+        parsed = jmespath.compile(expression)
+    except JMESPathError as error:
+        first = str(error).partition("\n")[0]
+        raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
+    return _closure(parsed.parsed) or parsed.search
+
+
+def _closure(node: Mapping[str, Any]) -> Search | None:
+    """The node as a function, or None where it is of a shape that the library evaluates."""
+    build = _BUILDERS.get(node["type"])
+    if build is None:
+        return None
+    parts = [_closure(child) for child in node["children"]]
+    if any(part is None for part in parts):
+        return None
+    return build(node, [part for part in parts if part is not None])
+
+
+def _field(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    name = node["value"]
+    return lambda value: value.get(name) if isinstance(value, dict) else None
+
+
+def _chain(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    def search(value: Any) -> Any:
+        for part in parts:
+            value = part(value)
+        return value
+
+    return search
+
+
+def _flatten(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    (base,) = parts
+
+    def search(value: Any) -> Any:
+        found = base(value)
+        if not isinstance(found, list):
+            return None
+        flat: list[Any] = []
+        for item in found:
+            if isinstance(item, list):
+                flat.extend(item)
+            else:
+                flat.append(item)
+        return flat
+
+    return search
+
+
+def _projection(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    base, each = parts
+
+    def search(value: Any) -> Any:
+        found = base(value)
+        if not isinstance(found, list):
+            return None
+        results = (each(item) for item in found)
+        return [result for result in results if result is not None]
+
+    return search
+
+
+def _multi_select(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    pairs = [(child["value"], part) for child, part in zip(node["children"], parts, strict=True)]
+    return lambda value: None if value is None else {name: part(value) for name, part in pairs}
+
+
+def _either(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    first, second = parts
+
+    def search(value: Any) -> Any:
+        found = first(value)
+        empty = found is None or found is False or (isinstance(found, str | list | dict) and not found)
+        return second(value) if empty else found
+
+    return search
+
+
+_BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search]] = {
+    "field": _field,
+    "identity": lambda _node, _parts: lambda value: value,
+    "subexpression": _chain,
+    "flatten": _flatten,
+    "projection": _projection,
+    "multi_select_dict": _multi_select,
+    "key_val_pair": lambda _node, parts: parts[0],
+    "or_expression": _either,
+}

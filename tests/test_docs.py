@@ -1,0 +1,93 @@
+"""The documentation says what the code does."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evals.client.profile import load_profile
+from evals.client.spec import ServerSpec
+from evals.config import EvalConfig
+
+HOME = Path(__file__).resolve().parent.parent
+CONFIG = HOME / "eval_config.yml"
+PAGES = [HOME / "README.md", HOME / "CONTRIBUTING.md", *sorted((HOME / "docs").glob("*.md"))]
+
+
+def test_the_generated_pages_are_up_to_date() -> None:
+    """docs/metrics.md and docs/configuration.md are what the code generates."""
+    checked = subprocess.run([sys.executable, HOME / "docs" / "generate.py", "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_configuration_file_holds_every_key_with_its_default() -> None:
+    """eval_config.yml documents the whole configuration, and changes nothing."""
+    written = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    assert set(written) == set(EvalConfig.model_fields)
+    defaults = EvalConfig().as_written()
+    for key, value in EvalConfig.from_file(CONFIG).as_written().items():
+        if key != "server":
+            assert value == defaults[key], key
+            assert nested_keys(written[key]) == nested_keys(defaults[key]), key
+
+
+def nested_keys(value: Any) -> Any:
+    return {key: nested_keys(item) for key, item in value.items()} if isinstance(value, dict) else None
+
+
+def test_the_configuration_file_holds_every_key_of_a_server() -> None:
+    """The parts of a profile stand there too, as comments that are valid when they are used."""
+    text = CONFIG.read_text(encoding="utf-8")
+    commented = re.sub(r"^  # (\w+: )", r"  \1", text, flags=re.MULTILINE)
+    server = yaml.safe_load(commented)["server"]
+    assert set(server) == set(ServerSpec.model_fields)
+    assert EvalConfig.build({"server": server}).server_spec().ask.path == "/query"
+    active = yaml.safe_load(text)["server"]
+    spec = ServerSpec.model_validate({**load_profile("rag-server"), "profile": "rag-server"})
+    assert all(value == getattr(spec, key) for key, value in active.items())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    """Relative links name files that exist."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_readme_is_short_and_its_commands_exist() -> None:
+    """Every `evals COMMAND` and every flag that the README shows is one."""
+    text = (HOME / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 200
+    shown = subprocess.run(
+        [sys.executable, "-m", "evals.cli", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    flags = subprocess.run([sys.executable, "-m", "evals.cli", "eval", "--help"], capture_output=True, text=True).stdout
+    flags += subprocess.run(
+        [sys.executable, "-m", "evals.cli", "show", "--help"], capture_output=True, text=True
+    ).stdout
+    flags += subprocess.run(
+        [sys.executable, "-m", "evals.cli", "stats", "--help"], capture_output=True, text=True
+    ).stdout
+    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
+        for line in block.splitlines():
+            found = re.search(r"\bevals(?:\.cli)? ([a-z]+)", line)
+            if found:
+                assert re.search(rf"\b{found.group(1)}\b", shown), line
+                for flag in re.findall(r"(--[a-z-]+)", line.split("#")[0]):
+                    assert flag in flags, line
+
+
+def test_no_file_of_the_project_names_a_path_of_a_machine() -> None:
+    """What is committed makes sense to a stranger."""
+    listed = subprocess.run(["git", "ls-files"], cwd=HOME, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    machine = re.compile("/" + "root/|/" + "home/[a-z]|/" + "work/")
+    for name in listed.stdout.splitlines():
+        path = HOME / name
+        if path.suffix in {".py", ".md", ".yml", ".toml", ".json", ".jsonl", ".svg", ""} and path.is_file():
+            assert not machine.search(path.read_text(encoding="utf-8")), name
