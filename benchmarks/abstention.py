@@ -15,9 +15,8 @@ def main() -> None:
         pairs = [(is_abstention(r["answer"], r["question"]), r["abstained"]) for r in rows if r["split"] == split]
         right = sum(said and labelled for said, labelled in pairs)
         said, labelled = sum(s for s, _ in pairs), sum(label for _, label in pairs)
-        print(
-            f"{split:12} n={len(pairs)}  abstaining={labelled}  precision={right / said:.3f}  recall={right / labelled:.3f}"
-        )
+        figures = f"precision={right / said:.3f}  recall={right / labelled:.3f}"
+        print(f"{split:12} n={len(pairs)}  abstaining={labelled}  {figures}")
 
 
 if __name__ == "__main__":

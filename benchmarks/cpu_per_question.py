@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 from statistics import median
 
-from evals.client.spec import ServerSpec
 from evals.client.transport import Transport
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
@@ -41,11 +40,6 @@ async def bare(url: str, count: int, concurrency: int) -> None:
     """The same requests by the same clients, and nothing else."""
     async with Transport(url, concurrency=concurrency) as transport:
         left = iter(range(count))
-
-        async def work() -> None:
-            for number in left:
-                payload = {"query": f"Question {number}?", "session_id": None, "is_temporary": True}
-                await transport._clients[number % concurrency].post(url + "/query", json=payload)
 
         async def own(client_number: int) -> None:
             client = transport._clients[client_number]
@@ -87,7 +81,6 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    assert ServerSpec is not None
     server = subprocess.Popen([sys.executable, str(MOCK)], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

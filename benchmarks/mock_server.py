@@ -1,4 +1,4 @@
-"""A RAG server that answers every query at once with the same body: what is measured against it is the client's cost."""
+"""A RAG server that answers every query at once with the same body: what is measured is the client's cost."""
 
 import argparse
 import asyncio

@@ -42,8 +42,8 @@ def configuration_page() -> str:
     """docs/configuration.md, from eval_config.yml."""
     text = (HOME / "eval_config.yml").read_text(encoding="utf-8")
     return (
-        "# Configuration\n\nGenerated from `eval_config.yml` by `python docs/generate.py`. Flags go before the file, and "
-        f"a file is read only with `--config`.\n\n```yaml\n{text}```\n"
+        "# Configuration\n\nGenerated from `eval_config.yml` by `python docs/generate.py`. Flags go before the file, "
+        f"and a file is read only with `--config`.\n\n```yaml\n{text}```\n"
     )
 
 
