@@ -35,7 +35,8 @@ class MatchConfig(Record):
 
     rule: Rule = "auto"
     overlap_threshold: Finite = Field(default=0.7, gt=0, le=1)
-    overlap_min_tokens: int = Field(default=8, ge=1)
+    overlap_pairs_threshold: Finite = Field(default=0.6, ge=0, le=1)
+    overlap_min_tokens: int = Field(default=8, ge=2)
     inside_min_tokens: int = Field(default=20, ge=1)
     short_gold_tokens: int = Field(default=8, ge=1)
 

@@ -315,16 +315,21 @@ class EvaluationRunner:
         return finished
 
     def _outcomes(self, records: Sequence[EvalRecord]) -> Outcomes:
-        responses = [record.response for record in records if record.response is not None]
-        answered = [record for record in records if record.response is not None and record.response.error is None]
-        chunks = [len(r.chunks) for r in responses if r.chunks is not None]
+        asked = [(record.question, record.response) for record in records if record.response is not None]
+        failed = [response.error for _, response in asked if response.error is not None]
+        base = self._settings.citation_base
+        cases = [Case(q, r, settings=self._settings.match, citation_base=base) for q, r in asked if r.error is None]
+        chunks = [len(case.response.chunks) for case in cases if case.response.chunks is not None]
+        cited = [case.cited for case in cases if case.response.citations is not None]
         return Outcomes(
-            answered=len(answered),
-            abstained=sum(Case(r.question, r.response).abstained for r in answered if r.response is not None),
-            not_asked=len(records) - len(responses),
-            transport=dict(Counter(r.error.kind for r in responses if r.error is not None)),
-            retried=sum(r.attempts > 1 for r in responses),
+            answered=len(cases),
+            abstained=sum(case.abstained for case in cases),
+            not_asked=len(records) - len(asked),
+            transport=dict(Counter(error.kind for error in failed)),
+            retried=sum(response.attempts > 1 for _, response in asked),
             median_chunks=median(chunks) if chunks else None,
+            citations=sum(map(len, cited)) if cited else None,
+            invalid_citations=sum(source.place is None for sources in cited for source in sources) if cited else None,
             warmup_ms=self._warmup,
         )
 

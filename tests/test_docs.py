@@ -12,6 +12,7 @@ import yaml
 from evals.client.profile import load_profile
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
+from evals.datasets.file import read_file
 
 HOME = Path(__file__).resolve().parent.parent
 CONFIG = HOME / "eval_config.yml"
@@ -91,3 +92,18 @@ def test_no_file_of_the_project_names_a_path_of_a_machine() -> None:
         path = HOME / name
         if path.suffix in {".py", ".md", ".yml", ".toml", ".json", ".jsonl", ".svg", ""} and path.is_file():
             assert not machine.search(path.read_text(encoding="utf-8")), name
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_the_example_of_a_question_file_can_be_read(kind: str, tmp_path: Path) -> None:
+    """docs/datasets.md shows files that load, and the two forms say the same."""
+    page = (HOME / "docs" / "datasets.md").read_text(encoding="utf-8")
+    found = re.search(rf"```{kind}\n(.*?)```", page, re.DOTALL)
+    assert found
+    path = tmp_path / f"questions.{kind}"
+    path.write_text(found.group(1), encoding="utf-8")
+    first, second = read_file(path).questions
+    assert first.expected_answer == "96 hours"
+    assert first.gold_passages[0].span == (120, 147)
+    assert first.metadata == {"difficulty": "easy"}
+    assert second.is_unanswerable is True

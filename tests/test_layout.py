@@ -19,7 +19,7 @@ LEVELS = (
     ("scoring", "gates", "pricing", "observer"),
     ("plan", "asking", "preflight", "embedded"),
     ("runner",),
-    ("diagnosis", "export", "report"),
+    ("diagnosis", "sensitivity", "export", "report"),
     ("cli",),
 )
 """From the bottom up: a part imports from its own level or below."""

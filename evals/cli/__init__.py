@@ -116,13 +116,14 @@ def show_command(
     failures: Annotated[int, typer.Option(help="How many failures to show")] = 5,
     question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
     by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
+    matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
     from evals.cli.show_command import show
 
-    show(run, failures=failures, question=question, by=by, as_json=as_json, runs_dir=runs_dir)
+    show(run, failures=failures, question=question, by=by, matching=matching, as_json=as_json, runs_dir=runs_dir)
 
 
 @app.command("serve")

@@ -14,6 +14,7 @@ from evals.metrics.matching import MatchSettings
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring import ScoreSettings, slice_by, summarise
+from evals.sensitivity import by_threshold
 
 _CHUNKS_SHOWN = 3
 
@@ -35,6 +36,8 @@ def _head(run: EvalRun) -> Text:
     parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
     if outcomes.median_chunks is not None:
         parts.append(f"median {outcomes.median_chunks:g} chunks")
+    if outcomes.citations is not None:
+        parts.append(f"{outcomes.citations} citations, {outcomes.invalid_citations} of them invalid")
     model = run.config.get("llm_model")
     text = Text()
     text.append(f"\n{run.name}", style="bold")
@@ -146,14 +149,34 @@ def print_slices(out: Console, records: Sequence[EvalRecord], run: EvalRun, key:
         for members in groups.values():
             results = [score for record in members for score in record.scores if score.name == summary.name]
             part = summarise(metric, results, settings)
-            cells.append(number(part.value, part.unit) + (f" ± {_half(part)}" if part.ci else ""))
+            cells.append(_with_interval(part))
         if any(cell != "–" for cell in cells):
             table.add_row(f"  {summary.name}", *cells)
     out.print()
     out.print(table)
 
 
-def _half(summary: MetricSummary) -> str:
-    """Half the width of the interval."""
-    low, high = summary.ci or (0.0, 0.0)
-    return number((high - low) / 2, summary.unit)
+def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
+    """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
+    settings = match_settings(run)
+    names = ("recall_at_5", "precision_at_5")
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in ("overlap threshold", *names, "golds recognised by rule"):
+        table.add_column(title, justify="left" if title.startswith("golds") else "right")
+    for row in by_threshold(records, [parse_metric(name) for name in names], settings):
+        mark = " (used)" if row.threshold == settings.overlap_threshold else ""
+        values = (number(summary.value, summary.unit) for summary in row.summaries)
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
+        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
+    out.print()
+    out.print(table)
+    golds = sum(len(record.question.gold_passages) for record in records if record.response is not None)
+    out.print(f"of {golds} gold passages; the other rules do not depend on the threshold", style="dim")
+
+
+def _with_interval(summary: MetricSummary) -> str:
+    """A value with its interval, short enough for a column; of ratios only, whose scale is known."""
+    value = number(summary.value, summary.unit)
+    if summary.ci is None or summary.unit != "ratio":
+        return value
+    return f"{value} ({summary.ci[0]:.2f}–{summary.ci[1]:.2f})"

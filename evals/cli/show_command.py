@@ -7,7 +7,7 @@ from rich.table import Table
 
 from evals.cli.console import clean, console, number
 from evals.cli.question import print_question
-from evals.cli.report import print_findings, print_run, print_slices
+from evals.cli.report import print_findings, print_run, print_sensitivity, print_slices
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import UnknownNameError
 from evals.scoring import slice_by
@@ -37,7 +37,14 @@ def list_runs(runs_dir: Path | None) -> None:
 
 
 def show(
-    run_id: str, *, failures: int, question: str | None, by: str | None, as_json: bool, runs_dir: Path | None
+    run_id: str,
+    *,
+    failures: int,
+    question: str | None,
+    by: str | None,
+    matching: bool,
+    as_json: bool,
+    runs_dir: Path | None,
 ) -> None:
     """Print a saved run.
 
@@ -63,5 +70,7 @@ def show(
         raise UnknownNameError("key to slice by", by, keys)
     print_findings(out, records, run, limit=failures)
     print_run(out, run)
+    if matching:
+        print_sensitivity(out, records, run)
     if by is not None or len(run.datasets) > 1:
         print_slices(out, records, run, by or "dataset")

@@ -9,8 +9,22 @@ from evals.cli.console import clean, console
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
 from evals.errors import DatasetError
+from evals.metrics.registry import select
 from evals.plan import Workload, load_workload
-from evals.schemas import EvalQuestion
+from evals.schemas import EvalQuestion, MetricGroup
+
+_COLUMNS = (
+    "dataset",
+    "questions",
+    "answerable",
+    "with gold",
+    "golds each",
+    "references",
+    "documents",
+    "words each",
+    "feeds",
+)
+_TEXT = frozenset({"dataset", "feeds"})
 
 
 def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
@@ -20,9 +34,9 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
         DatasetError: Not one could be loaded.
     """
     table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("dataset", "questions", "answerable", "with gold", "golds each", "documents", "words each", "source"):
-        table.add_column(title, justify="left" if title in {"dataset", "source"} else "right", overflow="fold")
-    problems = []
+    for title in _COLUMNS:
+        table.add_column(title, justify="left" if title in _TEXT else "right", overflow="fold")
+    problems, sources = [], []
     names = datasets.split(",") if datasets else list_available()
     for name in [dataset_file.name] if dataset_file else names:
         keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name.strip()]}
@@ -33,9 +47,12 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
             problems.append((name, error))
             continue
         table.add_row(*_row(name, workload))
+        sources.append(_source(name, workload))
     out = console()
     if table.row_count:
         out.print(table)
+    for source in sources:
+        out.print(clean(source), style="dim")
     for name, problem in problems:
         out.print(clean(f"{name}: {problem.message}"), style="yellow")
     if not table.row_count:
@@ -53,11 +70,22 @@ def _row(name: str, workload: Workload) -> list[str]:
         f"{answerable / len(known):.0%}" if known else "not said",
         str(len(golds)),
         f"{sum(golds) / len(golds):.1f}" if golds else "–",
+        str(sum(question.expected_answer is not None for question in questions)),
         str(len(workload.documents)),
         f"{median(len(document.text.split()) for document in workload.documents):.0f}" if workload.documents else "–",
-        _source(questions, workload),
+        ", ".join(_fed_groups(questions)),
     ]
 
 
-def _source(questions: list[EvalQuestion], workload: Workload) -> str:
-    return workload.fingerprints[0].source if questions else "–"
+def _source(name: str, workload: Workload) -> str:
+    """Where the rows came from, and what was left out of them."""
+    (found,) = workload.fingerprints
+    dropped = ", ".join(f"{count} × {reason}" for reason, count in found.dropped.items())
+    return f"{name}: from {found.source}" + (f"; left out: {dropped}" if dropped else "")
+
+
+def _fed_groups(questions: list[EvalQuestion]) -> list[str]:
+    """The groups with a metric of the core suite that applies to at least one question."""
+    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
+    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in questions)}
+    return [group.value for group in MetricGroup if group in fed]

@@ -129,12 +129,14 @@ def _items(value: Any, build: Any) -> list[Any] | None:
 
 
 def _chunk(item: Mapping[str, Any]) -> RetrievedChunk:
+    start, end = _whole(item.get("start")), _whole(item.get("end"))
     return RetrievedChunk(
         chunk_id=text_or_none(item.get("chunk_id")),
         document_id=text_or_none(item.get("document_id")),
         document_name=text_or_none(item.get("document_name")),
         section=text_or_none(item.get("section")),
         text=text_or_none(item.get("text")),
+        span=(start, end) if start is not None and end is not None and 0 <= start < end else None,
         score=number_or_none(item.get("score")),
     )
 

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,7 +73,7 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
         HubUnreachableError: The hub cannot be reached and the cache does not hold the dataset.
         DatasetError: The hub answers, but the dataset cannot be loaded.
     """
-    online = clone is not None or hub_reachable()
+    online = clone is not None or _online()
     if not online:
         _go_offline()
     load_dataset, errors = _library()
@@ -102,6 +103,12 @@ def unreachable(source: HubSource) -> HubUnreachableError:
         "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
         "or use questions that need no hub: --datasets golden or --dataset-file FILE",
     )
+
+
+@cache
+def _online() -> bool:
+    """Whether the hub answers, asked once in a process."""
+    return hub_reachable()
 
 
 def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:

@@ -5,11 +5,12 @@ that holds, for each pair of chunk and gold; every rule can also be named alone.
 
 =========  ==================================================================================================
 chunk_id   equal ids
+span       same document, and the chunk covers at least 0.7 of the gold's characters, where both say where they stand
 text       the gold stands in the chunk, as whole words; a short gold (under 8 tokens) also needs the same
            document where both name one
 inside     the chunk stands in the gold and has at least 20 tokens
-overlap    at least 0.7 of the tokens of the gold (of at least 8) are in the chunk, or in a run of chunks that
-           continue each other through the gold
+overlap    at least 0.7 of the tokens of the gold (of at least 8), and 0.6 of its pairs of neighbouring tokens,
+           are in the chunk; or the pieces of a gold that chunk borders have cut add up to 0.7
 document   the same document; tried only when named, or when a chunk carries no text
 =========  ==================================================================================================
 """
@@ -18,33 +19,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, TypeVar, get_args
 
-from evals.metrics.text import bag, padded, tokens
+from evals.metrics.text import bag, padded, pairs, tokens
 from evals.schemas import GoldPassage, RetrievedChunk
 
-Rule = Literal["auto", "chunk_id", "text", "inside", "overlap", "document"]
-RULES: tuple[Rule, ...] = ("auto", "chunk_id", "text", "inside", "overlap", "document")
-_AUTO: tuple[Rule, ...] = ("chunk_id", "text", "inside", "overlap")
-_WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "document"})
+T = TypeVar("T")
+Rule = Literal["auto", "chunk_id", "span", "text", "inside", "overlap", "document"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+_AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
+_WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "span", "document"})
 _ENDINGS = frozenset(
-    [
-        "txt",
-        "md",
-        "pdf",
-        "docx",
-        "doc",
-        "pptx",
-        "xlsx",
-        "html",
-        "htm",
-        "csv",
-        "json",
-        "asciidoc",
-        "adoc",
-        "rst",
-        "xml",
-    ]
+    {"txt", "md", "pdf", "docx", "doc", "pptx", "xlsx", "html", "htm", "csv", "json", "asciidoc", "adoc", "rst", "xml"}
 )
 
 
@@ -54,6 +40,7 @@ class MatchSettings:
 
     rule: Rule = "auto"
     overlap_threshold: float = 0.7
+    overlap_pairs_threshold: float = 0.6
     overlap_min_tokens: int = 8
     inside_min_tokens: int = 20
     short_gold_tokens: int = 8
@@ -189,13 +176,24 @@ def _holds(rule: Rule, chunk: RetrievedChunk, gold: GoldPassage, settings: Match
         return gold.chunk_id is not None and gold.chunk_id == chunk.chunk_id
     if rule == "document":
         return same_document(chunk, gold.document_id) is True
-    if not chunk.text:
-        return False
+    if rule == "span":
+        return _spans_overlap(chunk, gold, settings.overlap_threshold)
+    return bool(chunk.text) and _texts_match(rule, chunk, chunk.text or "", gold, settings)
+
+
+def _texts_match(rule: Rule, chunk: RetrievedChunk, text: str, gold: GoldPassage, settings: MatchSettings) -> bool:
     if rule == "text":
-        return _contains_gold(chunk, chunk.text, gold, settings)
+        return _contains_gold(chunk, text, gold, settings)
     if rule == "inside":
-        return len(tokens(chunk.text)) >= settings.inside_min_tokens and padded(chunk.text) in padded(gold.text)
-    return _overlap_share(chunk.text, gold.text, settings) >= settings.overlap_threshold
+        return len(tokens(text)) >= settings.inside_min_tokens and padded(text) in padded(gold.text)
+    return _overlaps(text, gold.text, settings)
+
+
+def _spans_overlap(chunk: RetrievedChunk, gold: GoldPassage, threshold: float) -> bool:
+    if chunk.span is None or gold.span is None or not same_document(chunk, gold.document_id):
+        return False
+    (start, end), (gold_start, gold_end) = chunk.span, gold.span
+    return min(end, gold_end) - max(start, gold_start) >= threshold * (gold_end - gold_start)
 
 
 def _contains_gold(chunk: RetrievedChunk, text: str, gold: GoldPassage, settings: MatchSettings) -> bool:
@@ -205,13 +203,19 @@ def _contains_gold(chunk: RetrievedChunk, text: str, gold: GoldPassage, settings
     return length >= settings.short_gold_tokens or same_document(chunk, gold.document_id) is not False
 
 
-def _overlap_share(chunk_text: str, gold_text: str, settings: MatchSettings) -> float:
-    """Share of the gold's tokens, counted with repetition, that the chunk holds; 0 for a short gold."""
+def _overlaps(chunk_text: str, gold_text: str, settings: MatchSettings) -> bool:
+    """Whether the chunk holds enough of the gold's tokens, and enough of them as running text."""
     length = len(tokens(gold_text))
     if length < settings.overlap_min_tokens or len(tokens(chunk_text)) < settings.overlap_threshold * length:
-        return 0.0
-    wanted, held = bag(gold_text), bag(chunk_text)
-    return sum(min(wanted[token], held[token]) for token in wanted.keys() & held.keys()) / length
+        return False
+    if _share(bag(gold_text), bag(chunk_text), length) < settings.overlap_threshold:
+        return False
+    return _share(pairs(gold_text), pairs(chunk_text), length - 1) >= settings.overlap_pairs_threshold
+
+
+def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:
+    """The share of what is wanted, counted with repetition, that is held."""
+    return sum(min(wanted[item], held[item]) for item in wanted.keys() & held.keys()) / total
 
 
 def _match_jointly(

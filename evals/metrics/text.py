@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'})
 # Scripts written without spaces count one character as one token; all others one run of word characters.
@@ -45,3 +46,9 @@ def padded(text: str) -> str:
 def bag(text: str) -> Mapping[str, int]:
     """Count the text's tokens."""
     return Counter(tokens(text))
+
+
+@lru_cache(maxsize=_CACHE)
+def pairs(text: str) -> Mapping[tuple[str, str], int]:
+    """Count the text's pairs of neighbouring tokens."""
+    return Counter(pairwise(tokens(text)))

@@ -17,6 +17,8 @@ class RetrievedChunk(Record):
     document_name: str | None = None
     section: str | None = None
     text: str | None = None
+    span: tuple[int, int] | None = None
+    """First and one-past-last character in its document, where the server says."""
     score: Finite | None = None
     """As the server gave it. It may be a distance, so nothing is ever sorted by it."""
 

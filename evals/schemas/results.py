@@ -165,6 +165,10 @@ class Outcomes(Record):
     not_asked: int = 0
     transport: dict[str, int] = {}
     judge: dict[str, int] = {}
+    citations: int | None = None
+    """Distinct sources cited; None where the server sends no citations."""
+    invalid_citations: int | None = None
+    """Of these, how many point to no retrieved chunk: validity, apart from precision and recall."""
     retried: int = 0
     """Questions that needed more than one attempt."""
     median_chunks: Finite | None = None

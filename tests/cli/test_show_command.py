@@ -110,3 +110,15 @@ def test_stats_says_what_a_dataset_holds(evals_cli: Cli) -> None:
     assert result.code == 0
     assert "golden" in result.out
     assert "%" in result.out
+
+
+def test_matching_shows_how_much_depends_on_the_threshold(
+    evals_cli: Cli, saved: dict[str, Any], tmp_path: Path
+) -> None:
+    """A row a threshold, never more recall with a stricter one, and which rules recognised the gold."""
+    result = evals_cli("show", saved["id"], "--matching", "--failures", 0, "--runs-dir", tmp_path / "runs")
+    rows = [line.split() for line in result.out.splitlines() if line.strip()[:2] in {"0.", "1."} and "text" in line]
+    recalls = [float(row[2] if row[1] == "(used)" else row[1]) for row in rows]
+    assert len(rows) == 8
+    assert recalls == sorted(recalls, reverse=True)
+    assert "0.7 (used)" in result.out

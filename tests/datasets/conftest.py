@@ -31,8 +31,61 @@ HOTPOT = pa.schema(
         ("context", pa.struct([("title", pa.list_(pa.string())), ("sentences", pa.list_(pa.list_(pa.string())))])),
     ]
 )
-SCHEMAS = {"squad_v2": SQUAD, "hotpotqa": HOTPOT}
-CONFIGS = {"squad_v2": "squad_v2", "hotpotqa": "distractor"}
+TEXT, TEXTS = pa.string(), pa.list_(pa.string())
+RAGBENCH = pa.schema(
+    [
+        ("id", TEXT),
+        ("question", TEXT),
+        ("documents", TEXTS),
+        ("response", TEXT),
+        ("generation_model_name", TEXT),
+        ("documents_sentences", pa.list_(pa.list_(TEXTS))),
+        ("unsupported_response_sentence_keys", TEXTS),
+        ("adherence_score", pa.bool_()),
+        ("all_relevant_sentence_keys", TEXTS),
+        ("all_utilized_sentence_keys", TEXTS),
+    ]
+)
+QASPER_ANSWER = pa.struct(
+    [
+        ("unanswerable", pa.bool_()),
+        ("extractive_spans", TEXTS),
+        ("yes_no", pa.bool_()),
+        ("free_form_answer", TEXT),
+        ("evidence", TEXTS),
+        ("highlighted_evidence", TEXTS),
+    ]
+)
+QASPER = pa.schema(
+    [
+        ("id", TEXT),
+        ("title", TEXT),
+        ("abstract", TEXT),
+        ("full_text", pa.struct([("section_name", TEXTS), ("paragraphs", pa.list_(TEXTS))])),
+        (
+            "qas",
+            pa.struct(
+                [
+                    ("question", TEXTS),
+                    ("question_id", TEXTS),
+                    ("answers", pa.list_(pa.struct([("answer", pa.list_(QASPER_ANSWER))]))),
+                ]
+            ),
+        ),
+    ]
+)
+MSMARCO = pa.schema(
+    [
+        ("answers", TEXTS),
+        ("passages", pa.struct([("is_selected", pa.list_(pa.int32())), ("passage_text", TEXTS), ("url", TEXTS)])),
+        ("query", TEXT),
+        ("query_id", pa.int32()),
+        ("query_type", TEXT),
+        ("wellFormedAnswers", TEXTS),
+    ]
+)
+SCHEMAS = {"squad_v2": SQUAD, "hotpotqa": HOTPOT, "ragbench": RAGBENCH, "qasper": QASPER, "msmarco": MSMARCO}
+CONFIGS = {"squad_v2": "squad_v2", "hotpotqa": "distractor", "qasper": "qasper", "msmarco": "v2.1"}
 
 
 @pytest.fixture

@@ -118,25 +118,32 @@ def test_0_7_of_the_tokens_of_a_gold_of_8_are_enough(
     rule_of: RuleOf, rule: str, length: int, held: int, found: bool
 ) -> None:
     """The threshold itself is enough; golds under 8 tokens never match by overlap."""
-    scattered = " so ".join(reversed(_words(length).split()[:held]))
-    assert rule_of(_words(length), scattered, rule=rule) == ("overlap" if found else None)
+    amid_others = f"so then {' '.join(_words(length).split()[:held])} and on"
+    assert rule_of(_words(length), amid_others, rule=rule) == ("overlap" if found else None)
+
+
+def test_the_tokens_alone_are_not_enough_where_they_are_not_running_text(rule_of: RuleOf) -> None:
+    """All words of a gold in another order are chance, however many."""
+    scattered = " so ".join(reversed(_words(20).split()))
+    assert rule_of(_words(20), scattered) is None
+    assert rule_of(_words(20), scattered, overlap_pairs_threshold=0) == "overlap"
 
 
 def test_a_repeated_token_counts_as_often_as_the_chunk_holds_it(rule_of: RuleOf) -> None:
     """A gold that says a word five times is not held by a chunk that says it once."""
     gold = "very very very very very good old car"
     assert rule_of(gold, "a car that is old and very good", rule="overlap") is None
-    assert rule_of(gold, "very good and very old and very very fine car", rule="overlap") == "overlap"
+    assert rule_of(gold, "so very very very very good old car then", rule="overlap") == "overlap"
 
 
 def test_the_thresholds_can_be_set(rule_of: RuleOf) -> None:
     """Each threshold is a setting."""
     gold = _words(10)
-    half = " so ".join(reversed(gold.split()[:5]))
+    half = f"so then {' '.join(gold.split()[:5])} and on"
     assert rule_of(gold, half) is None
-    assert rule_of(gold, half, overlap_threshold=0.5) == "overlap"
+    assert rule_of(gold, half, overlap_threshold=0.5, overlap_pairs_threshold=0.4) == "overlap"
     assert rule_of(gold, gold.rsplit(" ", 5)[0], rule="inside", inside_min_tokens=5) == "inside"
-    assert rule_of(_words(4), " so ".join(_words(3).split()), overlap_min_tokens=4) == "overlap"
+    assert rule_of(_words(4), f"so {_words(3)} on", overlap_min_tokens=4) == "overlap"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +192,7 @@ def test_a_named_rule_ignores_what_only_the_others_see(rule_of: RuleOf, rule: st
         "chunk_id": RetrievedChunk(chunk_id="c1", text="other"),
         "text": RetrievedChunk(text=f"so {LONG} on", document_id="manual"),
         "inside": RetrievedChunk(text=_words(20), document_id="manual"),
-        "overlap": RetrievedChunk(text=" so ".join(reversed(LONG.split()[:25])), document_id="manual"),
+        "overlap": RetrievedChunk(text=f"so {' '.join(LONG.split()[:25])} on", document_id="manual"),
         "document": RetrievedChunk(text="other", document_id="guide"),
     }
     recognised = {name for name, chunk in seen_by.items() if rule_of(gold, chunk, rule=rule) == rule}
@@ -230,3 +237,22 @@ def test_the_name_of_a_document_counts_where_its_id_is_the_servers_own(rule_of: 
     """Either of a chunk's two names may be the gold's."""
     chunk = RetrievedChunk(document_id="5f1c", document_name="guide.md")
     assert rule_of(GoldPassage(text="gold", document_id="guide"), chunk, rule="document") == "document"
+
+
+@pytest.mark.parametrize(
+    ("span", "document", "expected"),
+    [
+        ((0, 100), "guide.md", "span"),
+        ((100, 170), "guide.md", "span"),
+        ((100, 169), "guide.md", None),
+        ((0, 100), "manual.md", None),
+        ((0, 100), None, None),
+        (None, "guide.md", None),
+    ],
+)
+def test_a_span_matches_where_it_covers_enough_of_the_gold(
+    rule_of: RuleOf, span: tuple[int, int] | None, document: str | None, expected: str | None
+) -> None:
+    """Same document, and 0.7 of the gold's characters."""
+    gold = GoldPassage(text=_words(10), document_id="guide", span=(100, 200) if span and span[0] else (0, 100))
+    assert rule_of(gold, RetrievedChunk(text="other words", document_name=document, span=span)) == expected
