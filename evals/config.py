@@ -50,6 +50,15 @@ class JudgeConfig(Record):
 
     enabled: bool = True
     model: str = "claude-sonnet-5-5"
+    base_url: str | None = None
+    """Another address of the Messages API; ANTHROPIC_BASE_URL where None."""
+    repeats: int = Field(default=1, ge=1, le=10)
+    """How often each decision is made; the median counts, and how often they disagree is recorded."""
+    concurrency: int = Field(default=8, ge=1, le=256)
+    cache: bool = True
+    """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
+    max_cost_usd: Finite | None = Field(default=None, gt=0)
+    """No call starts once so much was spent; the run is partial then."""
 
 
 class PriceConfig(Record):

@@ -12,8 +12,12 @@ from evals.datasets.registry import get_loader, list_available, parse_name
 from evals.datasets.sampling import sample
 from evals.errors import ConfigError, DatasetError, JudgeError, UnknownNameError
 from evals.gates import parse_gate
+from evals.judges.anthropic_backend import AnthropicBackend
+from evals.judges.cache import JudgeCache
+from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import select
+from evals.pricing import judge_price
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 
 KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -44,7 +48,7 @@ def check_config(config: EvalConfig) -> list[BaseMetric]:
         for name in config.dataset_names:
             if parse_name(name)[0] not in list_available():
                 raise UnknownNameError("dataset", parse_name(name)[0], list_available())
-    if config.judge.enabled and any(Need.JUDGE in metric.needs for metric in metrics):
+    if wants_judge(config, metrics):
         _check_judge()
     return metrics
 
@@ -55,7 +59,28 @@ def _check_judge() -> None:
             "the generation metrics need an LLM judge, and ANTHROPIC_API_KEY is not set",
             "export ANTHROPIC_API_KEY=…, or measure everything else with --no-judge",
         )
-    raise JudgeError("this version has no LLM judge yet", "measure everything else with --no-judge")
+
+
+def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:
+    """Whether a judge takes part in the run."""
+    return config.judge.enabled and any(Need.JUDGE in metric.needs for metric in metrics)
+
+
+def make_judge(config: EvalConfig) -> LLMJudge:
+    """The judge that the configuration names.
+
+    Raises:
+        JudgeError: Its package is not installed.
+    """
+    judge = config.judge
+    return LLMJudge(
+        AnthropicBackend(judge.model, base_url=judge.base_url),
+        cache=JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None,
+        repeats=judge.repeats,
+        concurrency=judge.concurrency,
+        max_cost_usd=judge.max_cost_usd,
+        price=judge_price(config.prices),
+    )
 
 
 def load_workload(config: EvalConfig) -> Workload:

@@ -2,16 +2,12 @@
 
 import asyncio
 import gc
-import threading
 import time
-from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
 from secrets import token_hex
-from statistics import median
 from typing import Any
 
 from evals.asking import StopRule, ask_all
@@ -19,17 +15,19 @@ from evals.client import RAGClient
 from evals.client.ingest import ingest
 from evals.config import EvalConfig
 from evals.embedded import embedded_server
-from evals.errors import ConfigError, CorpusMissingError, EvalsError, ServerRefusedError
+from evals.errors import ConfigError, CorpusMissingError, EvalsError, JudgeError, ServerRefusedError
+from evals.judges.llm_judge import LLMJudge
+from evals.judging import Judging
 from evals.metrics.base import BaseMetric
-from evals.metrics.case import Case
 from evals.observer import Observer
-from evals.plan import Workload, check_config, load_workload
+from evals.outcomes import count_outcomes, notes_on_answers, package_versions, status_of
+from evals.plan import Workload, check_config, load_workload, make_judge, wants_judge
 from evals.preflight import check_probes, corpus_listed, to_probe
 from evals.pricing import with_prices
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, Outcomes, ServerRecord
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score, score_records
 from evals.store import Journal, RunStore
-from evals.version import __version__
+from evals.sync import run_anywhere
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -58,44 +56,12 @@ def run_evaluation(config: EvalConfig, observer: Observer | None = None) -> Eval
     Raises:
         EvalsError: The configuration is wrong, or the server, the dataset hub or the disk cannot be used.
     """
-    return _run_anywhere(run_evaluation_async(config, observer))
+    return run_anywhere(run_evaluation_async(config, observer))
 
 
 async def run_evaluation_async(config: EvalConfig, observer: Observer | None = None) -> EvalRun:
     """Evaluate a server and save the run, as `run_evaluation` does, from asynchronous code."""
     return await EvaluationRunner(config, observer).run()
-
-
-def _run_anywhere(work: Coroutine[Any, Any, EvalRun]) -> EvalRun:
-    """Run to the end: here where no event loop runs, else in a thread with a loop of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    outcome: list[EvalRun | BaseException] = []
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-
-    def drive() -> None:
-        try:
-            outcome.append(loop.run_until_complete(task))
-        except BaseException as error:  # noqa: BLE001 - carried over to the caller's thread and raised there
-            outcome.append(error)
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=drive, name="evals")
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    result = outcome[0]
-    if isinstance(result, BaseException):
-        raise result
-    return result
 
 
 class EvaluationRunner:
@@ -123,6 +89,9 @@ class EvaluationRunner:
             worst_on_error=config.on_error == "worst",
             confidence=config.confidence,
         )
+        self._judge: LLMJudge | None = None
+        self._judging: Judging | None = None
+        self._known_verdicts: dict[str, list[JudgeVerdict]] = {}
         self._notes: list[str] = []
         self._warmup: list[float | None] = []
         self._snapshot: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
@@ -136,6 +105,10 @@ class EvaluationRunner:
         self._metrics = check_config(self.config)
         self.store.prepare()
         async with AsyncExitStack() as stack:
+            if wants_judge(self.config, self._metrics):
+                self._judge = make_judge(self.config)
+                self._settings = replace(self._settings, judged=True)
+                stack.push_async_callback(self._judge.backend.aclose)
             client = await self._connect(stack)
             await self._load_and_ingest(client)
             return await self._evaluate(client)
@@ -153,12 +126,7 @@ class EvaluationRunner:
             max_attempts=self.config.max_attempts,
             rps=self.config.rps,
         )
-        self._settings = ScoreSettings(
-            match=self._settings.match,
-            citation_base=spec.citations.base,
-            worst_on_error=self._settings.worst_on_error,
-            confidence=self._settings.confidence,
-        )
+        self._settings = replace(self._settings, citation_base=spec.citations.base)
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()
@@ -193,13 +161,15 @@ class EvaluationRunner:
             with self.store.journal(run) as journal:
                 if not earlier:
                     journal.questions(self._workload.questions)
+                if self._judge is not None:
+                    self._judging = Judging(self._judge, self._metrics, self._settings, journal)
                 await self._warm_up(client)
-                await self._ask(client, journal, probes)
+                await self._ask_and_judge(client, journal, probes)
             end: dict[str, Any] | None = (await client.info())[1]
         except asyncio.CancelledError:
             self._finish(run, started, snapshot_end=None)
             raise
-        except CorpusMissingError as error:
+        except (CorpusMissingError, JudgeError) as error:
             problem, end = error, None
         finally:
             self.observer.end()
@@ -246,6 +216,7 @@ class EvaluationRunner:
         for record in self.store.records(run):
             if record.response is not None and record.response.error is None:
                 self._responses[record.question.id] = record.response
+                self._known_verdicts[record.question.id] = record.verdicts
         if run.config != {**dict.fromkeys(_FACTS), **self._snapshot[0]} and not self.config.embedded:
             self._note(f"the configuration of {client.url} is not what it was when the run began")
         self._note(f"resumed with {len(self._responses)} of {run.question_count} questions answered")
@@ -263,6 +234,22 @@ class EvaluationRunner:
         probes = to_probe(questions) if self.config.preflight else []
         return [] if probes and await corpus_listed(client, questions) else probes
 
+    async def _ask_and_judge(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
+        """Ask what is to be asked, and judge every answer as soon as it is there."""
+        if self._judging is None:
+            await self._ask(client, journal, probes)
+            return
+        try:
+            for question in self._workload.questions:
+                if question.id in self._responses:  # of a resumed run
+                    known = self._known_verdicts.get(question.id, [])
+                    self._judging.start(question, self._responses[question.id], known)
+            await self._ask(client, journal, probes)
+            self.observer.phase("waiting for the judge")
+            await self._judging.finish()
+        finally:
+            await self._judging.stop()
+
     async def _ask(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
         questions = self._workload.questions
         self.observer.begin(len(questions), len(self._responses))
@@ -271,6 +258,8 @@ class EvaluationRunner:
             self._responses[question.id] = response
             journal.answer(question.id, response)
             self.observer.answered(question, response)
+            if self._judging is not None:
+                self._judging.start(question, response)
 
         async def ask(some: Sequence[EvalQuestion]) -> None:
             todo = [question for question in some if question.id not in self._responses]
@@ -286,15 +275,20 @@ class EvaluationRunner:
     def _finish(self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None) -> EvalRun:
         """Score what there is and save it; never asks anything."""
         self.observer.phase("scoring")
+        verdicts = self._judging.verdicts if self._judging else {}
         plain = [
-            EvalRecord.model_construct(question=question, response=self._responses.get(question.id))
+            EvalRecord.model_construct(
+                question=question,
+                response=self._responses.get(question.id),
+                verdicts=verdicts.get(question.id, []),
+            )
             for question in self._workload.questions
         ]
         metrics = with_prices(self._metrics, self.config.prices, run.config)
         with _without_collector():
             records = score_records(metrics, plain, self._settings)
         scorecard = make_scorecard(metrics, records, self._settings)
-        outcomes = self._outcomes(records)
+        outcomes = count_outcomes(records, self._settings, self._warmup)
         start = run.server.snapshot_start
         changed = None if not snapshot_end or not start else snapshot_end != start
         finished = run.model_copy(
@@ -303,8 +297,9 @@ class EvaluationRunner:
                 "scorecard": scorecard,
                 "weighted_score": make_weighted_score(scorecard, self.config.scoring),
                 "error_count": sum(outcomes.transport.values()),
-                "status": self._status(outcomes),
+                "status": status_of(outcomes, self.config.max_error_rate, ended_early=self._budget_ended),
                 "outcomes": outcomes,
+                "judge": self._judging.record() if self._judging else None,
                 "server": run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
                 "duration_s": round(run.duration_s + time.monotonic() - started, 3),
                 "notes": list(dict.fromkeys([*run.notes, *self._notes, *self._closing_notes(records, changed)])),
@@ -314,50 +309,23 @@ class EvaluationRunner:
         self.store.save(finished)
         return finished
 
-    def _outcomes(self, records: Sequence[EvalRecord]) -> Outcomes:
-        asked = [(record.question, record.response) for record in records if record.response is not None]
-        failed = [response.error for _, response in asked if response.error is not None]
-        base = self._settings.citation_base
-        cases = [Case(q, r, settings=self._settings.match, citation_base=base) for q, r in asked if r.error is None]
-        chunks = [len(case.response.chunks) for case in cases if case.response.chunks is not None]
-        cited = [case.cited for case in cases if case.response.citations is not None]
-        return Outcomes(
-            answered=len(cases),
-            abstained=sum(case.abstained for case in cases),
-            not_asked=len(records) - len(asked),
-            transport=dict(Counter(error.kind for error in failed)),
-            retried=sum(response.attempts > 1 for _, response in asked),
-            median_chunks=median(chunks) if chunks else None,
-            citations=sum(map(len, cited)) if cited else None,
-            invalid_citations=sum(source.place is None for sources in cited for source in sources) if cited else None,
-            warmup_ms=self._warmup,
-        )
-
-    def _status(self, outcomes: Outcomes) -> str:
-        failed = sum(outcomes.transport.values())
-        if not outcomes.answered:
-            return "failed"
-        too_many = failed / (failed + outcomes.answered) > self.config.max_error_rate
-        return "partial" if outcomes.not_asked or too_many else "complete"
+    @property
+    def _budget_ended(self) -> bool:
+        return self._judge is not None and self._judge.exhausted
 
     def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None) -> list[str]:
         notes = [self._stop.reason] if self._stop.reason else []
         if changed:
             notes.append("the server's configuration changed during the run")
-        responses = [r.response for r in records if r.response is not None and r.response.error is None]
-        limit = self.config.server_spec().usage_needs_concurrency
-        if limit is not None and self.config.concurrency > limit and any(r.usage for r in responses):
+        if self._budget_ended:
             notes.append(
-                f"cost is approximate: this kind of server counts tokens of parallel queries together "
-                f"(exact with --concurrency {limit})"
+                f"the judge's budget of ${self.config.judge.max_cost_usd:g} is spent: not everything is judged"
             )
-        if responses and all(r.chunks is not None for r in responses) and any(r.chunks for r in responses):
-            chunks = [chunk for r in responses for chunk in r.chunks or []]
-            if all(chunk.chunk_id is None for chunk in chunks):
-                notes.append(
-                    "no retrieved chunk has an id: the server may merge chunks of a document, or be an old one"
-                )
-        return notes
+        suspected = sum(any(v.injection_suspected for v in record.verdicts) for record in records)
+        if suspected:
+            notes.append(f"{suspected} questions hold text that speaks to the judge; look at them before trusting them")
+        limit = self.config.server_spec().usage_needs_concurrency
+        return notes + notes_on_answers(records, concurrency=self.config.concurrency, usage_limit=limit)
 
     def _note(self, message: str) -> None:
         self._notes.append(message)
@@ -374,14 +342,3 @@ def _without_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def package_versions() -> dict[str, str]:
-    """The versions that a run depends on."""
-    found = {"python": python_version(), "rag-evals": __version__}
-    for name in ("httpx", "pydantic", "datasets"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -15,6 +15,7 @@ from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
 from evals.schemas import (
     EvalRecord,
+    EvalResponse,
     MetricCounts,
     MetricGroup,
     MetricResult,
@@ -34,12 +35,25 @@ class ScoreSettings:
         citation_base: Number of the first chunk in citation indices.
         worst_on_error: Whether a question without an answer counts as the worst value.
         confidence: Of the intervals.
+        judged: Whether a judge takes part.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
     citation_base: int = 1
     worst_on_error: bool = False
     confidence: float = 0.95
+    judged: bool = False
+
+    def case(self, record: EvalRecord) -> Case:
+        """An asked record as metrics see it."""
+        return Case(
+            record.question,
+            record.response or EvalResponse(),
+            record.verdicts,
+            self.match,
+            self.citation_base,
+            self.judged,
+        )
 
 
 def score_records(
@@ -53,7 +67,7 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, settings: Sc
     """Measure one record."""
     if record.response is None:
         return record
-    case = Case(record.question, record.response, record.verdicts, settings.match, settings.citation_base)
+    case = settings.case(record)
     return record.model_copy(update={"scores": [metric.score(case) for metric in metrics]})
 
 

@@ -11,15 +11,16 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 
 LEVELS = (
-    ("errors", "version"),
+    ("errors", "version", "sync"),
     ("schemas",),
-    ("metrics", "stats"),
+    ("metrics", "stats", "bootstrap", "formatting"),
     ("client", "datasets", "judges", "store"),
     ("config",),
     ("scoring", "gates", "pricing", "observer"),
+    ("outcomes", "judging"),
     ("plan", "asking", "preflight", "embedded"),
-    ("runner",),
-    ("diagnosis", "sensitivity", "export", "report"),
+    ("runner", "rescoring"),
+    ("diagnosis", "sensitivity", "compare", "export", "report"),
     ("cli",),
 )
 """From the bottom up: a part imports from its own level or below."""

@@ -33,6 +33,11 @@ def eval_command(
     match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold (auto)")] = None,
     judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
+    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
+    judge_cache: Annotated[
+        bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")
+    ] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
     rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds for one answer (120)")] = None,
@@ -55,7 +60,8 @@ def eval_command(
 
     flags = EvalFlags(
         datasets=datasets, samples=samples, seed=seed, name=name, rag_url=rag_url, profile=profile, suite=suite,
-        metrics=metrics, match=match, judge=judge, judge_model=judge_model, concurrency=concurrency, rps=rps,
+        metrics=metrics, match=match, judge=judge, judge_model=judge_model,
+        judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost, concurrency=concurrency, rps=rps,
         timeout=timeout, warmup=warmup, on_error=on_error, max_error_rate=max_error_rate, data_dir=data_dir,
         dataset_file=dataset_file, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate, runs_dir=runs_dir,
     )  # fmt: skip
@@ -124,6 +130,61 @@ def show_command(
     from evals.cli.show_command import show
 
     show(run, failures=failures, question=question, by=by, matching=matching, as_json=as_json, runs_dir=runs_dir)
+
+
+@app.command("rescore")
+def rescore_command(
+    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
+    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas")] = None,
+    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas")] = None,
+    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold")] = None,
+    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge")] = None,
+    judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
+    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
+    remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
+    name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Measure a saved run again: other metrics, another judge or mapping; no server."""
+    from evals.cli.eval_command import EvalFlags
+    from evals.cli.rescore_command import rescore_run
+
+    flags = EvalFlags(
+        suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_repeats=judge_repeats,
+        name=name, runs_dir=runs_dir,
+    )  # fmt: skip
+    rescore_run(run, flags, config=config, remap=remap, as_json=as_json)
+
+
+@app.command("compare")
+def compare_command(
+    runs: Annotated[list[str], typer.Argument(help="Run ids, or starts of them; the last against the first")],
+    pareto: Annotated[bool, typer.Option("--pareto", help="Say which runs no other beats on everything")] = False,
+    fail_on_regression: Annotated[
+        bool, typer.Option("--fail-on-regression", help="Exit 1 where the last run is worse than the first")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Compare saved runs, question by question."""
+    from evals.cli.compare_command import compare
+
+    compare(runs, pareto=pareto, fail_on_regression=fail_on_regression, as_json=as_json, runs_dir=runs_dir)
+
+
+@app.command("export")
+def export_command(
+    run_id: Annotated[str, typer.Option("--run-id", help="Run id, or the start of one")],
+    form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
+    output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
+    from evals.cli.export_command import export
+
+    export(run_id, form=form, output=output, runs_dir=runs_dir)
 
 
 @app.command("serve")

@@ -38,6 +38,9 @@ class EvalFlags:
     match: str | None = None
     judge: bool | None = None
     judge_model: str | None = None
+    judge_repeats: int | None = None
+    judge_cache: bool | None = None
+    max_cost: float | None = None
     concurrency: int | None = None
     rps: float | None = None
     timeout: float | None = None
@@ -92,6 +95,9 @@ _KEYS: dict[str, tuple[tuple[str, ...], Any]] = {
     "match": (("match", "rule"), None),
     "judge": (("judge", "enabled"), None),
     "judge_model": (("judge", "model"), None),
+    "judge_repeats": (("judge", "repeats"), None),
+    "judge_cache": (("judge", "cache"), None),
+    "max_cost": (("judge", "max_cost_usd"), None),
 }
 
 

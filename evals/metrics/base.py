@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
+from evals.schemas.results import VerdictRequest
 
 
 class Aggregation(StrEnum):
@@ -56,6 +57,7 @@ class BaseMetric(ABC):
     """Judge calls for one question."""
     _needs_gold: ClassVar[bool]
     _needs_answerability: ClassVar[bool]
+    _needs_answer: ClassVar[bool]
     _needs_chunks: ClassVar[bool]
     _needs_citations: ClassVar[bool]
 
@@ -76,10 +78,16 @@ class BaseMetric(ABC):
         reason = self._lacking(case.response)
         return self.undefined(reason) if reason else self.measure(case)
 
+    def requests(self, case: Case) -> list[VerdictRequest]:
+        """What a judge must decide before this metric can be measured; nothing for most metrics."""
+        return []
+
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
         if self._needs_gold and not question.gold_passages:
             return "the question has no gold passages"
+        if self._needs_answer and question.expected_answer is None and not question.is_unanswerable:
+            return "the question has no expected answer"
         if self._needs_answerability and question.is_unanswerable is None:
             return "the dataset does not say whether the question is answerable"
         return None
@@ -96,6 +104,7 @@ class BaseMetric(ABC):
         # Looked up for every question and metric, where a set of enum members would take its time.
         cls._needs_gold = Need.GOLD in cls.needs
         cls._needs_answerability = Need.ANSWERABILITY in cls.needs
+        cls._needs_answer = Need.EXPECTED_ANSWER in cls.needs
         cls._needs_chunks = Need.CHUNKS in cls.needs
         cls._needs_citations = Need.CITATIONS in cls.needs
 

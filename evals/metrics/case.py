@@ -20,6 +20,7 @@ class Case:
         verdicts: What the judge said about it, if anything.
         settings: How chunks are recognised as gold.
         citation_base: Number of the first chunk in the server's citation indices.
+        judged: Whether a judge takes part in the run.
     """
 
     question: EvalQuestion
@@ -27,6 +28,7 @@ class Case:
     verdicts: Sequence[JudgeVerdict] = field(default_factory=tuple)
     settings: MatchSettings = field(default_factory=MatchSettings)
     citation_base: int = 1
+    judged: bool = False
 
     @cached_property
     def matches(self) -> Matches:

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
-from evals.schemas.response import EvalResponse, TokenUsage
+from evals.schemas.response import EvalResponse
 
 SCHEMA_VERSION = 1
 
@@ -45,6 +45,25 @@ class MetricResult(Record):
         return self
 
 
+class JudgeUsage(Record):
+    """Tokens of the judge's calls; input counts everything, cached or not."""
+
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    cache_read_tokens: int = Field(default=0, ge=0)
+    cache_write_tokens: int = Field(default=0, ge=0)
+
+    def __add__(self, other: "JudgeUsage") -> "JudgeUsage":
+        return JudgeUsage(**{name: getattr(self, name) + getattr(other, name) for name in JudgeUsage.model_fields})
+
+
+class VerdictRequest(Record):
+    """What a metric wants a judge to decide: by which prompt, over which data."""
+
+    prompt: str
+    data: dict[str, Any]
+
+
 class JudgeVerdict(Record):
     """One reply of the judge about one question, or the way in which it failed."""
 
@@ -56,9 +75,14 @@ class JudgeVerdict(Record):
     message: str | None = None
     model: str | None = None
     prompt_hash: str | None = None
-    usage: TokenUsage | None = None
+    attempts: int = 1
+    usage: JudgeUsage | None = None
+    """Over all attempts; None where the vendor does not count, or the reply came from the cache."""
     cost_usd: Finite | None = None
+    """0 for a reply from the cache; None where no price is known."""
     cached: bool = False
+    injection_suspected: bool = False
+    """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
 
 
 class EvalRecord(Record):
@@ -152,9 +176,19 @@ class JudgeRecord(Record):
     """The judge that was used."""
 
     model: str
+    origin: str
     prompt_hashes: dict[str, str] = {}
-    usage: TokenUsage | None = None
+    repeats: int = 1
+    calls: int = 0
+    cached: int = 0
+    """Replies that cost nothing, because they were in the cache."""
+    usage: JudgeUsage = JudgeUsage()
     cost_usd: Finite | None = None
+    """None where no price is known."""
+    flip_rate: Finite | None = None
+    """Share of the decisions on which repeats disagree; None without repeats."""
+    injections_suspected: int = 0
+    """Questions whose data speaks to the judge."""
 
 
 class Outcomes(Record):

@@ -1,0 +1,77 @@
+"""What a judge's backend is: one call, one reply."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from evals.schemas.results import JudgeUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to a model.
+
+    Attributes:
+        system: The instructions.
+        content: The data, as one JSON object in text.
+        schema: JSON schema of the reply.
+        max_tokens: Upper bound of the reply, thinking included.
+    """
+
+    system: str
+    content: str
+    schema: dict[str, Any]
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said.
+
+    Attributes:
+        text: Its text blocks, joined.
+        stop: Why it ended: by itself, by refusing, or because `max_tokens` was reached.
+        model: The model that answered, as it names itself.
+        usage: Tokens, where the vendor counts them.
+    """
+
+    text: str
+    stop: Literal["end", "refused", "truncated"]
+    model: str | None
+    usage: JudgeUsage | None
+
+
+class BackendError(Exception):
+    """A call that brought no reply.
+
+    Attributes:
+        retryable: Whether calling again may help.
+        fatal: Whether every further call would fail the same way: no access, no money.
+        retry_after_s: How long the vendor asks us to wait.
+    """
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, fatal: bool = False, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.fatal = fatal
+        self.retry_after_s = retry_after_s
+
+
+class Backend(Protocol):
+    """A way to reach a model."""
+
+    model: str
+    """The model asked for."""
+    origin: str
+    """Where it is reached, without credentials: part of the cache key."""
+
+    async def complete(self, call: Call) -> Reply:
+        """Make one call.
+
+        Raises:
+            BackendError: There is no reply.
+        """
+
+    async def aclose(self) -> None:
+        """Close connections."""

@@ -1,0 +1,47 @@
+"""Replies that were paid for once, by a hash over everything that decides them."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from evals.judges.base import Backend, Call
+from evals.store import write_atomically
+
+
+class JudgeCache:
+    """A folder of replies. Failures are never in it.
+
+    Args:
+        folder: Where the files are; made on the first write.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @staticmethod
+    def key(backend: Backend, call: Call, repeat: int) -> str:
+        """The hash of model, its address, instructions, form and data of the call, and which repeat it is."""
+        parts = [backend.origin, backend.model, call.system, call.schema, call.content, call.max_tokens, repeat]
+        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The stored reply; None where there is none, or the file is damaged."""
+        try:
+            stored = json.loads(self._path(key).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return stored if isinstance(stored, dict) else None
+
+    def put(self, key: str, reply: dict[str, Any]) -> None:
+        """Store a reply.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, [json.dumps(reply).encode()])
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
