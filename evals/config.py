@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from evals.client.profile import first_problem, merge, read_yaml, resolve_spec
+from evals.client.redaction import without_credentials
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.matching import MatchSettings, Rule
 from evals.schemas.base import Finite, Record
 
-DEFAULT_URL = "http://localhost:8001"
+DEFAULT_SUITE = "core"
 DEFAULT_RUNS_DIR = "data/eval_runs"
 _THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
@@ -128,9 +129,10 @@ class EvalConfig(Record):
     samples_per_dataset: int | None = Field(default=100, ge=1)
     """How many questions of each dataset; None for all."""
     seed: int = 42
-    suite: list[str] = ["core"]
+    suite: list[str] | None = None
+    """Suites of metrics. None: core, or nothing beside the metrics that are named."""
     metrics: list[str] = []
-    """Metrics by name: with the default suite they replace it, with a suite named they add to it."""
+    """Metrics by name, beside those of the suites."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
     embedded: bool = False
@@ -172,8 +174,8 @@ class EvalConfig(Record):
 
     @property
     def rag_server_url(self) -> str:
-        """The URL of the server: from the configuration, else RAG_SERVER_URL, else the default."""
-        return str(self.server.get("url") or os.environ.get("RAG_SERVER_URL") or DEFAULT_URL)
+        """The URL of the server: from the configuration, else RAG_SERVER_URL, else the profile's, else the default."""
+        return self.server_spec().url
 
     @property
     def dataset_names(self) -> list[str]:
@@ -185,7 +187,9 @@ class EvalConfig(Record):
     @property
     def suite_names(self) -> list[str]:
         """The suites to compute: none where metrics are named and the suite is the default."""
-        return [] if self.metrics and "suite" not in self.model_fields_set else list(self.suite)
+        if self.suite is None:
+            return [] if self.metrics else [DEFAULT_SUITE]
+        return list(self.suite)
 
     def server_spec(self) -> ServerSpec:
         """The server's specification: its profile with this configuration laid over it.
@@ -193,7 +197,8 @@ class EvalConfig(Record):
         Raises:
             ConfigError: The profile does not exist, or a key is wrong.
         """
-        return resolve_spec({**self.server, "url": self.rag_server_url})
+        named = os.environ.get("RAG_SERVER_URL")
+        return resolve_spec({**({"url": named} if named else {}), **self.server})
 
     @classmethod
     def build(cls, *layers: Mapping[str, Any]) -> "EvalConfig":
@@ -224,8 +229,10 @@ class EvalConfig(Record):
         return cls.build(read_yaml(Path(path), "configuration"), overrides or {})
 
     def as_written(self) -> dict[str, Any]:
-        """What is stored with a run: all values, with ${ENV} as written."""
-        return self.model_dump(mode="json")
+        """What is stored with a run: all values, with ${ENV} as written and without credentials."""
+        data = self.model_dump(mode="json")
+        data["server"] = without_credentials(data["server"])
+        return data
 
 
 def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:

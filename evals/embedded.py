@@ -53,6 +53,7 @@ def embedded_server() -> Iterator[str]:
         try:
             url = _listening_at(_first_line(child))
             if url is None:
+                _stop(child)  # what it has to say is complete when it has ended
                 log.seek(0)
                 said = log.read().decode("utf-8", "replace").strip().splitlines()
                 raise ServerUnreachableError(f"the embedded server did not start: {said[-1] if said else 'no output'}")

@@ -62,6 +62,11 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
     chunks = [chunk for response in responses for chunk in response.chunks or []]
     if chunks and all(chunk.chunk_id is None for chunk in chunks):
         notes.append("no retrieved chunk has an id: the server may merge chunks of a document, or be an old one")
+    if chunks and not any(chunk.text for chunk in chunks):
+        notes.append(
+            "no retrieved chunk carries text: gold is recognised by its document alone, so retrieval is of documents "
+            "(is server.map.chunks right?)"
+        )
     return notes
 
 

@@ -1,6 +1,7 @@
 """What will be done: metrics and questions, known and checked before anything is asked."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from evals.metrics.registry import select
 from evals.pricing import judge_price
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 
+_QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
 KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
@@ -40,8 +42,11 @@ def check_config(config: EvalConfig) -> list[BaseMetric]:
         ConfigError: The configuration cannot work.
         JudgeError: The judge is wanted and there is no key.
     """
-    config.server_spec()
+    if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
+        raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
     metrics = select(config.suite_names, config.metrics)
+    if not metrics:
+        raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
     for gate in config.gate:
         parse_gate(gate, [metric.name for metric in metrics])
     if config.dataset_file is None:

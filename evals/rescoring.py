@@ -70,7 +70,7 @@ async def rescore(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
-            "weighted_score": make_weighted_score(scorecard, config.scoring),
+            "weighted_score": make_weighted_score(scorecard, config.scoring, answered=outcomes.answered),
             "outcomes": outcomes,
             "error_count": sum(outcomes.transport.values()),
             "status": status_of(outcomes, config.max_error_rate, ended_early=False),

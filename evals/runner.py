@@ -15,7 +15,14 @@ from evals.client import RAGClient
 from evals.client.ingest import ingest
 from evals.config import EvalConfig
 from evals.embedded import embedded_server
-from evals.errors import ConfigError, CorpusMissingError, EvalsError, JudgeError, ServerRefusedError
+from evals.errors import (
+    ConfigError,
+    CorpusMissingError,
+    EvalsError,
+    JudgeError,
+    ServerRefusedError,
+    ServerUnreachableError,
+)
 from evals.judges.llm_judge import LLMJudge
 from evals.judging import Judging
 from evals.metrics.base import BaseMetric
@@ -31,6 +38,7 @@ from evals.sync import run_anywhere
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
+_START_ONE = "start the server, or name yours with --rag-url"
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -178,6 +186,8 @@ class EvaluationRunner:
             problem = ServerRefusedError(
                 self._stop.reason or "refused", "set server.headers, for example a bearer token"
             )
+        if set(finished.outcomes.transport) == {"connect"} and not finished.outcomes.answered:
+            problem = ServerUnreachableError(f"nothing answers at {client.url}: {self._stop.reason}", _START_ONE)
         if problem is not None:
             raise problem
         return finished
@@ -290,12 +300,12 @@ class EvaluationRunner:
         scorecard = make_scorecard(metrics, records, self._settings)
         outcomes = count_outcomes(records, self._settings, self._warmup)
         start = run.server.snapshot_start
-        changed = None if not snapshot_end or not start else snapshot_end != start
+        changed = _changed(start, snapshot_end)
         finished = run.model_copy(
             update={
                 "completed_at": datetime.now(UTC).replace(microsecond=0),
                 "scorecard": scorecard,
-                "weighted_score": make_weighted_score(scorecard, self.config.scoring),
+                "weighted_score": make_weighted_score(scorecard, self.config.scoring, answered=outcomes.answered),
                 "error_count": sum(outcomes.transport.values()),
                 "status": status_of(outcomes, self.config.max_error_rate, ended_early=self._budget_ended),
                 "outcomes": outcomes,
@@ -330,6 +340,12 @@ class EvaluationRunner:
     def _note(self, message: str) -> None:
         self._notes.append(message)
         self.observer.note(message)
+
+
+def _changed(start: dict[str, Any], end: dict[str, Any] | None) -> bool | None:
+    """Whether what could be read at both ends differs; None where nothing could."""
+    both = [path for path, body in start.items() if body is not None and (end or {}).get(path) is not None]
+    return any(start[path] != (end or {})[path] for path in both) if both else None
 
 
 @contextmanager

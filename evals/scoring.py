@@ -180,11 +180,18 @@ def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
     return dict(total)
 
 
-def make_weighted_score(scorecard: Scorecard, config: ScoringConfig) -> WeightedScore:
+def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:
     """Weigh the objectives that something feeds; the others are left out and named.
 
-    score = sum of weight × objective / sum of the weights present.
+    score = sum of weight × objective / sum of the weights present. A run without a single answer has no score.
+
+    Args:
+        scorecard: All metrics of the run.
+        config: Weights, feeds and thresholds.
+        answered: How many questions were answered.
     """
+    if not answered:
+        return WeightedScore(score=None, left_out=dict.fromkeys(config.weights, "no question was answered"))
     objectives: dict[str, float] = {}
     fed_by: dict[str, list[str]] = {}
     left_out: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Intervals for rates, means and percentiles, from the standard library alone."""
+"""Intervals for rates, means and percentiles, and tests of paired differences, from the standard library alone."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -59,6 +59,52 @@ def percentile_interval(values: Sequence[float], q: float, confidence: float = 0
         return None
     ordered = sorted(values)
     return ordered[low - 1], ordered[high - 1]
+
+
+def paired_t_p(differences: Sequence[float]) -> float | None:
+    """Two-sided p of the paired t test that the mean difference is 0; None for fewer than two pairs.
+
+    Formula: t = mean / (s/sqrt(n)) with n - 1 degrees of freedom (Student 1908). Differences that are all the same have
+    no spread to divide by: 1 where they are all 0, else the exact sign test, 2^(1-n).
+    """
+    n = len(differences)
+    if n < 2:
+        return None
+    mean, spread = fmean(differences), stdev(differences)
+    if spread <= 1e-12 * max(map(abs, differences)):
+        return 1.0 if mean == 0 else 2.0 ** (1 - n)
+    t = mean / (spread / sqrt(n))
+    return _incomplete_beta((n - 1) / 2, 0.5, (n - 1) / (n - 1 + t * t))
+
+
+def mcnemar_p(only_first: int, only_second: int) -> float:
+    """Exact two-sided p of McNemar's test: pairs of yes and no, of which only those that differ count.
+
+    Formula: 2 · P(X <= min(b, c)) for X ~ Binomial(b + c, 1/2), at most 1 (McNemar 1947, exact form).
+
+    Args:
+        only_first: Pairs that are yes in the first sample alone.
+        only_second: Pairs that are yes in the second sample alone.
+    """
+    n, few = only_first + only_second, min(only_first, only_second)
+    term = total = 1
+    for k in range(few):
+        term = term * (n - k) // (k + 1)
+        total += term
+    return min(1.0, 2 * total / (1 << n))
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """The q value of each p value: the false discovery rate at which its test would be called significant.
+
+    Formula: with p sorted, q_(i) = min over j >= i of m·p_(j)/j, at most 1 (Benjamini & Hochberg 1995).
+    """
+    m = len(p_values)
+    q_values, least = [1.0] * m, 1.0
+    for rank, place in sorted(enumerate(sorted(range(m), key=p_values.__getitem__), start=1), reverse=True):
+        least = min(least, m * p_values[place] / rank)
+        q_values[place] = least
+    return q_values
 
 
 @lru_cache(maxsize=1024)

@@ -129,10 +129,12 @@ class Journal:
 
     def __enter__(self) -> "Journal":
         try:
+            file = self.path.open("ab")
+            _lock(file, self.path)
             _mend_last_line(self.path)
-            self._file = self.path.open("ab")
         except OSError as error:
             raise _write_error(self.path, error) from error
+        self._file = file
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -256,6 +258,23 @@ def _read_run(path: Path) -> EvalRun:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise StoreError(f"{path.name} is not a run: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Keep a second process from writing the same run; the lock goes with the file.
+
+    Raises:
+        StoreError: Another process has it.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise StoreError(f"another process is writing {path.name}", "wait until it has ended") from error
 
 
 def _mend_last_line(path: Path) -> None:

@@ -3,11 +3,19 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evals.config import ScoringConfig
+from evals.metrics.registry import parse_metric
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, ResponseError, RetrievedChunk, ServerRecord
+from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score
+
+BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 HOME = Path(__file__).resolve().parent.parent
 
 
@@ -47,3 +55,54 @@ def start_server() -> Iterator[Callable[..., str]]:
 def golden_server(start_server: Callable[..., str]) -> str:
     """The URL of a server that holds the golden corpus."""
     return start_server("--corpus", "golden")
+
+
+@pytest.fixture
+def build_run() -> BuildRun:
+    """Build a run with its records from the values of its questions; nothing is asked and nothing saved.
+
+    `{"q1": {"mrr": 1.0}, "q2": "timeout"}` is a question with a value and one without an answer. Keywords replace
+    parts of the run; `questions` replaces parts of questions, by id.
+    """
+
+    def build(
+        run_id: str,
+        values: Mapping[str, Mapping[str, float | None] | str],
+        *,
+        questions: Mapping[str, Mapping[str, Any]] | None = None,
+        **changes: Any,
+    ) -> tuple[EvalRun, list[EvalRecord]]:
+        records = [_record(key, value, (questions or {}).get(key, {})) for key, value in values.items()]
+        names = dict.fromkeys(score.name for record in records for score in record.scores)
+        card = make_scorecard([parse_metric(name) for name in names], records, ScoreSettings())
+        failed = sum(record.response is not None and record.response.error is not None for record in records)
+        run: dict[str, Any] = {
+            "id": run_id,
+            "name": f"run {run_id}",
+            "created_at": datetime(2026, 1, 15, 10, 0, tzinfo=UTC),
+            "datasets": ["golden"],
+            "status": "complete",
+            "scorecard": card,
+            "weighted_score": make_weighted_score(card, ScoringConfig()),
+            "question_count": len(records),
+            "error_count": failed,
+            "server": ServerRecord(url="http://localhost:8001", profile="rag-server"),
+            "seed": 42,
+            "concurrency": 4,
+        }
+        return EvalRun(**{**run, **changes}), records
+
+    return build
+
+
+def _record(key: str, value: Mapping[str, float | None] | str, parts: Mapping[str, Any]) -> EvalRecord:
+    question = EvalQuestion(**{"id": key, "question": f"What is {key}?", "dataset": "golden", **parts})
+    if isinstance(value, str):
+        error = ResponseError.model_validate({"kind": value, "message": "no answer came"})
+        return EvalRecord(question=question, response=EvalResponse(error=error))
+    scores = [
+        parse_metric(name).undefined("it does not apply") if number is None else parse_metric(name).result(number)
+        for name, number in value.items()
+    ]
+    response = EvalResponse(answer=f"It is {key}.", chunks=[RetrievedChunk(text=f"About {key}.")], latency_ms=12.5)
+    return EvalRecord(question=question, response=response, scores=scores)

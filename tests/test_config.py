@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evals.config import DEFAULT_URL, DatasetName, EvalConfig
+from evals.client.spec import DEFAULT_URL
+from evals.config import DatasetName, EvalConfig
 from evals.errors import ConfigError, UnknownNameError
 
 WriteYaml = Callable[[str], Path]

@@ -73,6 +73,11 @@ def test_the_readme_is_short_and_its_commands_exist() -> None:
     flags += subprocess.run(
         [sys.executable, "-m", "evals.cli", "stats", "--help"], capture_output=True, text=True
     ).stdout
+    for command in ("compare", "export"):
+        help_text = subprocess.run(
+            [sys.executable, "-m", "evals.cli", command, "--help"], capture_output=True, text=True
+        )
+        flags += help_text.stdout
     for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
         for line in block.splitlines():
             found = re.search(r"\bevals(?:\.cli)? ([a-z]+)", line)

@@ -14,6 +14,24 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from evals.version import __version__
+
+        typer.echo(f"rag-evals {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version")
+    ] = False,
+) -> None:
+    """Measure a live RAG server over HTTP, with error bars."""
+
+
 RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]

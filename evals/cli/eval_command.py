@@ -1,7 +1,9 @@
 """`evals eval`."""
 
 import asyncio
+import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,13 @@ import typer
 from evals.cli.console import console
 from evals.cli.progress import Terminal
 from evals.cli.report import print_findings, print_run, print_slices
+from evals.client.redaction import MASK, public_url
 from evals.config import EvalConfig
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError, RunInterruptedError
 from evals.gates import failed_gates
+from evals.metrics.base import Need
 from evals.observer import Observer
-from evals.plan import check_config, load_workload
+from evals.plan import check_config, load_workload, wants_judge
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store import RunStore
@@ -58,6 +62,10 @@ class EvalFlags:
     def overrides(self) -> dict[str, Any]:
         """The flags given, as keys of the configuration."""
         given = {key: value for key, value in asdict(self).items() if value is not None and value != []}
+        for key, value in given.items():
+            if value == "" or (isinstance(value, Path) and str(value) == "."):
+                raise ConfigError(f"--{key.replace('_', '-')} is empty", "leave the flag out, or give it a value")
+        _refuse_contradictions(given)
         result: dict[str, Any] = {}
         for key, value in given.items():
             path, convert = _KEYS.get(key, ((key,), None))
@@ -66,6 +74,13 @@ class EvalFlags:
                 target = target.setdefault(part, {})
             target[path[-1]] = convert(value) if convert else value
         return result
+
+
+def _refuse_contradictions(given: Mapping[str, Any]) -> None:
+    """Flags of which one would silently win over the other."""
+    for one, other in (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets")):
+        if given.get(one) and given.get(other):
+            raise ConfigError(f"--{one.replace('_', '-')} and --{other.replace('_', '-')} exclude each other")
 
 
 def _names(text: str) -> list[str]:
@@ -114,7 +129,7 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     else:
         settings = EvalConfig.build(flags.overrides())
     if dry_run:
-        _describe(settings)
+        _describe(settings, as_json=as_json)
         return
     observer: Observer = Observer() if as_json else Terminal()
     runner = EvaluationRunner(settings, observer, resume=resume)
@@ -146,20 +161,50 @@ def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(changed - free))
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
     run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
+    if flags.rag_url is not None and public_url(flags.rag_url).rstrip("/") != run.server.url.rstrip("/"):
+        raise ConfigError(
+            f"run {run.id} asked {run.server.url}, not {public_url(flags.rag_url)}",
+            "answers of two servers do not make one run: begin a new one",
+        )
+    if MASK in str(run.eval_config.get("server")):
+        raise ConfigError(
+            f"run {run.id} was given a credential in clear, which is not saved",
+            "write it as ${NAME} in the configuration; for this run, begin a new one",
+        )
     return EvalConfig.build(run.eval_config, flags.overrides())
 
 
-def _describe(config: EvalConfig) -> None:
+def _describe(config: EvalConfig, *, as_json: bool) -> None:
+    """Say what would be done, without asking anything."""
     metrics = check_config(config)
     workload = load_workload(config)
+    judged = wants_judge(config, metrics)
+    plan: dict[str, Any] = {
+        "server": "embedded" if config.embedded else public_url(config.rag_server_url),
+        "profile": config.server_spec().profile,
+        "questions": len(workload.questions),
+        "datasets": [each.model_dump(mode="json") for each in workload.fingerprints],
+        "seed": config.seed,
+        "concurrency": config.concurrency,
+        "upload_documents": len(workload.documents) if config.ingest or config.embedded else 0,
+        "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
+        "judge": config.judge.model if judged else None,
+        "runs_dir": str(config.runs_dir),
+    }
+    if as_json:
+        typer.echo(json.dumps(plan, indent=2))
+        return
     out = console()
-    server = "the embedded server" if config.embedded else config.rag_server_url
-    out.print(f"would ask {server} {len(workload.questions)} questions, {config.concurrency} at a time")
+    out.print(
+        f"would ask {plan['server']} {plan['questions']} questions, {config.concurrency} at a time, nothing asked"
+    )
     for each in workload.fingerprints:
         out.print(f"  {each.name}: {each.questions} questions, {each.documents} documents, from {each.source}")
-    if config.ingest or config.embedded:
-        out.print(f"would upload {len(workload.documents)} documents first")
-    out.print(f"would compute {', '.join(metric.name for metric in metrics)}")
+    if plan["upload_documents"]:
+        out.print(f"would upload {plan['upload_documents']} documents first")
+    out.print(f"would compute {', '.join(plan['metrics'])}")
+    out.print(f"would judge with {plan['judge']}" if judged else "no judge")
+    out.print(f"seed {config.seed}, runs in {config.runs_dir}")
 
 
 def _print(run: EvalRun, config: EvalConfig) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from evals.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EvalsError
+from evals.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EvalsError, StoreError
 
 # typer carries its own copy of the library that parses the command line; the class of usage errors is reached by what
 # typer does publish.
@@ -28,6 +28,9 @@ def run(app: typer.Typer) -> int:
         # The reader of our output has gone; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
+    except OSError as error:
+        _say(f"cannot write the output: {error.strerror or error}", None)
+        return StoreError.exit_code
     except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
         return _usage_or_bug(error)
     return result if isinstance(result, int) else EXIT_OK

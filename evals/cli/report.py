@@ -51,10 +51,11 @@ def scorecard_table(run: EvalRun) -> Table:
     """The scorecard by group, each metric with its interval and over how many questions it was computed."""
     confidence = run.eval_config.get("confidence", 0.95)
     table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column(f"{confidence:.0%} interval", justify="right", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True)
+    # The numbers are what a narrow terminal must not lose: names fold first.
+    table.add_column("metric", overflow="fold", min_width=10)
+    table.add_column("value", justify="right", overflow="fold", min_width=6)
+    table.add_column(f"{confidence:.0%} interval", justify="right", overflow="fold", min_width=7)
+    table.add_column("n", justify="right", overflow="fold", min_width=3)
     table.add_column("", overflow="fold")
     for group, names in run.scorecard.by_group.items():
         table.add_row(Text(group, style="bold"))
@@ -67,7 +68,8 @@ def scorecard_table(run: EvalRun) -> Table:
 
 def _add_metric(table: Table, summary: MetricSummary) -> None:
     lost = summary.counts.transport + summary.counts.judge
-    remarks = [f"{lost} lost"] if lost else [summary.reason] if summary.reason else []
+    remarks = [f"{lost} lost"] if lost else []
+    remarks += [summary.reason] if summary.reason else []
     if summary.bounds is not None and summary.value is not None:
         remarks.append("with them {} … {}".format(*(number(b, summary.unit) for b in sorted(summary.bounds))))
     table.add_row(
@@ -87,8 +89,16 @@ def _print_weighted(out: Console, run: EvalRun) -> None:
     else:
         parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
         out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
+        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(_feeds(run).get(name, fed))]
+        for name in partly:
+            out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
     if weighted.left_out:
         out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
+
+
+def _feeds(run: EvalRun) -> dict[str, list[str]]:
+    feeds: dict[str, list[str]] = run.eval_config.get("scoring", {}).get("feeds", {})
+    return feeds
 
 
 def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, limit: int) -> None:

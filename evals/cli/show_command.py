@@ -20,13 +20,13 @@ def list_runs(runs_dir: Path | None) -> None:
     out = console()
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in ("id", "created", "status", "questions", "failed", "score", "datasets", "name"):
-        table.add_column(title, no_wrap=title != "name", overflow="fold")
+        table.add_column(title, no_wrap=title == "id", overflow="fold", min_width=8 if title == "id" else None)
     runs = store.list()
     for run in runs:
         table.add_row(
             run.id,
             f"{run.created_at:%Y-%m-%d %H:%M}",
-            run.status,
+            run.status if run.completed_at else "unfinished",
             str(run.question_count),
             str(run.error_count),
             number(run.weighted_score.score, "ratio"),
@@ -34,6 +34,10 @@ def list_runs(runs_dir: Path | None) -> None:
             clean(run.name, 60),
         )
     out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
+
+
+def _elsewhere(runs_dir: Path | None) -> str:
+    return f" --runs-dir {runs_dir}" if runs_dir else ""
 
 
 def show(
@@ -68,6 +72,11 @@ def show(
     if by is not None and not slice_by(records, by):
         keys = {"dataset"} | {key for record in records for key in record.question.metadata}
         raise UnknownNameError("key to slice by", by, keys)
+    if run.completed_at is None:
+        answered = sum(record.response is not None for record in records)
+        out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
+        out.print(f"go on with: evals eval --resume {run.id}{_elsewhere(runs_dir)}")
+        return
     print_findings(out, records, run, limit=failures)
     print_run(out, run)
     if matching:

@@ -10,11 +10,11 @@ from evals.client.body import parse_json
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
 from evals.client.profile import expand_env, resolve_spec
-from evals.client.redaction import Redactor
+from evals.client.redaction import Redactor, public_url
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.template import render, render_path
-from evals.client.transport import Reply, Transport, TransportFailure, public_url
+from evals.client.transport import Reply, Transport, TransportFailure, check_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.schemas import EvalResponse, ResponseError
 
@@ -49,6 +49,7 @@ class RAGClient:
         template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(template.model_dump(by_alias=True), secrets))
+        check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
         self._asks_uuid = "uuid" in self.spec.ask.model_dump_json()

@@ -2,16 +2,47 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from evals.client.spec import ServerSpec
 
 MAX_RAW_CHARS = 256 * 1024
 _SHORTEST_SECRET = 4
-_MASK = "***"
+MASK = "***"
 _SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie", "password")
+
+
+def without_credentials(server: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a server as they may be stored: no login in the URL, no secret header or parameter in clear.
+
+    What is written as ${NAME} stays as written.
+    """
+    stored: dict[str, Any] = {}
+    for key, value in server.items():
+        if isinstance(value, Mapping):
+            stored[key] = without_credentials(value)
+        elif key == "url" and isinstance(value, str) and "${" not in value:
+            stored[key] = public_url(value)
+        elif isinstance(value, str) and _is_secret(key) and "${" not in value:
+            stored[key] = MASK
+        else:
+            stored[key] = value
+    return stored
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name.lower() for word in _SECRET_HEADERS)
+
+
+def public_url(url: str) -> str:
+    """The URL without user, password, query and fragment; what is no URL is masked as a whole."""
+    try:
+        parts = urlsplit(url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    except ValueError:
+        return MASK
 
 
 class Redactor:
@@ -25,7 +56,7 @@ class Redactor:
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         found = set(secrets)
         for name, value in {**spec.headers, **spec.ask.headers}.items():
-            if any(word in name.lower() for word in _SECRET_HEADERS):
+            if _is_secret(name):
                 found.update((value, value.rpartition(" ")[2]))
         parts = urlsplit(spec.url)
         if parts.password:
@@ -38,7 +69,7 @@ class Redactor:
         """The text with every secret masked."""
         for secret in self._secrets:
             if secret in text:
-                text = text.replace(secret, _MASK)
+                text = text.replace(secret, MASK)
         return text
 
     def body(self, body: bytes) -> str:

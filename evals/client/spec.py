@@ -6,6 +6,8 @@ from pydantic import Field, JsonValue
 
 from evals.schemas.base import Record
 
+DEFAULT_URL = "http://localhost:8001"
+
 
 class Endpoint(Record):
     """A path that is read with GET."""
@@ -91,7 +93,7 @@ class ServerSpec(Record):
     """One server: where it is, how it is asked and how its answers are read."""
 
     profile: str = "rag-server"
-    url: str = "http://localhost:8001"
+    url: str = DEFAULT_URL
     headers: dict[str, str] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: float = Field(default=120.0, gt=0)

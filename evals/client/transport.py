@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -249,6 +249,7 @@ def check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+        usable = usable and not parts.query and not parts.fragment
     except ValueError:
         usable = False
     if not usable:
@@ -256,9 +257,3 @@ def check_url(url: str) -> str:
         shown = f"***@{rest}" if at else url
         raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
-
-
-def public_url(url: str) -> str:
-    """The URL without user, password, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -149,5 +149,5 @@ def slug(text: str, length: int = 60) -> str:
 
 
 def short_hash(*parts: Any) -> str:
-    """Eight hexadecimal digits of a hash over the parts."""
-    return sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:8]
+    """Sixteen hexadecimal digits of a hash over the parts: enough to keep a million passages apart."""
+    return sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:16]

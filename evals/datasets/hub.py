@@ -12,6 +12,8 @@ from typing import Any, cast
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
+PARQUET_BRANCH = "refs/convert/parquet"
+"""The hub's own conversion of a repository. It has no card, so to the library its one config has no name."""
 _OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
@@ -81,7 +83,7 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
     try:
         dataset = load_dataset(
             str(clone or source.repo),
-            chosen,
+            None if source.revision == PARQUET_BRANCH and chosen == source.config else chosen,
             split=source.split,
             **({"revision": source.revision} if source.revision else {}),
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of
-from evals.datasets.hub import HubSource
+from evals.datasets.hub import PARQUET_BRANCH, HubSource
 from evals.datasets.rows import Rows
 from evals.datasets.sampling import sample
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
@@ -29,22 +29,21 @@ class QasperLoader(HubDatasetLoader):
     description = "Questions on NLP papers, with evidence paragraphs in long documents"
     licence = "CC BY 4.0"
     origin = "HuggingFace: allenai/qasper"
-    hub = HubSource("allenai/qasper", config="qasper", split="validation", revision="refs/convert/parquet")
+    hub = HubSource("allenai/qasper", config="qasper", split="validation", revision=PARQUET_BRANCH)
 
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw questions, and take the papers that they are on."""
         rows, config = self.open(options)
-        asked = [
-            (place, number, question_id)
-            for place, qas in enumerate(rows.column("qas"))
-            for number, question_id in enumerate(qas["question_id"])
-        ]
-        drawn = [asked[place] for place in sample([row[2] for row in asked], options.samples, options.seed)]
-        papers = list(dict.fromkeys(place for place, _, _ in drawn))
-        by_place = dict(zip(papers, rows.take(papers), strict=True))
         draft = Draft()
         with columns_of(rows):
-            texts = {place: _Paper(paper) for place, paper in by_place.items()}
+            asked = [
+                (place, number, question_id)
+                for place, qas in enumerate(rows.column("qas"))
+                for number, question_id in enumerate(qas["question_id"])
+            ]
+            drawn = [asked[place] for place in sample([row[2] for row in asked], options.samples, options.seed)]
+            places = list(dict.fromkeys(place for place, _, _ in drawn))
+            texts = {place: _Paper(paper) for place, paper in zip(places, rows.take(places), strict=True)}
             for place, number, _ in drawn:
                 draft.questions.append(self._question(texts[place], number, draft))
         draft.documents = {paper.document.id: paper.document for paper in texts.values()}
@@ -111,9 +110,11 @@ class _Paper:
 
     def _sections(self) -> Iterable[tuple[str, list[str]]]:
         full = self.row["full_text"]
-        yield "Abstract", [self.row["abstract"].strip()] if self.row["abstract"].strip() else []
+        abstract = (self.row["abstract"] or "").strip()
+        yield "Abstract", [abstract] if abstract else []
         for name, paragraphs in zip(full["section_name"], full["paragraphs"], strict=True):
-            yield (name or "Untitled section").strip(), [text.strip() for text in paragraphs if text.strip()]
+            title = " ".join((name or "").split()) or "Untitled section"
+            yield title, [text.strip() for text in paragraphs if text.strip()]
 
 
 def _golds(paper: _Paper, annotations: Iterable[Mapping[str, Any]], draft: Draft) -> list[GoldPassage]:

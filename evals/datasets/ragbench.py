@@ -92,8 +92,10 @@ class RAGBenchLoader(HubDatasetLoader):
         sentences = _sentences(row)
         relevant: dict[str, tuple[int, str]] = {}
         for key in row["all_relevant_sentence_keys"] or []:
-            if key in sentences:
-                relevant.setdefault(key, sentences[key])
+            if key in relevant:
+                draft.dropped["relevant key named twice"] += 1
+            elif key in sentences:
+                relevant[key] = sentences[key]
             else:
                 draft.dropped["relevant key of no sentence"] += 1
         documents = [
@@ -102,8 +104,7 @@ class RAGBenchLoader(HubDatasetLoader):
         ]
         golds: dict[str, GoldPassage] = {}
         for index, _ in relevant.values():
-            document = documents[index] if index < len(documents) else None
-            if document is not None:
+            if (document := documents[index]) is not None:
                 span = (0, len(document.text))
                 golds.setdefault(document.id, GoldPassage(text=document.text, document_id=document.id, span=span))
         keys = [
@@ -113,9 +114,9 @@ class RAGBenchLoader(HubDatasetLoader):
                 document_id=document.id if (document := documents[index]) else None,
             )
             for index, text in relevant.values()
-            if text.strip() and index < len(documents)
+            if text.strip()
         ]
-        adherent = bool(row["adherence_score"]) and bool((row["response"] or "").strip())
+        adherent = _is_reference(row["adherence_score"], row["response"])
         return EvalQuestion(
             id=f"{self.name}:{subset}:{row['id']}",
             question=row["question"].strip(),
@@ -159,22 +160,30 @@ def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
 
 
 def _best_rows(rows: Rows, places: Sequence[int]) -> list[int]:
-    """Of the rows with the same id, one a generator, the first whose answer is adherent; else the first."""
+    """Of the rows with the same id, one a generator, the first whose answer is a reference; else the first."""
     ids = rows.column("id")
-    adherent = rows.column("adherence_score")
+    reference = [
+        _is_reference(adherent, response)
+        for adherent, response in zip(rows.column("adherence_score"), rows.column("response"), strict=True)
+    ]
     same: dict[str, list[int]] = {}
     for place, row_id in enumerate(ids):
         same.setdefault(row_id, []).append(place)
-    return [next((p for p in same[ids[place]] if adherent[p]), same[ids[place]][0]) for place in places]
+    return [next((p for p in same[ids[place]] if reference[p]), same[ids[place]][0]) for place in places]
+
+
+def _is_reference(adherent: bool | None, response: str | None) -> bool:
+    """Whether the generated response may stand as the expected answer: it is there, and it is adherent."""
+    return bool(adherent) and bool((response or "").strip())
 
 
 def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
-    """Document and text of each sentence, by its key; a key that does not name its document is left out."""
+    """Document and text of each sentence, by its key; a key that does not name a document is left out."""
     found = {}
     for sentences in row["documents_sentences"]:
         for key, text in sentences:
             parsed = _KEY.match(key)
-            if parsed:
+            if parsed and int(parsed.group(1)) < len(row["documents"]):
                 found[key] = (int(parsed.group(1)), text)
     return found
 

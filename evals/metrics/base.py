@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
-from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
 from evals.schemas.results import VerdictRequest
 
 
@@ -95,6 +95,8 @@ class BaseMetric(ABC):
     def _lacking(self, response: EvalResponse) -> str | None:
         if self._needs_chunks and response.chunks is None:
             return "the server sent no chunks"
+        if self._needs_chunks and response.chunks and not any(map(_says_something, response.chunks)):
+            return "the chunks carry neither text nor a name (is the mapping right?)"
         if self._needs_citations and response.citations is None:
             return "the server sent no citations"
         return None
@@ -156,6 +158,10 @@ class BaseMetric(ABC):
         if not details:
             return _without_value(self.name, self.group, reason, missing)
         return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
+
+
+def _says_something(chunk: RetrievedChunk) -> bool:
+    return bool(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name)
 
 
 @lru_cache(maxsize=1024)

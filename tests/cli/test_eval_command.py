@@ -245,3 +245,90 @@ def test_resume_does_not_take_other_questions(ask: Cli, evals_cli: Cli, golden_s
     result = evals_cli("eval", "--resume", run["id"], "--samples", 5, "--runs-dir", tmp_path / "runs")
     assert result.code == 2
     assert "--samples" in result.err
+
+
+def test_resume_does_not_mix_two_servers(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """A run is of one server; another URL is refused."""
+    run = ask("--rag-url", golden_server, "--json").json
+    result = evals_cli(
+        "eval", "--resume", run["id"], "--rag-url", "http://127.0.0.1:9", "--runs-dir", tmp_path / "runs"
+    )
+    assert result.code == 2
+    assert golden_server in result.err
+
+
+def test_resume_computes_the_metrics_of_the_run(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """Metrics that replaced the suite replace it after a resume too."""
+    run = ask("--rag-url", golden_server, "--metrics", "mrr,latency_p50", "--json").json
+    again = evals_cli("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs", "--json").json
+    assert [m["name"] for m in again["scorecard"]["metrics"]] == ["mrr", "latency_p50"]
+
+
+def test_the_url_of_a_profile_is_used(evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """A profile that names its server needs no --rag-url."""
+    profile = tmp_path / "mine.yml"
+    mine = {
+        "url": golden_server,
+        "ask": {"path": "/query", "json": {"query": "{{question}}"}},
+        "map": {"answer": "answer"},
+    }
+    profile.write_text(json.dumps(mine))
+    flags = ("--no-judge", "--datasets", "golden", "--samples", 3, "--runs-dir", tmp_path / "runs", "--json")
+    run = evals_cli("eval", "--profile", profile, *flags).json
+    assert run["server"]["url"] == golden_server
+    assert run["outcomes"]["answered"] == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--embedded", "--rag-url", "http://127.0.0.1:9"],
+        ["--rag-url", ""],
+        ["--suite", ""],
+        ["--dataset-file", "questions.jsonl"],
+    ],
+)
+def test_flags_of_which_one_would_be_ignored_end_with_2(ask: Cli, arguments: list[str]) -> None:
+    """Nothing that was given is dropped in silence (the dataset file beside --datasets, for one)."""
+    assert ask(*arguments).code == 2
+
+
+def test_a_configuration_that_never_sends_the_question_ends_with_2(ask: Cli, tmp_path: Path) -> None:
+    """A body without {{question}} is a mistake, not an evaluation."""
+    path = tmp_path / "config.yml"
+    path.write_text("server: {ask: {json: {query: hello}}}\n")
+    result = ask("--config", path)
+    assert result.code == 2
+    assert "{{question}}" in result.err
+
+
+def test_a_server_that_answers_nothing_has_no_score(ask: Cli, start_server: Callable[..., str], tmp_path: Path) -> None:
+    """Timeouts have a latency, which must not become a weighted score."""
+    url = start_server("--corpus", "golden", "--misbehave", "slow:5")
+    ask("--rag-url", url, "--timeout", "0.2", "--concurrency", 2, "--config", one_attempt(tmp_path))
+    (run,) = RunStore(tmp_path / "runs").list()
+    assert run.status == "failed"
+    assert run.weighted_score.score is None
+
+
+def one_attempt(folder: Path) -> Path:
+    path = folder / "config.yml"
+    path.write_text("max_attempts: 1\nwarmup: 0\n")
+    return path
+
+
+def test_a_dead_server_without_a_health_check_ends_with_3(ask: Cli, tmp_path: Path) -> None:
+    """Where nothing ever answers, the server is unreachable, health check or not."""
+    profile = tmp_path / "mine.yml"
+    mine = {"ask": {"path": "/query", "json": {"query": "{{question}}"}}, "map": {"answer": "answer"}}
+    profile.write_text(json.dumps(mine))
+    url = f"http://127.0.0.1:{free_port()}"
+    result = ask("--profile", profile, "--rag-url", url, "--config", one_attempt(tmp_path))
+    assert result.code == 3
+
+
+def test_a_dry_run_as_json_is_json(ask: Cli, golden_server: str) -> None:
+    """`--dry-run --json` prints one object, without metrics of a judge that takes no part."""
+    plan = ask("--dry-run", "--json", "--rag-url", golden_server).json
+    assert plan["questions"] == 12
+    assert "faithfulness" not in plan["metrics"]

@@ -122,3 +122,25 @@ def test_matching_shows_how_much_depends_on_the_threshold(
     assert len(rows) == 8
     assert recalls == sorted(recalls, reverse=True)
     assert "0.7 (used)" in result.out
+
+
+def test_a_run_that_was_killed_says_how_to_go_on(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """Its answers are in the log; an empty scorecard would hide them."""
+    (path,) = (tmp_path / "runs").glob("*Z.json")
+    path.write_text(json.dumps({**saved, "completed_at": None, "scorecard": {}}))
+    result = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs")
+    assert f"--resume {saved['id']}" in result.out
+    assert "12 of 12 answers" in result.out
+    assert "unfinished" in evals_cli("runs", "--runs-dir", tmp_path / "runs").out
+
+
+def test_a_narrow_terminal_keeps_the_numbers(
+    evals_cli: Cli, saved: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names fold before values vanish, and the id of a run stays whole."""
+    monkeypatch.setenv("COLUMNS", "40")
+    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 0).out
+    value = next(m["value"] for m in saved["scorecard"]["metrics"] if m["name"] == "mrr")
+    assert f"{value:.3f}" in out
+    assert max(map(len, out.splitlines())) <= 40
+    assert saved["id"] in evals_cli("runs", "--runs-dir", tmp_path / "runs").out

@@ -10,7 +10,8 @@ import pytest
 from evals.client import RAGClient, ServerSpec
 from evals.client import profile as profiles
 from evals.client.profile import list_profiles, load_profile, merge, read_yaml, resolve_spec
-from evals.client.transport import check_url, public_url
+from evals.client.redaction import public_url
+from evals.client.transport import check_url
 from evals.errors import ConfigError, UnknownNameError
 
 

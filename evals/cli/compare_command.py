@@ -1,0 +1,52 @@
+"""`evals compare`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from evals.cli.compare_report import print_comparison
+from evals.cli.console import console
+from evals.compare import Comparison, SavedRun, compare_runs
+from evals.config import DEFAULT_RUNS_DIR
+from evals.errors import ConfigError, GateFailedError
+from evals.store import RunStore
+
+
+def compare(
+    run_ids: Sequence[str], *, pareto: bool, fail_on_regression: bool, as_json: bool, runs_dir: Path | None
+) -> None:
+    """Print how saved runs compare.
+
+    Raises:
+        ConfigError: Fewer than two runs, or no question that all of them asked.
+        RunNotFoundError: There is no such run.
+        GateFailedError: The last run is worse than the first, and that was to be an error.
+    """
+    if len(run_ids) < 2:
+        raise ConfigError("a comparison needs at least two runs", "`evals runs` lists what there is")
+    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    runs = [store.load(run_id) for run_id in run_ids]
+    comparison = compare_runs([SavedRun(run, store.records(run)) for run in runs], pareto=pareto)
+    if as_json:
+        typer.echo(comparison.model_dump_json(indent=2))
+    else:
+        print_comparison(console(), comparison)
+    if fail_on_regression:
+        _fail_on_regression(comparison)
+
+
+def _fail_on_regression(comparison: Comparison) -> None:
+    worse = comparison.regressions
+    if not any(pair.p is not None and pair.group != "performance" for pair in comparison.pairs):
+        raise GateFailedError(
+            "no metric of quality has values in both runs, so nobody can say that none is worse",
+            "compare runs whose questions have gold passages, expected answers or a known answerability",
+        )
+    if worse:
+        first, last = comparison.runs[0].id, comparison.runs[-1].id
+        named = ", ".join(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (q {pair.q:.2g})" for pair in worse)
+        raise GateFailedError(
+            f"{last} is worse than {first}: {named}",
+            f"question by question: evals show {last}",
+        )

@@ -1,0 +1,99 @@
+"""The last run against the first: each metric's paired difference, with its interval, its test and a verdict."""
+
+from collections.abc import Sequence
+from math import fsum
+from statistics import fmean
+
+from evals.bootstrap import paired_percentile_difference
+from evals.compare.models import MetricPair, Test, Verdict
+from evals.compare.values import Aligned
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.stats import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, percentile, t_interval
+
+ALPHA = 0.05
+_TOO_FEW = "too few pairs"
+_CONCURRENCY = "the runs had different concurrency"
+
+
+def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list[MetricPair]:
+    """Compare the last run with the first, metric by metric; metrics that one of the two lacks are left out.
+
+    A metric is better or worse where q < 0.05 (Benjamini-Hochberg over all metrics compared here) and the 95 %
+    interval of the difference does not hold 0. Latency gets neither between runs of different concurrency.
+    """
+    found = []
+    for aligned in metrics:
+        first, last = aligned.values(0), aligned.values(-1)
+        if first and last:
+            found.append(_compare(aligned.metric, first, last, same_concurrency=same_concurrency))
+    tested = [place for place, pair in enumerate(found) if pair.p is not None]
+    q_values = benjamini_hochberg([found[place].p or 0.0 for place in tested])
+    for place, q in zip(tested, q_values, strict=True):
+        found[place] = found[place].model_copy(update={"q": q, "verdict": _verdict(found[place], q)})
+    return found
+
+
+def _compare(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], *, same_concurrency: bool
+) -> MetricPair:
+    before, after = _value(metric, first), _value(metric, last)
+    comparable = same_concurrency or metric.unit != "ms"
+    interval, p, test = _test(metric, first, last) if comparable else (None, None, None)
+    return MetricPair(
+        name=metric.name,
+        group=metric.group.value,
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
+        n=len(first),
+        first=before,
+        last=after,
+        difference=after - before,
+        interval=interval,
+        p=p,
+        test=test,
+        reason=None if p is not None else _TOO_FEW if comparable else _CONCURRENCY,
+    )
+
+
+def _value(metric: BaseMetric, values: Sequence[float]) -> float:
+    if metric.aggregation is Aggregation.SUM:
+        return fsum(values)
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return percentile(values, metric.percentile or 50.0)
+    return fmean(values)
+
+
+def _test(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float]
+) -> tuple[Interval | None, float | None, Test | None]:
+    if metric.aggregation is Aggregation.PERCENTILE:
+        found = paired_percentile_difference(first, last, metric.percentile or 50.0)
+        return (*found, "bootstrap") if found else (None, None, None)
+    differences = [after - before for before, after in zip(first, last, strict=True)]
+    interval = t_interval(differences)
+    if interval is None:
+        return None, None, None
+    interval = _scaled(interval, metric, len(differences))
+    if metric.high == 1.0 and all(value in (0.0, 1.0) for value in (*first, *last)):
+        fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+        return interval, mcnemar_p(fallen, risen), "mcnemar"
+    return interval, paired_t_p(differences), "t"
+
+
+def _scaled(interval: Interval, metric: BaseMetric, n: int) -> Interval:
+    """The interval of a sum is n times that of the mean; that of a bounded mean ends where the metric does."""
+    low, high = interval
+    if metric.aggregation is Aggregation.SUM:
+        return n * low, n * high
+    if metric.low is None or metric.high is None:
+        return low, high
+    span = metric.high - metric.low
+    return max(-span, low), min(span, high)
+
+
+def _verdict(pair: MetricPair, q: float) -> Verdict:
+    if pair.interval is None or q >= ALPHA or pair.interval[0] <= 0 <= pair.interval[1]:
+        return "no difference seen"
+    if pair.higher_is_better is None:
+        return "changed"
+    return "better" if (pair.difference > 0) == pair.higher_is_better else "worse"

@@ -1,0 +1,135 @@
+"""Each metric of several runs, on the questions for which all runs that have it have a value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evals.compare.answer_rate import AnswerRate
+from evals.compare.models import MetricRow
+from evals.compare.pairing import Pairing
+from evals.errors import UnknownNameError
+from evals.metrics.base import BaseMetric
+from evals.metrics.case import Case
+from evals.metrics.registry import parse_metric
+from evals.schemas import EvalRecord, MetricResult, MetricSummary
+from evals.scoring import ScoreSettings, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """One metric of several runs.
+
+    Attributes:
+        metric: The metric.
+        ids: The questions for which all runs that have the metric have a value.
+        results: The results for these questions, a list a run; None for a run that does not have the metric.
+        reason: Why it is not compared over all runs; None where it is.
+    """
+
+    metric: BaseMetric
+    ids: list[str]
+    results: list[list[MetricResult] | None]
+    reason: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs have it, on at least one common question."""
+        return bool(self.ids) and None not in self.results
+
+    def values(self, run: int) -> list[float]:
+        """The values of a run, in the order of the ids."""
+        return [result.value for result in self.results[run] or () if result.value is not None]
+
+    def summaries(self) -> list[MetricSummary | None]:
+        """The metric over these questions, a summary a run."""
+        settings = ScoreSettings()
+        return [summarise(self.metric, results, settings) if results else None for results in self.results]
+
+    def row(self) -> MetricRow:
+        """The same for people."""
+        summaries = self.summaries()
+        return MetricRow(
+            name=self.metric.name,
+            group=self.metric.group.value,
+            unit=self.metric.unit,
+            higher_is_better=self.metric.higher_is_better,
+            n=len(self.ids),
+            values=[summary.value if summary else None for summary in summaries],
+            intervals=[summary.ci if summary else None for summary in summaries],
+            reason=self.reason,
+        )
+
+
+def align_all(pairing: Pairing) -> list[Aligned]:
+    """Every metric that some run has a value of, in the order of the first run's scorecard.
+
+    A question without an answer counts as the worst value where all runs were told so (`on_error: worst`).
+    """
+    worst = all(run.eval_config.get("on_error") == "worst" for run in pairing.runs)
+    found = []
+    for name in _names(pairing):
+        metric = _known(name)
+        if metric is not None:
+            columns = [_results(metric, records, worst=worst) for records in pairing.records]
+            found.append(_align(metric, columns, pairing))
+    if any(_failed(record) for records in pairing.records for record in records.values()):
+        found.append(_align(AnswerRate(), [_answer_rates(records) for records in pairing.records], pairing))
+    return [aligned for aligned in found if any(results is not None for results in aligned.results)]
+
+
+def find_unknown(pairing: Pairing) -> list[str]:
+    """The metrics that do not exist here: of a plug-in that is not installed, or of a newer version."""
+    return [name for name in _names(pairing) if _known(name) is None]
+
+
+def _names(pairing: Pairing) -> list[str]:
+    return list(dict.fromkeys(summary.name for run in pairing.runs for summary in run.scorecard.metrics))
+
+
+def _known(name: str) -> BaseMetric | None:
+    """The metric; None for one that does not exist here, whose way of averaging nobody knows."""
+    try:
+        return parse_metric(name)
+    except UnknownNameError:
+        return None
+
+
+def _results(metric: BaseMetric, records: dict[str, EvalRecord], *, worst: bool) -> dict[str, MetricResult]:
+    results = {}
+    for key, record in records.items():
+        result = next((score for score in record.scores if score.name == metric.name), None)
+        if result is not None and worst and result.missing == "transport":
+            result = _worst(metric) or result
+        if result is not None and result.value is not None:
+            results[key] = result
+    return results
+
+
+def _worst(metric: BaseMetric) -> MetricResult | None:
+    if metric.low is None or metric.high is None or metric.higher_is_better is None:
+        return None
+    return metric.result(metric.low if metric.higher_is_better else metric.high)
+
+
+def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairing: Pairing) -> Aligned:
+    having = [column for column in columns if column]
+    ids = [key for key in pairing.ids if all(key in column for column in having)] if having else []
+    lacking = [run.id for run, column in zip(pairing.runs, columns, strict=True) if not column]
+    reason = None
+    if lacking:
+        reason = f"no value in {', '.join(lacking)}"
+    elif not ids:
+        reason = "no question for which all runs have a value"
+    return Aligned(metric, ids, [[column[key] for key in ids] if column else None for column in columns], reason)
+
+
+def _failed(record: EvalRecord) -> bool:
+    return record.response is not None and record.response.error is not None
+
+
+def _answer_rates(records: dict[str, EvalRecord]) -> dict[str, MetricResult]:
+    rate = AnswerRate()
+    return {
+        key: rate.score(Case(record.question, record.response))
+        for key, record in records.items()
+        if record.response is not None
+    }

@@ -1,0 +1,62 @@
+"""A saved run as a file for something else: a spreadsheet, a program, a pull request, a reader.
+
+A new format is one function from a run and its records to text, and one line in `FORMATS`.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evals.errors import StoreError, UnknownNameError
+from evals.export.json_format import to_json
+from evals.export.markdown import to_markdown
+from evals.export.review import to_review
+from evals.export.table import to_csv
+from evals.schemas import EvalRecord, EvalRun
+from evals.store import write_atomically
+
+__all__ = ["FORMATS", "SPREADSHEETS", "export_run", "write_export"]
+
+FORMATS: dict[str, Callable[[EvalRun, Sequence[EvalRecord]], str]] = {
+    "csv": to_csv,
+    "json": to_json,
+    "markdown": to_markdown,
+    "review": to_review,
+}
+
+SPREADSHEETS = frozenset({"csv", "review"})
+"""Formats whose files begin with a byte order mark, by which spreadsheets know UTF-8."""
+
+
+def export_run(run: EvalRun, records: Sequence[EvalRecord], form: str) -> str:
+    """Write a run in a format.
+
+    Args:
+        run: The run.
+        records: Its records.
+        form: The name of the format.
+
+    Raises:
+        UnknownNameError: There is no such format.
+    """
+    if form not in FORMATS:
+        raise UnknownNameError("format", form, FORMATS)
+    return FORMATS[form](run, records)
+
+
+def write_export(path: Path, text: str, form: str) -> None:
+    """Write an export to a file, whole or not at all; a device or pipe is written as it is.
+
+    Raises:
+        StoreError: It cannot be written; the old file, if any, is as it was.
+    """
+    data = text.encode("utf-8-sig" if form in SPREADSHEETS else "utf-8")
+    hint = "name another file with --output, or leave it out to print"
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            write_atomically(path.resolve(), [data])
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}", hint) from error
+    except StoreError as error:
+        raise StoreError(error.message, hint) from error

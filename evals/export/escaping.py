@@ -1,0 +1,28 @@
+"""Foreign text inside Markdown: shown as it is, and nothing but text."""
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_BREAK = "&#8203;"
+"""A space of no width. GitHub looks for names and links after it has resolved entities, so an entity stops neither."""
+_ACTIVE = re.compile(r"[&<>|`*_~\[\]\\$]|@|#(?=\d)|://|\bGH-(?=\d)|\bwww\.", re.IGNORECASE)
+
+
+def escape(text: str, limit: int = 300) -> str:
+    """Text on one line, in which no Markdown, HTML, mention, reference or link is left.
+
+    Args:
+        text: Anything.
+        limit: Longer text is cut; counted before escaping.
+    """
+    plain = " ".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).split())
+    plain = plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
+    return _ACTIVE.sub(lambda found: _harmless(found.group()), plain)
+
+
+def _harmless(active: str) -> str:
+    if active in {"@", "#"}:
+        return f"{active}{_BREAK}"
+    if len(active) > 1:
+        return f"{active[0]}{_BREAK}{active[1:]}"
+    return f"&#{ord(active)};"

@@ -1,0 +1,127 @@
+"""`markdown`: a comment for a pull request."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from evals.diagnosis import Finding, in_turn
+from evals.export.escaping import escape
+from evals.export.faults import find_faults
+from evals.formatting import arrow, interval, number
+from evals.schemas import EvalRecord, EvalRun, MetricSummary
+
+LIMIT = 60_000
+"""Characters; a comment on GitHub holds 65,536."""
+_TABLE_SHARE = 30_000
+_NOTES_SHARE = 10_000
+_FAILURES = 20
+_NOTES = 20
+_PASSAGES = 3
+
+
+def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+    """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
+    head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
+    table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
+    notes = _joined((f"- {escape(note)}\n" for note in run.notes[:_NOTES]), _NOTES_SHARE, "- …\n")
+    text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
+    return text + _failures(find_faults(run, records), len(records), LIMIT - len(text))
+
+
+def _joined(lines: Iterator[str], share: int, more: str) -> str:
+    """Lines as long as there is room for them, whole ones only."""
+    text = ""
+    for line in lines:
+        if len(text) + len(line) + len(more) > share:
+            return text + more
+        text += line
+    return text
+
+
+def _head(run: EvalRun) -> str:
+    failed = f", {run.error_count} without an answer" if run.error_count else ""
+    model = run.config.get("llm_model")
+    facts = [
+        f"`{run.id}`",
+        run.status,
+        f"{run.question_count} questions{failed}",
+        escape(", ".join(run.datasets)),
+        escape(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),
+        f"judge {escape(run.judge.model, 100)}" if run.judge else "no judge",
+        f"{run.created_at:%Y-%m-%d %H:%M} UTC",
+    ]
+    return f"### Evaluation: {escape(run.name, 100)}\n\n{' · '.join(facts)}"
+
+
+def _weighted(run: EvalRun) -> str:
+    weighted = run.weighted_score
+    if weighted.score is None:
+        return "**Weighted score: –** (nothing feeds it)"
+    parts = (f"{escape(name)} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
+    left_out = f"; left out: {escape(', '.join(weighted.left_out))}" if weighted.left_out else ""
+    return f"**Weighted score: {weighted.score:.3f}** ({', '.join(parts)}{left_out})"
+
+
+def _table(run: EvalRun) -> Iterator[str]:
+    confidence = run.eval_config.get("confidence", 0.95)
+    yield f"| metric | value | {confidence:.0%} interval | n | with lost questions | |\n"
+    yield "|---|---:|---:|---:|---:|---|\n"
+    for group, names in run.scorecard.by_group.items():
+        yield f"| **{escape(group)}** | | | | | |\n"
+        for name in names:
+            summary = run.scorecard.get(name)
+            if summary is not None:
+                yield _row(summary)
+
+
+def _row(summary: MetricSummary) -> str:
+    bounds = "–"
+    if summary.bounds is not None:
+        bounds = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
+    name = f"`{summary.name}`" if summary.name.isidentifier() else escape(summary.name)
+    lost = summary.counts.transport + summary.counts.judge
+    remarks = [*([f"{lost} lost"] if lost else []), *([escape(summary.reason, 200)] if summary.reason else [])]
+    cells = [
+        f"{name} {arrow(summary)}".strip(),
+        _plain(number(summary.value, summary.unit)),
+        _plain(interval(summary)),
+        str(summary.sample_size),
+        _plain(bounds),
+        ", ".join(remarks),
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _plain(amount: str) -> str:
+    """An amount whose dollar signs do not begin a formula."""
+    return amount.replace("$", "&#36;")
+
+
+def _failures(findings: Sequence[Finding], questions: int, room: int) -> str:
+    """The worst failures, one of each kind first, as many as there is room for."""
+    if not findings:
+        return ""
+    counts = sorted(Counter(finding.fault for finding in findings).items())
+    kinds = "".join(f"- {count} × {fault.label}\n" for fault, count in counts)
+    title = f"{len(findings)} of {questions} questions have a fault"
+    head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
+    more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
+    chosen = in_turn(findings)[:_FAILURES]
+    blocks = (_block(finding) for finding in chosen)
+    body = _joined(blocks, room - len(head) - len(more) - len(end), more)
+    rest = more if len(findings) > len(chosen) and not body.endswith(more) else ""
+    return f"{head}{body}{rest}{end}"
+
+
+def _block(finding: Finding) -> str:
+    question, response = finding.record.question, finding.record.response
+    lines = [f"**{escape(question.id, 80)}**: {escape(finding.explanation, 200)}"]
+    lines.append(f"question: {escape(question.question)}")
+    if question.expected_answer:
+        lines.append(f"expected: {escape(question.expected_answer)}")
+    if response is not None and response.error is None:
+        lines.append(f"answer: {escape(response.answer or '–')}")
+        for rank, chunk in enumerate((response.chunks or [])[:_PASSAGES], start=1):
+            mark = "✓" if rank in finding.hit_ranks else "✗"
+            name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
+            lines.append(f"{mark} {rank}: {escape(name, 60)}: {escape(chunk.text or '', 120)}")
+    return "<br>\n".join(lines) + "\n\n"

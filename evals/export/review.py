@@ -1,0 +1,50 @@
+"""`review`: a sheet in which people judge answers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evals.diagnosis import Finding
+from evals.export.cells import sheet
+from evals.export.faults import find_faults
+from evals.export.table import error_of, metric_names, metric_values
+from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
+
+_PASSAGES = 3
+_PASSAGE_LENGTH = 2000
+"""More than anybody reads in a cell, and well below the 32,767 characters that a spreadsheet can hold in one."""
+
+
+def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+    """A row a question, failures first, with empty columns `verdict` and `comment` for a reader to fill in."""
+    findings = {finding.record.question.id: finding for finding in find_faults(run, records)}
+    sound = [record for record in records if record.question.id not in findings]
+    metrics = metric_names(run, records)
+    passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
+    header = ["id", "failure", "question", "expected_answer", "answer", *passages, *metrics, "verdict", "comment"]
+    ordered = [*(finding.record for finding in findings.values()), *sound]
+    return sheet(header, (_row(record, findings.get(record.question.id), metrics) for record in ordered))
+
+
+def _row(record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) -> list[Any]:
+    question, response = record.question, record.response
+    chunks = (response.chunks if response else None) or []
+    passages = [_passage(chunk) for chunk in chunks[:_PASSAGES]]
+    return [
+        question.id,
+        finding.explanation if finding else error_of(record),
+        question.question,
+        question.expected_answer,
+        response.answer if response else None,
+        *passages,
+        *[None] * (_PASSAGES - len(passages)),
+        *metric_values(record, metrics),
+        None,
+        None,
+    ]
+
+
+def _passage(chunk: RetrievedChunk) -> str:
+    name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
+    where = f"{name} § {chunk.section}" if chunk.section else name
+    text = chunk.text or ""
+    return f"[{where}]\n{text if len(text) <= _PASSAGE_LENGTH else f'{text[: _PASSAGE_LENGTH - 1]}…'}"

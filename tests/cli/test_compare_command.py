@@ -1,0 +1,181 @@
+"""`evals compare`: what it prints, and how it ends."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store import RunStore
+
+Cli = Callable[..., Any]
+METRICS = ("mrr", "recall_at_1", "citation_recall", "abstention_false_negative_rate")
+
+
+@pytest.fixture
+def save(build_run: Callable[..., Any], tmp_path: Path) -> Callable[..., None]:
+    """Save a run in which the first questions have one value, and the others another."""
+
+    def put(run_id: str, hits: int, n: int = 40, latency: float = 20.0, **changes: Any) -> None:
+        values = {
+            f"q{number}": {**dict.fromkeys(METRICS, float(number < hits)), "latency_p50": latency + number}
+            for number in range(n)
+        }
+        run, records = build_run(run_id, values, **changes)
+        store = RunStore(tmp_path / "runs")
+        store.prepare()
+        store.save(run)
+        store.compact(run, records)
+
+    return put
+
+
+@pytest.fixture
+def compare(evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Run `evals compare` on the saved runs."""
+
+    def call(*arguments: object) -> Any:
+        return evals_cli("compare", *arguments, "--runs-dir", tmp_path / "runs")
+
+    return call
+
+
+def test_two_runs_are_compared_metric_by_metric(save: Cli, compare: Cli) -> None:
+    """Values, difference, interval, q and verdict stand in a row; the changed questions below."""
+    save("aaaa", 30)
+    save("bbbb", 10)
+    result = compare("aa", "bb")
+    assert result.code == 0
+    assert "40 common questions" in result.out
+    row = next(line for line in result.out.splitlines() if line.startswith("mrr"))
+    assert row.split()[2:5] == ["0.750", "0.250", "−0.500"]
+    assert row.rstrip().endswith("worse")
+    assert "<0.001" in row
+    assert "B is better on 1, worse on 3 of 5 metrics compared with A" in result.out
+    assert "lost: 20 of 40 questions" in result.out
+    assert "q10" in result.out
+    assert "… and 15 more" in result.out
+
+
+def test_a_run_compared_with_itself_shows_no_difference(save: Cli, compare: Cli) -> None:
+    """And does not fail as a regression."""
+    save("aaaa", 30)
+    result = compare("aaaa", "aaaa", "--fail-on-regression")
+    assert result.code == 0
+    assert "no question changed" in result.out
+    assert "worse" not in result.out
+
+
+def test_a_regression_ends_with_1(save: Cli, compare: Cli) -> None:
+    """The message names the metrics; an improvement and noise pass."""
+    save("aaaa", 30)
+    save("bbbb", 10)
+    save("cccc", 29)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
+    assert result.code == 1
+    assert "bbbb is worse than aaaa: mrr 0.75 to 0.25" in result.err
+    assert "abstention_false_negative_rate" not in result.err
+    assert compare("aaaa", "cccc", "--fail-on-regression").code == 0
+    assert compare("aaaa", "bbbb", "cccc", "--fail-on-regression").code == 0
+
+
+def test_slower_is_no_regression_of_quality(save: Cli, compare: Cli) -> None:
+    """Latency is told, and fails nothing."""
+    save("aaaa", 30, latency=20)
+    save("bbbb", 30, latency=900)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
+    assert result.code == 0
+    assert "worse on 1" in result.out
+
+
+def test_a_gate_that_could_compare_nothing_fails(build_run: Callable[..., Any], compare: Cli, tmp_path: Path) -> None:
+    """Without a metric of quality nobody can say that nothing got worse."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    run, records = build_run("aaaa", {f"q{n}": {"latency_p50": 1.0} for n in range(9)})
+    store.save(run)
+    store.compact(run, records)
+    result = compare("aaaa", "aaaa", "--fail-on-regression")
+    assert result.code == 1
+    assert "no metric of quality" in result.err
+
+
+def test_json_is_the_comparison_and_nothing_else(save: Cli, compare: Cli) -> None:
+    """One object, also where the exit code is 1."""
+    save("aaaa", 30)
+    save("bbbb", 10)
+    result = compare("aaaa", "bbbb", "--json", "--pareto", "--fail-on-regression")
+    assert result.code == 1
+    assert [run["id"] for run in result.json["runs"]] == ["aaaa", "bbbb"]
+    assert {pair["name"]: pair["verdict"] for pair in result.json["pairs"]}["mrr"] == "worse"
+    assert result.json["pareto"]["front"] == ["aaaa"]
+    assert len(result.json["lost"]) == 20
+
+
+def test_many_runs_are_a_table(save: Cli, compare: Cli) -> None:
+    """A column a run, and the last against the first."""
+    for run_id, hits in (("aaaa", 30), ("bbbb", 20), ("cccc", 10)):
+        save(run_id, hits)
+    result = compare("aaaa", "bbbb", "cccc", "--pareto")
+    row = next(line for line in result.out.splitlines() if line.startswith("mrr"))
+    assert row.split()[2:] == ["0.750", "0.500", "0.250", "40", "worse"]
+    assert "C against A" in result.out
+    assert "B  dominated by A" in result.out
+    assert "A  on the front" in result.out
+
+
+def test_different_concurrency_is_said_and_latency_not_judged(save: Cli, compare: Cli) -> None:
+    """No verdict, and no objective."""
+    save("aaaa", 30, latency=900)
+    save("bbbb", 30, latency=20, concurrency=1)
+    result = compare("aaaa", "bbbb", "--pareto")
+    assert "no verdict on latency" in result.out
+    assert "left out: latency (latency_p50: the runs had different concurrency)" in result.out
+    assert "not compared, the runs had different concurrency: latency_p50" in result.out
+
+
+@pytest.mark.parametrize("width", ["60", "40", "110"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_nothing_is_cut_in_a_narrow_terminal(
+    save: Cli, compare: Cli, monkeypatch: pytest.MonkeyPatch, width: str, count: int
+) -> None:
+    """Every metric, value and verdict is there, no line is too long, and there is no colour."""
+    for run_id in ("aaaa", "bbbb", "cccc"):
+        save(run_id, 30)
+    monkeypatch.setenv("COLUMNS", width)
+    result = compare(*("aaaa", "bbbb", "cccc")[:count], "--pareto")
+    assert result.code == 0
+    assert all(len(line) <= int(width) for line in result.out.splitlines())
+    assert all(name in result.out for name in METRICS)
+    assert " ".join(result.out.split()).count("no difference seen") == len(METRICS) + 1
+    assert "\x1b" not in result.out
+
+
+def test_hostile_text_is_printed_as_text(save: Cli, compare: Cli) -> None:
+    """No control character or markup of a name, a dataset or a question reaches the terminal."""
+    hostile = "\x1b[31mred\x07 [bold]x[/] \u202egpj"
+    questions = {"q25": {"question": hostile}}
+    save("aaaa", 30, name=hostile, datasets=[hostile], questions=questions)
+    save("bbbb", 25, name=hostile, questions=questions)
+    out = compare("aaaa", "bbbb", "--pareto").out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+    assert out.count("[bold]x[/]") >= 3
+
+
+@pytest.mark.parametrize("arguments", [["aaaa"], [], ["aaaa", "zzzz"], ["aaaa", "../x"], ["aaaa", "cccc"]])
+def test_what_cannot_be_compared_ends_with_2(save: Cli, compare: Cli, arguments: list[str]) -> None:
+    """One run, none, an unknown one, a path, and one over other questions."""
+    save("aaaa", 1, n=2)
+    save("cccc", 1, n=2, questions={f"q{n}": {"question": f"Other {n}?"} for n in range(2)})
+    result = compare(*arguments)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+
+
+def test_an_ambiguous_prefix_ends_with_2(save: Cli, compare: Cli) -> None:
+    """The message lists the runs that begin so."""
+    save("aaaa", 1, n=2)
+    save("aabb", 1, n=2)
+    result = compare("aa", "aabb")
+    assert result.code == 2
+    assert "aaaa, aabb" in result.err

@@ -1,0 +1,75 @@
+"""`evals export`: to standard output and to a file."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store import RunStore
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def export(build_run: Callable[..., Any], evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Save a run of two questions, and run `evals export` on it."""
+    run, records = build_run("abcd1234", {"q1": {"mrr": 0.5}, "q2": "timeout"}, name="Größe")
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    store.save(run)
+    store.compact(run, records)
+
+    def call(*arguments: object, run_id: str = "abcd") -> Any:
+        return evals_cli("export", "--run-id", run_id, "--runs-dir", tmp_path / "runs", *arguments)
+
+    return call
+
+
+def test_csv_goes_to_standard_output_without_a_mark(export: Cli) -> None:
+    """It is the default format, and a pipe gets it as plain UTF-8."""
+    result = export()
+    assert result.code == 0
+    assert [row["id"] for row in csv.DictReader(io.StringIO(result.out))] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"), [("json", '{"id":'), ("markdown", "### Evaluation: Größe"), ("review", "id,")]
+)
+def test_each_format_is_printed(export: Cli, form: str, begin: str) -> None:
+    """And nothing but the export."""
+    result = export("--format", form)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(begin)
+
+
+def test_a_file_is_written_and_nothing_printed(export: Cli, tmp_path: Path) -> None:
+    """The file is the export, with a byte order mark for spreadsheets."""
+    path = tmp_path / "out.csv"
+    result = export("--output", path)
+    assert (result.code, result.out) == (0, "")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfid,dataset,")
+    assert export("--format", "json", "--output", tmp_path / "run.json").code == 0
+    assert len(json.loads((tmp_path / "run.json").read_text())["records"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "run_id", "code", "words"),
+    [
+        (["--format", "cvs"], "abcd", 2, "did you mean 'csv'"),
+        ([], "zzzz", 2, "evals runs"),
+        ([], "../abcd", 2, "run ids have"),
+        (["--output", "/dev/null/x.csv"], "abcd", 4, "--output"),
+    ],
+)
+def test_what_cannot_be_exported_is_one_clear_message(
+    export: Cli, arguments: list[str], run_id: str, code: int, words: str
+) -> None:
+    """An unknown format, an unknown run, and a file that cannot be written."""
+    result = export(*arguments, run_id=run_id)
+    assert result.code == code
+    assert words in result.err
+    assert "Traceback" not in result.err

@@ -1,0 +1,111 @@
+"""The Pareto front."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.compare import SavedRun, compare_runs, dominates
+
+Saved = Callable[..., SavedRun]
+deterministic = settings(derandomize=True, deadline=None, max_examples=300)
+DIRECTIONS: dict[str, Any] = {"quality": "higher", "citation": "higher", "latency": "lower"}
+points = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.25, 0.5, 1.0]) for name in DIRECTIONS})
+
+
+@deterministic
+@given(points)
+def test_no_run_dominates_itself(point: dict[str, float]) -> None:
+    """Dominance is irreflexive."""
+    assert not dominates(point, point, DIRECTIONS)
+
+
+@deterministic
+@given(points, points)
+def test_two_runs_never_dominate_each_other(first: dict[str, float], second: dict[str, float]) -> None:
+    """Dominance is asymmetric."""
+    assert not (dominates(first, second, DIRECTIONS) and dominates(second, first, DIRECTIONS))
+
+
+@deterministic
+@given(points, points, points)
+def test_dominance_carries_on(first: dict[str, float], second: dict[str, float], third: dict[str, float]) -> None:
+    """Dominance is transitive."""
+    if dominates(first, second, DIRECTIONS) and dominates(second, third, DIRECTIONS):
+        assert dominates(first, third, DIRECTIONS)
+
+
+def values(mrr: float, ms: float, usd: float | None = None, n: int = 4) -> dict[str, dict[str, float | None]]:
+    return {f"q{i}": {"mrr": mrr, "latency_p50": ms, "cost_per_query": usd} for i in range(n)}
+
+
+def test_a_run_that_is_better_on_one_and_worse_on_none_dominates(saved: Saved) -> None:
+    """The front is what nobody dominates; the best of each objective is named."""
+    runs = [
+        saved("good", values(0.9, 100.0)),
+        saved("poor", values(0.8, 100.0)),
+        saved("fast", values(0.5, 20.0)),
+        saved("slow", values(0.5, 500.0)),
+    ]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.objectives == {"retrieval": "higher", "latency": "lower"}
+    assert report.front == ["good", "fast"]
+    dominated = {point.run_id: point.dominated_by for point in report.points}
+    assert dominated == {"good": [], "poor": ["good"], "fast": [], "slow": ["good", "poor", "fast"]}
+    assert report.best == {"retrieval": ["good"], "latency": ["fast"]}
+    assert [point.objectives["latency"] for point in report.points] == [100.0, 100.0, 20.0, 500.0]
+
+
+def test_scores_are_over_the_common_objectives(saved: Saved) -> None:
+    """An objective that one run lacks feeds no score, and is named as left out."""
+    runs = [saved("a", values(0.9, 100.0, usd=0.05)), saved("b", values(0.9, 100.0))]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.scores[0] == report.scores[1] == pytest.approx((0.15 * 0.9 + 0.05 * (1 - 0.1 / 30)) / 0.2)
+    assert report.left_out["cost"] == "cost_per_query: no value in b"
+    assert report.weights == {"retrieval": 0.15, "latency": 0.05}
+
+
+def test_a_judged_run_is_compared_by_what_the_other_has_too(saved: Saved) -> None:
+    """An objective is fed by the same metrics in every run, so that a judge makes no run worse."""
+    plain = {f"q{n}": {"unanswerable_accuracy": 0.0, "answer_correctness": None} for n in range(4)}
+    judged = {f"q{n}": {"unanswerable_accuracy": 0.0, "answer_correctness": 1.0} for n in range(4)}
+    report = compare_runs([saved("plain", plain), saved("judged", judged)], pareto=True).pareto
+    assert report is not None
+    assert report.fed_by == {"accuracy": ["unanswerable_accuracy"]}
+    assert report.front == ["plain", "judged"]
+    assert "answer_correctness: no value in plain" in report.left_out["a part of accuracy"]
+
+
+def test_latency_is_no_objective_between_runs_of_different_concurrency(saved: Saved) -> None:
+    """Neither the front nor the scores know it."""
+    runs = [saved("a", values(0.9, 900.0), concurrency=16), saved("b", values(0.9, 100.0), concurrency=1)]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert list(report.objectives) == ["retrieval"]
+    assert "different concurrency" in report.left_out["latency"]
+    assert report.front == ["a", "b"]
+    assert report.scores == [pytest.approx(0.9), pytest.approx(0.9)]
+
+
+def test_the_weights_are_those_of_the_first_run(saved: Saved) -> None:
+    """Its `scoring` decides what counts how much."""
+    scoring = {"scoring": {"weights": {"retrieval": 1.0}}}
+    runs = [saved("a", values(0.7, 100.0), eval_config=scoring), saved("b", values(0.9, 500.0))]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.weights == {"retrieval": 1.0}
+    assert report.scores == [pytest.approx(0.7), pytest.approx(0.9)]
+
+
+def test_runs_without_a_common_objective_are_all_on_the_front(saved: Saved) -> None:
+    """Nothing dominates where nothing compares."""
+    runs = [saved("a", {"q": {"recall_at_1": 1.0}}), saved("b", {"q": {"recall_at_1": 0.0}})]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.objectives == {}
+    assert report.front == ["a", "b"]
+    assert report.scores == [None, None]

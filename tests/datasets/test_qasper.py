@@ -1,0 +1,326 @@
+"""Qasper on small papers, and on the one real paper."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.datasets.base import LoadOptions
+from evals.datasets.qasper import QasperLoader
+from evals.datasets.rows import ArrowRows
+from evals.errors import DatasetError
+from evals.reference_server.chunking import split
+from evals.schemas import Document, EvalDataset, EvalQuestion
+
+Row = dict[str, Any]
+Load = Callable[..., EvalDataset]
+LONG = "We compare three approaches to translation on two public datasets, and find that the simplest of them wins."
+SHORT = "It is fast."
+FLOAT, ABSENT = "evidence that is a figure or table", "evidence that is not in the paper"
+DISAGREE = "answerability: annotators disagree"
+DATA = os.environ.get("EVALS_REAL_DATA")
+
+
+def answer(**changes: Any) -> Row:
+    """One annotator's answer: an extract of the long paragraph."""
+    columns = {
+        "unanswerable": False,
+        "extractive_spans": ["two public datasets"],
+        "yes_no": None,
+        "free_form_answer": "",
+        "evidence": [LONG],
+        "highlighted_evidence": [LONG],
+    }
+    return {**columns, **changes}
+
+
+UNANSWERABLE = answer(unanswerable=True, extractive_spans=[], evidence=[], highlighted_evidence=[])
+
+
+def paper(*questions: Sequence[Row], paper_id: str = "1912.01214", **changes: Any) -> Row:
+    """A paper with questions, each of them given as the answers to it; their ids are `<paper>-q0` and so on."""
+    columns = {
+        "id": paper_id,
+        "title": "On Translation",
+        "abstract": " We study translation. ",
+        "full_text": {"section_name": ["Introduction", "Results"], "paragraphs": [[SHORT, ""], [f" {LONG}\n", "End."]]},
+        "qas": {
+            "question": [" Which datasets? "] * len(questions),
+            "question_id": [f"{paper_id}-q{number}" for number in range(len(questions))],
+            "answers": [{"answer": list(answers)} for answers in questions],
+        },
+    }
+    return {**columns, **changes}
+
+
+@pytest.fixture
+def load(put: Callable[..., Path]) -> Load:
+    """Load papers through a data directory."""
+
+    def read(*papers: Row, samples: int | None = None, seed: int = 42) -> EvalDataset:
+        return QasperLoader().load(LoadOptions(data_dir=put("qasper", papers), samples=samples, seed=seed))
+
+    return read
+
+
+@pytest.fixture
+def ask(load: Load) -> Callable[..., EvalQuestion]:
+    """The question that these answers of annotators make."""
+
+    def read(*answers: Row, **changes: Any) -> EvalQuestion:
+        (question,) = load(paper(answers, **changes)).questions
+        return question
+
+    return read
+
+
+def text_of(question: EvalQuestion, documents: Sequence[Document]) -> list[str]:
+    """What the spans of its golds cut out of their documents."""
+    texts = {document.id: document.text for document in documents}
+    return [texts[gold.document_id or ""][slice(*gold.span or ())] for gold in question.gold_passages]
+
+
+def test_the_evidence_paragraphs_are_gold(load: Load) -> None:
+    """Gold is a paragraph with its section, and its span cuts it out of the Markdown document."""
+    dataset = load(paper([answer(evidence=[LONG, SHORT])]))
+    (question,) = dataset.questions
+    assert [(gold.text, gold.section) for gold in question.gold_passages] == [
+        (LONG, "Results"),
+        (SHORT, "Introduction"),
+    ]
+    assert text_of(question, dataset.documents) == [LONG, SHORT]
+    assert dataset.fingerprint.dropped == {}
+
+
+def test_a_paper_is_one_markdown_document(load: Load) -> None:
+    """Title and sections are headings, the abstract comes first, and empty paragraphs are left out."""
+    (document,) = load(paper([answer()])).documents
+    assert (document.id, document.name) == ("qasper-1912.01214", "On Translation")
+    assert document.file_name == "qasper-1912.01214.md"
+    assert document.text == (
+        "# On Translation\n\n## Abstract\n\nWe study translation.\n"
+        f"\n## Introduction\n\n{SHORT}\n\n## Results\n\n{LONG}\n\nEnd.\n"
+    )
+    assert [(one.title, document.text[one.start : one.end]) for one in document.sections] == [
+        ("Abstract", "\nWe study translation.\n"),
+        ("Introduction", f"\n{SHORT}\n"),
+        ("Results", f"\n{LONG}\n\nEnd.\n"),
+    ]
+
+
+NAMES = st.one_of(
+    st.none(),
+    st.text("ab \n", max_size=8),
+    st.sampled_from(["Experiments ::: Setup", "Results", "Related\nWork"]),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(names=st.lists(NAMES, min_size=1, max_size=5), title=st.text("Tx :", min_size=1, max_size=9))
+def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[str | None], title: str) -> None:
+    """Whatever the sections are called, a server that splits at headings gives each paragraph the section of its gold.
+
+    Names that are null, blank, repeated or broken over lines are among them.
+    """
+    pa = pytest.importorskip("pyarrow")
+    texts = [f"Paragraph number {number}." for number in range(len(names))]
+    full = {"section_name": names, "paragraphs": [[text] for text in texts]}
+    row = paper([answer(evidence=texts)], title=title, full_text=full)
+    draft = QasperLoader().convert(ArrowRows(pa.Table.from_pylist([row]), "here"), [0])
+    (document,) = draft.documents.values()
+    (question,) = draft.questions
+    sections = {document.text[p.start : p.end]: p.section for p in split(document.text, document.file_name, 50)}
+    assert text_of(question, [document]) == texts
+    assert all(gold.section for gold in question.gold_passages)
+    for gold in question.gold_passages:
+        assert sections[gold.text] == gold.section
+
+
+@pytest.mark.parametrize("name", [None, "", " \n"])
+def test_a_section_without_a_name_is_called_untitled(load: Load, name: str | None) -> None:
+    """A null or blank name gives a heading that can be cited all the same."""
+    dataset = load(paper([answer()], full_text={"section_name": [name], "paragraphs": [[LONG]]}))
+    assert dataset.questions[0].gold_passages[0].section == "Untitled section"
+    assert "\n## Untitled section\n" in dataset.documents[0].text
+
+
+def test_repeated_section_names_stay_sections_of_their_own(load: Load) -> None:
+    """Two sections of one name keep their own places, and so do the golds in them."""
+    full = {"section_name": ["Setup", "Setup"], "paragraphs": [[SHORT], [LONG]]}
+    dataset = load(paper([answer(evidence=[LONG, SHORT])], full_text=full))
+    (document,) = dataset.documents
+    assert [section.title for section in document.sections] == ["Abstract", "Setup", "Setup"]
+    assert len({section.start for section in document.sections}) == 3
+    assert text_of(dataset.questions[0], [document]) == [LONG, SHORT]
+
+
+@pytest.mark.parametrize("abstract", ["", " ", None])
+def test_an_empty_abstract_is_an_empty_section(load: Load, abstract: str | None) -> None:
+    """A paper without an abstract is loaded, and its spans are still exact."""
+    dataset = load(paper([answer()], abstract=abstract))
+    assert text_of(dataset.questions[0], dataset.documents) == [LONG]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "golds", "dropped"),
+    [
+        (["FLOAT SELECTED: Table 1: Results."], [], {FLOAT: 1}),
+        (["FLOAT SELECTED: Table 1: Results.", LONG, "FLOAT SELECTED"], [LONG], {FLOAT: 2}),
+        (["It is slow."], [], {ABSENT: 1}),
+        (["", " "], [], {ABSENT: 2}),
+        ([LONG[:-20]], [LONG], {}),
+        ([LONG + " This is not in the paper any more."], [LONG], {}),
+        ([LONG[:60] + " and then another text, because the middle was cut out."], [LONG], {}),
+        ([LONG[:59]], [], {ABSENT: 1}),
+        ([SHORT[:-1]], [], {ABSENT: 1}),
+        ([f"\n{SHORT} "], [SHORT], {}),
+        ([LONG, LONG[:80], LONG], [LONG], {}),
+        ([], [], {}),
+    ],
+    ids=[
+        "figure",
+        "figures and text",
+        "not in the paper",
+        "blank",
+        "cut short",
+        "paragraph cut short",
+        "middle cut out",
+        "cut too short",
+        "short and cut",
+        "blanks around",
+        "named thrice",
+        "none",
+    ],
+)
+def test_evidence_is_matched_or_dropped_and_counted(
+    load: Load, evidence: list[str], golds: list[str], dropped: dict[str, int]
+) -> None:
+    """Equal text or the same beginning is the paragraph; figures and what the paper lacks are counted."""
+    dataset = load(paper([answer(evidence=evidence)]))
+    assert text_of(dataset.questions[0], dataset.documents) == golds
+    assert [gold.text for gold in dataset.questions[0].gold_passages] == golds
+    assert dataset.fingerprint.dropped == dropped
+
+
+def test_highlighted_sentences_are_the_key_sentences(ask: Callable[..., EvalQuestion]) -> None:
+    """Each once over all annotators, without figures and blanks."""
+    question = ask(
+        answer(highlighted_evidence=[" It wins. ", "FLOAT SELECTED: Table 1", ""]),
+        answer(highlighted_evidence=["It wins.", "It is fast."]),
+    )
+    assert [(key.text, key.source, key.document_id) for key in question.key_sentences] == [
+        ("It wins.", "highlighted_evidence", "qasper-1912.01214"),
+        ("It is fast.", "highlighted_evidence", "qasper-1912.01214"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "variants"),
+    [
+        ([answer(extractive_spans=[], yes_no=True)], ["Yes"]),
+        ([answer(extractive_spans=[], yes_no=False)], ["No"]),
+        ([answer(extractive_spans=["Europarl", "MultiUN"])], ["Europarl, MultiUN"]),
+        ([answer(extractive_spans=[], free_form_answer=" Two of them. ")], ["Two of them."]),
+        ([answer(extractive_spans=[]), answer()], ["two public datasets"]),
+        ([answer(), answer(extractive_spans=[], yes_no=True), answer()], ["two public datasets", "Yes"]),
+        ([UNANSWERABLE, answer()], ["two public datasets"]),
+        ([UNANSWERABLE], []),
+        ([answer(extractive_spans=None, free_form_answer=None)], []),
+    ],
+    ids=["yes", "no", "extracts", "free", "one says nothing", "several", "one cannot", "unanswerable", "null"],
+)
+def test_the_answers_of_the_annotators_are_the_variants(
+    ask: Callable[..., EvalQuestion], given: list[Row], variants: list[str]
+) -> None:
+    """Every kind of answer becomes text; equal ones count once, and the first is expected."""
+    question = ask(*given)
+    assert question.answers == variants
+    assert question.expected_answer == (variants[0] if variants else None)
+
+
+@pytest.mark.parametrize(
+    ("given", "unanswerable", "golds", "dropped"),
+    [
+        ([UNANSWERABLE, UNANSWERABLE], True, 0, {}),
+        ([UNANSWERABLE, answer()], None, 1, {DISAGREE: 1}),
+        ([answer(), answer()], False, 1, {}),
+        ([answer(unanswerable=True)], True, 0, {}),
+        ([], None, 0, {}),
+    ],
+    ids=["all", "some", "none", "with evidence", "nobody"],
+)
+def test_a_question_is_unanswerable_where_all_annotators_say_so(
+    load: Load, given: list[Row], unanswerable: bool | None, golds: int, dropped: dict[str, int]
+) -> None:
+    """Where they disagree it is not said, and counted; who cannot answer names no gold."""
+    dataset = load(paper(given))
+    (question,) = dataset.questions
+    assert question.is_unanswerable is unanswerable
+    assert len(question.gold_passages) == golds
+    assert dataset.fingerprint.dropped == dropped
+
+
+def test_questions_are_drawn_not_papers(load: Load) -> None:
+    """A smaller sample begins a larger one, and the corpus is only the papers of the questions drawn."""
+    papers = [paper(*[[answer()]] * 3, paper_id=f"19.{number}") for number in range(4)]
+    everything = load(*papers)
+    assert len({question.id for question in everything.questions}) == 12
+    assert {document.id for document in everything.documents} == {f"qasper-19.{number}" for number in range(4)}
+    for count in (1, 2, 5, 12, 20):
+        some = load(*papers, samples=count)
+        assert some.questions == everything.questions[:count]
+        asked_of = {question.id.split(":")[1].split("-")[0] for question in some.questions}
+        assert {document.id for document in some.documents} == {f"qasper-{name}" for name in asked_of}
+
+
+def test_the_order_of_the_papers_does_not_change_the_draw(load: Load) -> None:
+    """The same questions are drawn when the rows come in another order."""
+    papers = [paper([answer()], [UNANSWERABLE], paper_id=f"19.{number}") for number in range(5)]
+    assert load(*papers, samples=4).questions == load(*papers[::-1], samples=4).questions
+
+
+def test_only_what_is_drawn_is_counted_as_dropped(load: Load) -> None:
+    """Dirt in questions that are not asked is not reported."""
+    papers = [paper([answer(evidence=["It is slow."])], paper_id=f"19.{number}") for number in range(3)]
+    assert load(*papers, samples=1).fingerprint.dropped == {ABSENT: 1}
+
+
+def test_loading_twice_gives_the_same_fingerprint(load: Load) -> None:
+    """The same papers are the same questions; other evidence is not."""
+    first, again = (load(paper([answer()])) for _ in range(2))
+    other = load(paper([answer(evidence=[SHORT])]))
+    assert first.fingerprint == again.fingerprint
+    assert first.fingerprint.sha256 != other.fingerprint.sha256
+
+
+@pytest.mark.parametrize(
+    "column", ["id", "title", "abstract", "full_text", "qas", "qas.question_id", "qas.question", "qas.answers"]
+)
+def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> None:
+    """Papers of another shape than the hub's are told by the column, or the part of it, that they lack."""
+    row = paper([answer()])
+    outer, _, inner = column.partition(".")
+    del (row[outer] if inner else row)[inner or outer]
+    with pytest.raises(DatasetError, match=f"no column '{inner or outer}'"):
+        QasperLoader().load(LoadOptions(data_dir=put("qasper", [row], "validation.jsonl")))
+
+
+@pytest.mark.real_rows
+@pytest.mark.skipif(DATA is None, reason="EVALS_REAL_DATA names no folder of real rows")
+def test_the_real_paper_gives_exact_golds_under_its_headings() -> None:
+    """All spans of the real paper are exact, each gold starts in a section of its name, and few are lost."""
+    dataset = QasperLoader().load(LoadOptions(samples=None, data_dir=Path(DATA or "") / "hf"))
+    (document,) = dataset.documents
+    assert len(dataset.questions) == 4
+    assert dataset.fingerprint.dropped == {ABSENT: 2, FLOAT: 1}
+    for question in dataset.questions:
+        assert question.answers
+        assert question.is_unanswerable is False
+        assert text_of(question, [document]) == [gold.text for gold in question.gold_passages] != []
+        for gold in question.gold_passages:
+            start = gold.span[0] if gold.span else -1
+            assert [s.title for s in document.sections if s.start <= start < s.end] == [gold.section]

@@ -1,0 +1,289 @@
+"""RAGBench on small rows."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.datasets.base import LoadOptions
+from evals.datasets.ragbench import DOMAINS, RAGBenchLoader
+from evals.errors import DatasetError
+from evals.schemas import EvalDataset
+
+Row = dict[str, Any]
+Load = Callable[..., EvalDataset]
+FILE = "test-00000-of-00001.parquet"
+UNKNOWN, TWICE = "relevant key of no sentence", "relevant key named twice"
+
+
+def row(row_id: str, relevant: list[str] | None = None, **changes: Any) -> Row:
+    """A row with two documents of two sentences each, and an adherent response."""
+    columns = {
+        "id": row_id,
+        "question": f" What about {row_id}? ",
+        "documents": ["Cats purr. Dogs bark.", "Cows moo. Bees hum."],
+        "response": " They make noise. ",
+        "generation_model_name": "gpt",
+        "documents_sentences": [
+            [["0a", "Cats purr."], ["0b", "Dogs bark."]],
+            [["1a", "Cows moo. "], ["1b", "Bees hum."]],
+        ],
+        "unsupported_response_sentence_keys": [],
+        "adherence_score": True,
+        "all_relevant_sentence_keys": ["0a"] if relevant is None else relevant,
+        "all_utilized_sentence_keys": ["0a"],
+    }
+    return {**columns, **changes}
+
+
+@pytest.fixture
+def load(put: Callable[..., Path]) -> Load:
+    """Load rows of subsets through a data directory; rows without a subset are covidqa's."""
+
+    def read(*rows: Row, config: str | None = None, samples: int | None = None, **subsets: list[Row]) -> EvalDataset:
+        for subset, its in ({"covidqa": list(rows)} if rows else subsets).items():
+            folder = put("ragbench", its, FILE, config=subset)
+        return RAGBenchLoader().load(LoadOptions(data_dir=folder, config=config, samples=samples))
+
+    return read
+
+
+def rows_of(count: int) -> list[Row]:
+    """So many rows of a subset."""
+    return [row(str(number)) for number in range(count)]
+
+
+def subsets_of(dataset: EvalDataset) -> list[str]:
+    """The subset of each question, in order."""
+    return [question.metadata["subset"] for question in dataset.questions]
+
+
+def test_the_documents_with_a_relevant_sentence_are_gold(load: Load) -> None:
+    """Gold is the whole document, with a span that cuts it out; the relevant sentences are the key sentences."""
+    dataset = load(row("a", ["1a", "1b"], documents=["Cats purr. Dogs bark.", "\n Cows moo. Bees hum. "]))
+    (question,) = dataset.questions
+    documents = {document.id: document.text for document in dataset.documents}
+    (gold,) = question.gold_passages
+    assert gold.span is not None
+    assert documents[gold.document_id or ""][slice(*gold.span)] == gold.text == "Cows moo. Bees hum."
+    assert sorted(documents.values()) == ["Cats purr. Dogs bark.", "Cows moo. Bees hum."]
+    assert [(key.text, key.source, key.document_id) for key in question.key_sentences] == [
+        ("Cows moo.", "all_relevant_sentence_keys", gold.document_id),
+        ("Bees hum.", "all_relevant_sentence_keys", gold.document_id),
+    ]
+    assert dataset.fingerprint.dropped == {}
+
+
+def test_a_question_carries_its_subset_and_domain(load: Load) -> None:
+    """What slices group by is there, and the id holds the subset, because ids repeat over subsets."""
+    (question,) = load(cuad=[row("7")]).questions
+    assert question.id == "ragbench:cuad:7"
+    assert question.question == "What about 7?"
+    assert question.is_unanswerable is None
+    assert question.metadata == {"subset": "cuad", "domain": "legal", "reference_model": "gpt"}
+
+
+@pytest.mark.parametrize(
+    ("relevant", "golds", "keys", "dropped"),
+    [
+        ([], 0, 0, {}),
+        (["9z"], 0, 0, {UNKNOWN: 1}),
+        (["0a", "0z", "5a"], 1, 1, {UNKNOWN: 2}),
+        (["0a", "0a", "1b", "0a"], 2, 2, {TWICE: 2}),
+        (["general", "0", "a", "", "0A", " 0a"], 0, 0, {UNKNOWN: 6}),
+        (["general", "general", "1a"], 1, 1, {UNKNOWN: 2}),
+    ],
+    ids=["none", "unknown", "unknown among known", "duplicated", "malformed", "malformed twice"],
+)
+def test_relevant_keys_of_no_use_are_dropped_and_counted(
+    load: Load, relevant: list[str], golds: int, keys: int, dropped: dict[str, int]
+) -> None:
+    """Dirt in the annotation costs the key, not the question, and the fingerprint tells."""
+    dataset = load(row("a", relevant))
+    (question,) = dataset.questions
+    assert (len(question.gold_passages), len(question.key_sentences)) == (golds, keys)
+    assert dataset.fingerprint.dropped == dropped
+
+
+def test_a_null_list_of_relevant_keys_is_no_gold(load: Load) -> None:
+    """A row that was not annotated is asked without gold."""
+    (question,) = load(row("a", all_relevant_sentence_keys=None)).questions
+    assert (question.gold_passages, question.key_sentences) == ([], [])
+
+
+def test_sentences_of_a_document_that_is_not_there_are_dropped_and_counted(load: Load) -> None:
+    """A relevant sentence whose document is lacking has no gold to be in."""
+    dataset = load(row("a", ["0a", "1a"], documents=["Cats purr. Dogs bark."]))
+    (question,) = dataset.questions
+    assert [gold.text for gold in question.gold_passages] == ["Cats purr. Dogs bark."]
+    assert [key.text for key in question.key_sentences] == ["Cats purr."]
+    assert dataset.fingerprint.dropped == {UNKNOWN: 1}
+
+
+def test_equal_documents_of_a_row_are_one_gold(load: Load) -> None:
+    """A document that was retrieved twice is in the corpus once and counts once."""
+    sentences = [[["0a", "Cats purr."]], [["1a", "Cats purr."]]]
+    dataset = load(row("a", ["0a", "1a"], documents=["Cats purr."] * 2, documents_sentences=sentences))
+    assert [gold.text for gold in dataset.questions[0].gold_passages] == ["Cats purr."]
+    assert [document.text for document in dataset.documents] == ["Cats purr."]
+
+
+@pytest.mark.parametrize(("documents", "corpus"), [([], 0), (["", " \n"], 0), (["", "Cows moo."], 1)])
+def test_empty_documents_are_left_out(load: Load, documents: list[str], corpus: int) -> None:
+    """A document without text is neither in the corpus nor gold."""
+    dataset = load(row("a", ["0a"], documents=documents))
+    assert len(dataset.documents) == corpus
+    assert dataset.questions[0].gold_passages == []
+
+
+@pytest.mark.parametrize(
+    ("adherent", "response", "expected"),
+    [
+        (True, " They make noise. ", "They make noise."),
+        (False, "They make noise.", None),
+        (None, "They make noise.", None),
+        (True, None, None),
+        (True, " ", None),
+    ],
+    ids=["adherent", "not adherent", "not annotated", "null", "blank"],
+)
+def test_only_an_adherent_response_is_a_reference(
+    load: Load, adherent: bool | None, response: str | None, expected: str | None
+) -> None:
+    """A generated answer that the documents do not support is not held against the server."""
+    (question,) = load(row("a", adherence_score=adherent, response=response)).questions
+    assert question.expected_answer == expected
+    assert question.metadata["reference_model"] == ("gpt" if expected else None)
+
+
+@pytest.mark.parametrize(
+    ("answers", "model"),
+    [
+        ([(False, "No."), (True, "Yes.")], "model 1"),
+        ([(True, "Yes."), (True, "Yes too.")], "model 0"),
+        ([(True, None), (True, "Yes.")], "model 1"),
+        ([(False, "No."), (False, "Nor this.")], None),
+        ([(False, "No."), (False, "Nor this."), (True, "Yes.")], "model 2"),
+    ],
+)
+def test_a_question_answered_by_several_generators_is_asked_once(
+    load: Load, answers: list[tuple[bool, str | None]], model: str | None
+) -> None:
+    """The first adherent response among them is the reference, wherever it stands."""
+    rows = [
+        row("a", adherence_score=adherent, response=response, generation_model_name=f"model {number}")
+        for number, (adherent, response) in enumerate(answers)
+    ]
+    questions = load(*rows[:1], row("other"), *rows[1:]).questions
+    (question,) = (question for question in questions if question.id == "ragbench:covidqa:a")
+    assert len(questions) == 2
+    assert question.metadata["reference_model"] == model
+    assert question.expected_answer == ("Yes." if model else None)
+
+
+def test_the_same_id_in_two_subsets_is_two_questions(load: Load) -> None:
+    """Ids are unique within a subset only."""
+    dataset = load(cuad=[row("a")], finqa=[row("a")])
+    assert sorted(question.id for question in dataset.questions) == ["ragbench:cuad:a", "ragbench:finqa:a"]
+
+
+def test_subsets_are_drawn_in_turn_and_evenly(load: Load) -> None:
+    """Six questions of three subsets are two of each, one of each before the second of any."""
+    drawn = subsets_of(load(cuad=rows_of(5), finqa=rows_of(5), hagrid=rows_of(5), samples=6))
+    assert set(drawn[:3]) == {"cuad", "finqa", "hagrid"}
+    assert drawn[3:] == drawn[:3]
+
+
+@pytest.mark.parametrize(("samples", "counts"), [(6, (1, 3, 2)), (9, (1, 4, 4)), (20, (1, 5, 5)), (None, (1, 5, 5))])
+def test_a_small_subset_leaves_its_share_to_the_others(
+    load: Load, samples: int | None, counts: tuple[int, int, int]
+) -> None:
+    """A subset with one row gives it, and the rest is shared evenly among those that have more."""
+    drawn = Counter(subsets_of(load(cuad=rows_of(1), finqa=rows_of(5), hagrid=rows_of(5), samples=samples)))
+    assert drawn["cuad"] == counts[0]
+    assert sorted((drawn["finqa"], drawn["hagrid"])) == sorted(counts[1:])
+
+
+def test_a_sample_smaller_than_the_number_of_subsets_opens_only_as_many(load: Load) -> None:
+    """Two questions come from two subsets; the others are not even read."""
+    dataset = load(cuad=rows_of(2), finqa=rows_of(2), hagrid=rows_of(2), samples=2)
+    assert len(set(subsets_of(dataset))) == 2
+    assert dataset.fingerprint.source.count("local files") == 2
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=4), count=st.integers(1, 20), seed=st.integers(0, 99))
+def test_a_smaller_sample_is_a_prefix_of_a_larger_one(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], count: int, seed: int
+) -> None:
+    """Whatever the sizes of the subsets, raising the number of samples only adds questions at the end."""
+    folder = tmp_path_factory.mktemp("data")
+    for subset, size in zip(DOMAINS, sizes, strict=False):
+        path = folder / "ragbench" / subset / "test.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(json.dumps(one) + "\n" for one in rows_of(size)), encoding="utf-8")
+
+    def ids(samples: int | None) -> list[str]:
+        options = LoadOptions(data_dir=folder, samples=samples, seed=seed)
+        return [question.id for question in RAGBenchLoader().load(options).questions]
+
+    everything = ids(None)
+    assert len(everything) == sum(sizes)
+    assert ids(count) == everything[:count]
+
+
+def test_a_config_is_one_subset(load: Load) -> None:
+    """With a name after the colon only that subset is drawn, and the fingerprint says so."""
+    dataset = load(cuad=rows_of(3), finqa=rows_of(3), config="finqa")
+    assert subsets_of(dataset) == ["finqa"] * 3
+    assert dataset.fingerprint.config == "finqa"
+    assert dataset.fingerprint.source == "ragbench/finqa/test (local files)"
+
+
+def test_an_unknown_subset_is_told_with_the_list(load: Load) -> None:
+    """A typing error is met with all the names there are."""
+    with pytest.raises(DatasetError, match="no subset 'covid'") as caught:
+        load(row("a"), config="covid")
+    assert all(subset in (caught.value.hint or "") for subset in DOMAINS)
+
+
+def test_a_subset_without_files_is_told_by_its_path(load: Load) -> None:
+    """A subset that exists but is not in the data directory is another error than one that does not exist."""
+    with pytest.raises(DatasetError, match="no rows of ragbench") as caught:
+        load(row("a"), config="cuad")
+    assert "cuad" in (caught.value.hint or "")
+
+
+def test_loading_twice_gives_the_same_fingerprint(load: Load) -> None:
+    """The same rows are the same questions; another relevant sentence is not."""
+    first, again = (load(row("a", ["0a"])) for _ in range(2))
+    other = load(row("a", ["0b"]))
+    assert first.fingerprint == again.fingerprint
+    assert first.fingerprint.sha256 != other.fingerprint.sha256
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "id",
+        "question",
+        "documents",
+        "response",
+        "generation_model_name",
+        "documents_sentences",
+        "adherence_score",
+        "all_relevant_sentence_keys",
+    ],
+)
+def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> None:
+    """Rows of another shape than the hub's are told by the column that they lack."""
+    line = row("a")
+    del line[column]
+    folder = put("ragbench", [line], "test.jsonl", config="covidqa")
+    with pytest.raises(DatasetError, match=f"no column '{column}'"):
+        RAGBenchLoader().load(LoadOptions(data_dir=folder))

@@ -1,0 +1,115 @@
+"""`markdown`: a comment for a pull request that foreign text cannot break."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.export import export_run
+from evals.export.escaping import escape
+from evals.export.markdown import LIMIT
+from evals.schemas import RetrievedChunk
+
+Build = Callable[..., Any]
+deterministic = settings(derandomize=True, deadline=None, max_examples=300)
+HOSTILE = (
+    "| a | `b` | </details><script>alert(1)</script> @octocat #1 [x](http://evil.example) ![i](x) **bold** ~~s~~"
+    "\n\n# head\n| x |\r\n- [ ] \x1b[31mred \u202egpj www.evil.example GH-7 $x$ \\| &lt; <!-- "
+)
+
+
+def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build) -> None:
+    """Each metric has value, interval, n and bounds, under its group."""
+    run, records = build_run("abc1", {f"q{n}": {"mrr": 0.5 + n / 10, "faithfulness": None} for n in range(3)})
+    run = run.model_copy(update={"notes": ["the server changed"]})
+    document = export_run(run, records, "markdown")
+    assert "### Evaluation: run abc1" in document
+    assert "`abc1` · complete · 3 questions" in document
+    assert "| **retrieval** | | | | | |" in document
+    assert re.search(r"\| `mrr` ↑ \| 0\.600 \| 0\.352 … 0\.848 \| 3 \| – \|", document)
+    assert re.search(r"\| `faithfulness` ↑ \| – \| – \| 0 \| – \| it does not apply \|", document)
+    assert "**Weighted score: 0.600**" in document
+    assert "- the server changed" in document
+    assert "<details>" not in document
+
+
+def test_bounds_are_shown_where_failures_left_questions_out(build_run: Build) -> None:
+    """What the lost questions could have made of a metric stands beside it."""
+    run, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": {"mrr": None}})
+    lost = run.scorecard.metrics[0].model_copy(update={"bounds": (0.5, 1.0)})
+    run = run.model_copy(update={"scorecard": run.scorecard.model_copy(update={"metrics": [lost]}), "error_count": 1})
+    document = export_run(run, records, "markdown")
+    assert "| 0.500 … 1.000 |" in document
+    assert "1 without an answer" in document
+
+
+def hostile_run(build_run: Build) -> Any:
+    run, records = build_run(
+        "a",
+        {f"{HOSTILE}{n}": {"mrr": 0.0} for n in range(40)},
+        questions={
+            f"{HOSTILE}{n}": {
+                "question": HOSTILE * 20,
+                "expected_answer": HOSTILE,
+                "gold_passages": [{"text": "Gold."}],
+            }
+            for n in range(40)
+        },
+        name=HOSTILE,
+        datasets=[HOSTILE],
+        config={"llm_model": HOSTILE},
+        notes=[HOSTILE * 50] * 60,
+    )
+    chunks = [RetrievedChunk(text=HOSTILE * 9, document_name=HOSTILE)] * 5
+    responses = [record.response.model_copy(update={"answer": HOSTILE * 9, "chunks": chunks}) for record in records]
+    hurt = run.scorecard.metrics[0].model_copy(update={"value": None, "reason": HOSTILE})
+    run = run.model_copy(update={"scorecard": run.scorecard.model_copy(update={"metrics": [hurt]})})
+    pairs = zip(records, responses, strict=True)
+    return run, [record.model_copy(update={"response": response}) for record, response in pairs]
+
+
+def test_hostile_text_leaves_table_and_fold_intact(build_run: Build) -> None:
+    """Every row has its six cells, the fold opens and closes once, and nobody is mentioned."""
+    document = export_run(*hostile_run(build_run), "markdown")
+    table = [line for line in document.splitlines() if line.startswith("|")]
+    assert len(table) == 4
+    assert {line.count("|") for line in table} == {7}
+    assert document.count("<details>") == document.count("</details>") == 1
+    assert set(re.findall(r"<[^>]*>", document)) == {"<details>", "</details>", "<summary>", "</summary>", "<br>"}
+    assert not re.search(r"@\w|#\d+\b(?!;)|://|\bwww\.|\bGH-\d|[\x00-\x08\x0b-\x1f\u202e]", document)
+    assert [line for line in document.splitlines() if line.startswith("#")] == [document.splitlines()[0]]
+
+
+def test_it_fits_into_a_comment(build_run: Build) -> None:
+    """However many failures and notes there are, and the fold is closed all the same."""
+    document = export_run(*hostile_run(build_run), "markdown")
+    assert len(document) < LIMIT
+    assert document.endswith("</details>\n")
+    assert "`evals show` lists them all" in document
+
+
+def test_a_scorecard_of_very_many_metrics_is_cut_at_a_row(build_run: Build) -> None:
+    """A table that has no room ends with a row that says so."""
+    names = {f"recall_at_{k}": 0.5 for k in range(1, 900)}
+    document = export_run(*build_run("a", {"q1": names, "q2": names}), "markdown")
+    assert len(document) < LIMIT
+    assert "\n| … | | | | | |\n" in document
+
+
+@deterministic
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_escaped_text_is_one_line_of_text(text: str) -> None:
+    """Nothing that Markdown, HTML or a mention begins with is left."""
+    escaped = escape(text)
+    assert "\n" not in escaped
+    assert "\r" not in escaped
+    assert not re.search(r"[<>|`*\[\]\\~_$]|@(?!&#8203;)|&(?!#\d+;)", escaped)
+
+
+@pytest.mark.parametrize("text", ["Plain text, with 3 numbers: 4.5 % (yes).", "Wo ist Zürich?", "C# and F#"])
+def test_plain_text_stays_readable(text: str) -> None:
+    """What needs no escaping is not escaped."""
+    assert escape(text) == text

@@ -1,0 +1,99 @@
+"""The fixtures, for every conftest.py that takes them over."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SERVER = Path(__file__).with_name("server.py")
+
+
+class MessagesApi:
+    """An imitation of the Messages API in a process of its own.
+
+    Attributes:
+        url: For ``base_url`` or ANTHROPIC_BASE_URL.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, str(SERVER), "--port", "0", *arguments]
+        pipe = subprocess.PIPE
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+        assert self._child.stdout is not None
+        self.url = f"http://127.0.0.1:{json.loads(self._child.stdout.readline())['port']}"
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def script(self, *rules: dict[str, Any]) -> None:
+        """Replace the rules.
+
+        Raises:
+            ValueError: They are not understood.
+        """
+        self._ask("/__script", list(rules))
+
+    def log(self) -> list[dict[str, Any]]:
+        """The requests received."""
+        return self._ask("/__log")  # type: ignore[no-any-return]
+
+    def stats(self) -> dict[str, Any]:
+        """How many there were, by status, and how many at the same time."""
+        return self._ask("/__stats")  # type: ignore[no-any-return]
+
+    def reset(self) -> None:
+        """Forget rules, log, counts and cache."""
+        self._ask("/__reset", {})
+
+    def close(self) -> int:
+        """End the process by closing its stdin; returns its exit code."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._child.stdin.close()
+        code = self._child.wait(timeout=10)
+        self._child.stdout.close()
+        return code
+
+    def _ask(self, path: str, content: Any = None) -> Any:
+        data = None if content is None else json.dumps(content).encode()
+        try:
+            with self._opener.open(urllib.request.Request(self.url + path, data), timeout=10) as reply:  # noqa: S310
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise ValueError(json.load(error)["error"]) from None
+
+
+@pytest.fixture(scope="session")
+def start_messages_api() -> Iterator[Callable[..., MessagesApi]]:
+    """Start an imitation with the arguments given, once for each set of arguments."""
+    running: dict[tuple[str, ...], MessagesApi] = {}
+
+    def start(*arguments: str) -> MessagesApi:
+        if arguments not in running:
+            running[arguments] = MessagesApi(*arguments)
+        running[arguments].reset()
+        return running[arguments]
+
+    yield start
+    for api in running.values():
+        api.close()
+
+
+@pytest.fixture
+def messages_api(start_messages_api: Callable[..., MessagesApi]) -> MessagesApi:
+    """An imitation of the Messages API without rules, log or cache."""
+    return start_messages_api()
+
+
+@pytest.fixture(scope="session")
+def serving_messages_api() -> Callable[..., AbstractAsyncContextManager[Any]]:
+    """The same in the loop of the test: an asynchronous context manager that gives the imitation."""
+    from messages_api.server import serving  # noqa: PLC0415 - most tests need the process only
+
+    return serving

@@ -1,0 +1,261 @@
+"""A loopback imitation of Anthropic's Messages API for tests. IT IS NO JUDGE: no model stands behind it.
+
+It refuses what the real API refuses (version 2026-10-21), and otherwise replies what the test told it to reply: by
+default the requested schema filled in with first values. Nothing it says about a text means anything. It listens on
+127.0.0.1 only.
+
+``python tests/messages_api/server.py --port 0 [--delay SECONDS]`` prints one line ``{"port": N}`` and ends when its
+stdin does. In the loop of a test: ``async with serving() as api``. In both, beside the API itself:
+
+- ``POST /__script`` with a list of rules (see :mod:`messages_api.script`) replaces the rules;
+- ``GET /__log`` lists the requests received, ``GET /__stats`` counts them;
+- ``POST /__reset`` forgets rules, log and cache.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from messages_api.content import PromptCache, count_input
+from messages_api.ledger import Entry, Ledger
+from messages_api.rejection import Rejection
+from messages_api.replies import Responder, compose, scripted_error
+from messages_api.request_rules import MAX_BYTES, check_count, check_head, check_message
+from messages_api.responder import respond
+from messages_api.script import DEFAULT, Script, ScriptError
+
+RESPONDERS: dict[str, Responder] = {"judge": respond}
+"""What a rule can name as ``python``."""
+
+Answer = Callable[[Request, Entry, Any], Awaitable[Response]]
+
+
+class _Hung(Exception):  # noqa: N818 - asked for by the script, or by the client's leaving
+    """The connection ends without a reply."""
+
+
+class Imitation:
+    """The API and what it remembers."""
+
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self._delay_s = delay_s
+        self.url = ""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget rules, log, counts and cache. A request still in flight is written to the old log."""
+        self._script = Script()
+        self._ledger = Ledger()
+        self._cache = PromptCache()
+
+    def script(self, *rules: dict[str, Any]) -> None:
+        """Replace the rules.
+
+        Raises:
+            ScriptError: They are not understood.
+        """
+        self._script = Script(rules, frozenset(RESPONDERS))
+
+    def log(self) -> list[dict[str, Any]]:
+        """The requests received."""
+        return self._ledger.log()
+
+    def stats(self) -> dict[str, Any]:
+        """How many there were, by status, and how many at the same time."""
+        return self._ledger.stats()
+
+    def app(self) -> Starlette:
+        """The application."""
+        routes = [
+            Route("/v1/messages", self._exchange(self._message), methods=["POST"]),
+            Route("/v1/messages/count_tokens", self._exchange(self._count), methods=["POST"]),
+            Route("/__script", self._take_script, methods=["POST"]),
+            Route("/__log", lambda _: JSONResponse(self.log())),
+            Route("/__stats", lambda _: JSONResponse(self.stats())),
+            Route("/__reset", self._take_reset, methods=["POST"]),
+        ]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _unknown_route})
+
+    async def _take_script(self, request: Request) -> Response:
+        try:
+            rules = json.loads(await request.body())
+            self.script(*rules if isinstance(rules, list) else [rules])
+        except (json.JSONDecodeError, ScriptError) as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse({"rules": len(rules)})
+
+    async def _take_reset(self, _: Request) -> Response:
+        self.reset()
+        return JSONResponse({})
+
+    def _exchange(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+        """Log what is answered, and give each reply its request id."""
+
+        async def respond_to(request: Request) -> Response:
+            ledger = self._ledger
+            entry = ledger.open(request.method, request.url.path, dict(request.headers))
+            try:
+                response = await self._answer(request, entry, answer)
+                response.headers["request-id"] = entry.request_id
+                entry.status = response.status_code
+            except (_Hung, ClientDisconnect):
+                request.state.transport.close()
+                response = Response()
+            finally:
+                ledger.close(entry)
+            return response
+
+        return respond_to
+
+    async def _answer(self, request: Request, entry: Entry, answer: Answer) -> Response:
+        try:
+            entry.body = await _read(request)
+            check_head(request.headers)
+            return await answer(request, entry, entry.body)
+        except Rejection as refused:
+            body = refused.body | {"request_id": entry.request_id}
+            return JSONResponse(body, status_code=refused.status, headers=refused.headers)
+
+    async def _message(self, request: Request, entry: Entry, body: Any) -> Response:
+        body = check_message(body)
+        entry.rule, then = self._script.pick(body)
+        cache = self._cache
+        charge = cache.look_up(body)
+        await _pause(request, self._delay_s)
+        while "slow" in then:
+            await _pause(request, then["slow"])
+            then = then.get("then", DEFAULT)
+        if "drop" in then:
+            raise _Hung
+        if "status" in then:
+            raise scripted_error(then)
+        message = compose(then, body, charge, entry.number, RESPONDERS)
+        cache.store(charge)
+        return JSONResponse(message)
+
+    async def _count(self, request: Request, _: Entry, body: Any) -> Response:
+        body = check_count(body)
+        await _pause(request, self._delay_s)
+        return JSONResponse({"input_tokens": count_input(body)})
+
+
+async def _read(request: Request) -> Any:
+    """The body; what is too large is read to its end, so that the client gets to see the reply."""
+    size, parts = 0, []
+    async for part in request.stream():
+        size += len(part)
+        if size <= MAX_BYTES:
+            parts.append(part)
+    if size > MAX_BYTES:
+        raise Rejection(413, "Request exceeds the maximum allowed number of bytes.")
+    try:
+        return json.loads(b"".join(parts))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Rejection(400, f"The request body is not valid JSON: {error}") from None
+
+
+async def _pause(request: Request, seconds: float) -> None:
+    """Wait, unless the client leaves: after the body, all there is to receive is its leaving."""
+    if seconds > 0:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(request.receive(), seconds)
+            raise _Hung
+
+
+def _unknown_route(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return JSONResponse(Rejection(status, "Not found").body, status_code=status)
+
+
+class _ClosableProtocol(H11Protocol):
+    """Lets the application close the connection under a request."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and leaves signals to the process."""
+
+    def __init__(self, app: Starlette, on_listening: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="asyncio",
+                http=_ClosableProtocol,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self._on_listening = on_listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_listening()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def serving(delay_s: float = 0.0) -> AsyncIterator[Imitation]:
+    """Serve in the running loop, without a thread or a process."""
+    api, listening = Imitation(delay_s), asyncio.Event()
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
+        api.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = _Server(api.app(), listening.set)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        await listening.wait()
+        try:
+            yield api
+        finally:
+            server.should_exit = True
+            await task
+
+
+def _end_with_stdin() -> None:
+    """There is nothing to save: the process ends at once."""
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    parser = argparse.ArgumentParser(description="A loopback imitation of the Messages API for tests. It is no judge.")
+    parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="before every reply")
+    args = parser.parse_args()
+    with socket.create_server(("127.0.0.1", args.port), backlog=512) as listener:
+        port = listener.getsockname()[1]
+        server = _Server(Imitation(args.delay).app(), lambda: print(json.dumps({"port": port}), flush=True))
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
+        server.run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
