@@ -19,6 +19,13 @@ BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 HOME = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of tests/test_rag_eval.py."""
+    group = parser.getgroup("evals")
+    group.addoption("--run-eval", action="store_true", help="evaluate RAG_SERVER_URL, or the embedded server")
+    group.addoption("--eval-samples", type=int, default=5, metavar="N", help="questions of that evaluation (5)")
+
+
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, URL or proxy of the machine reaches a test."""

@@ -74,7 +74,7 @@ class _Hub(BaseHTTPRequestHandler):
         else:
             self._answer(404)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 - the name that the library calls
 
     def _file(self, path: Path) -> None:
         if path.is_file():

@@ -77,7 +77,7 @@ def by_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int | No
 def test_a_clone_gives_the_same_questions_as_local_files(
     by_hub: dict[tuple[str, int | None], dict[str, Any]], name: str, samples: int | None
 ) -> None:
-    """Questions, gold and what was dropped do not depend on the library that reads the rows; only the source differs."""
+    """Questions, gold and what was dropped do not depend on the library that reads the rows; the source does."""
     options = LoadOptions(samples=samples, data_dir=Path(DATA or "") / "hf")
     by_files = get_loader(name).load(options).fingerprint.model_dump()
     cloned = dict(by_hub[name, samples])

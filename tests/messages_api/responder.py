@@ -32,6 +32,7 @@ def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     unsupported with an empty quote. All else is filled in as :func:`fill` does.
     """
     reply: dict[str, Any] = fill(schema)
+    reply |= {name: "" for name in _QUOTE_NAMES if name in reply}  # what is made up stands nowhere
     if "contexts" not in data or not ("claims" in data or "answer" in data):
         return reply
     for name, part in resolve(schema, schema)["properties"].items():

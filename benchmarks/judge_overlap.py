@@ -1,0 +1,92 @@
+"""How much longer a run with a judge takes than the longer of asking alone and judging alone; the goal is 1.15.
+
+    python benchmarks/judge_overlap.py [--questions 200]
+
+The server takes 50 ms an answer, the judge 80 ms a verdict; both are imitations on loopback.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from cpu_per_question import MOCK, write_questions
+
+from evals.config import EvalConfig
+from evals.judges.base import Call, Reply
+from evals.judges.llm_judge import LLMJudge
+from evals.rescoring import rescore
+from evals.runner import EvaluationRunner
+from evals.schemas import EvalRun
+
+DELAY_S = 0.08
+REPLIES = {
+    "claims": {"claims": [], "injection_suspected": False},
+    "quote": {"justification": "", "quote": "", "verdict": "relevant", "injection_suspected": False},
+}
+
+
+class Slow:
+    """A judge that always says the same, after a while."""
+
+    model, origin = "benchmark", "http://127.0.0.1"
+
+    async def complete(self, call: Call) -> Reply:
+        """Wait, then reply in the form that was asked for."""
+        await asyncio.sleep(DELAY_S)
+        form = "claims" if "claims" in call.schema["properties"] else "quote"
+        return Reply(text=json.dumps(REPLIES[form]), stop="end", model=self.model, usage=None)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+def timed(work: object) -> tuple[float, EvalRun]:
+    """Seconds of a run, and the run."""
+    start = time.perf_counter()
+    run = asyncio.run(work)  # type: ignore[arg-type]
+    return time.perf_counter() - start, run
+
+
+def main() -> None:
+    """Measure asking alone, judging alone, and both."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=200)
+    count = parser.parse_args().questions
+    import evals.rescoring
+    import evals.runner
+
+    for module in (evals.rescoring, evals.runner):
+        module.make_judge = lambda config: LLMJudge(Slow(), concurrency=config.judge.concurrency)  # type: ignore[attr-defined]
+    import os
+
+    os.environ["ANTHROPIC_API_KEY"] = "benchmark"
+    server = subprocess.Popen([sys.executable, str(MOCK), "--delay", "0.05"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+        with tempfile.TemporaryDirectory() as folder:
+            questions = Path(folder) / "questions.jsonl"
+            write_questions(questions, count)
+            keys = {"dataset_file": questions, "samples_per_dataset": None, "preflight": False, "warmup": 0}
+            config = EvalConfig(**keys, runs_dir=Path(folder) / "runs", server={"url": url}, concurrency=8)
+            silent = EvalConfig.build(config.as_written(), {"judge": {"enabled": False}})
+            timed(EvaluationRunner(silent).run())
+            asking, plain = timed(EvaluationRunner(silent).run())
+            judging, _ = timed(rescore(plain, config))
+            both, _ = timed(EvaluationRunner(config).run())
+    finally:
+        server.kill()
+        server.wait()
+    print(f"asking alone   {asking:6.2f} s")
+    print(f"judging alone  {judging:6.2f} s")
+    print(f"both           {both:6.2f} s")
+    print(f"ratio          {both / max(asking, judging):6.2f}")
+
+
+if __name__ == "__main__":
+    main()
