@@ -154,6 +154,7 @@ def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import datasets  # noqa: PLC0415 - a second and 150 MB
     import httpx2  # noqa: PLC0415 - what the hub's client raises
 
