@@ -9,17 +9,17 @@ from secrets import token_hex
 
 from evals.client import RAGClient
 from evals.client.mapping import MappingError
+from evals.conclusion import conclude
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judging import Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
-from evals.outcomes import count_outcomes, notes_on_answers, package_versions, status_of
+from evals.outcomes import notes_on_answers, package_versions
 from evals.plan import check_config, make_judge, wants_judge
-from evals.pricing import with_prices
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ResponseError
 from evals.schemas.results import JudgeRecord
-from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score, score_records
+from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
 
 
@@ -63,21 +63,16 @@ async def rescore(
     else:
         records = [record.model_copy(update={"verdicts": []}) for record in records]
     observer.phase("scoring")
-    scored = score_records(with_prices(metrics, config.prices, run.config), records, settings)
-    scorecard = make_scorecard(metrics, scored, settings)
-    outcomes = count_outcomes(scored, settings, source.outcomes.warmup_ms)
-    finished = run.model_copy(
-        update={
-            "completed_at": datetime.now(UTC).replace(microsecond=0),
-            "scorecard": scorecard,
-            "weighted_score": make_weighted_score(scorecard, config.scoring, answered=outcomes.answered),
-            "outcomes": outcomes,
-            "error_count": sum(outcomes.transport.values()),
-            "status": status_of(outcomes, config.max_error_rate, ended_early=False),
-            "judge": judged,
-            "duration_s": round(time.monotonic() - started, 3),
-            "notes": notes_on_answers(scored, concurrency=source.concurrency, usage_limit=spec.usage_needs_concurrency),
-        }
+    finished, scored = conclude(
+        run,
+        records,
+        metrics,
+        settings,
+        config,
+        warmup_ms=source.outcomes.warmup_ms,
+        judge=judged,
+        duration_s=round(time.monotonic() - started, 3),
+        notes=notes_on_answers(records, concurrency=source.concurrency, usage_limit=spec.usage_needs_concurrency),
     )
     store.compact(finished, scored)
     store.save(finished)

@@ -1,10 +1,9 @@
 """`EvaluationRunner`: plan → ask → score → save."""
 
 import asyncio
-import gc
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -13,6 +12,7 @@ from typing import Any
 from evals.asking import StopRule, ask_all
 from evals.client import RAGClient
 from evals.client.ingest import ingest
+from evals.conclusion import conclude
 from evals.config import EvalConfig
 from evals.embedded import embedded_server
 from evals.errors import (
@@ -27,12 +27,11 @@ from evals.judges.llm_judge import LLMJudge
 from evals.judging import Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
-from evals.outcomes import count_outcomes, notes_on_answers, package_versions, status_of
+from evals.outcomes import notes_on_answers, package_versions
 from evals.plan import Workload, check_config, load_workload, make_judge, wants_judge
 from evals.preflight import check_probes, corpus_listed, to_probe
-from evals.pricing import with_prices
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
-from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score, score_records
+from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
 from evals.sync import run_anywhere
 
@@ -294,26 +293,20 @@ class EvaluationRunner:
             )
             for question in self._workload.questions
         ]
-        metrics = with_prices(self._metrics, self.config.prices, run.config)
-        with _without_collector():
-            records = score_records(metrics, plain, self._settings)
-        scorecard = make_scorecard(metrics, records, self._settings)
-        outcomes = count_outcomes(records, self._settings, self._warmup)
         start = run.server.snapshot_start
         changed = _changed(start, snapshot_end)
-        finished = run.model_copy(
-            update={
-                "completed_at": datetime.now(UTC).replace(microsecond=0),
-                "scorecard": scorecard,
-                "weighted_score": make_weighted_score(scorecard, self.config.scoring, answered=outcomes.answered),
-                "error_count": sum(outcomes.transport.values()),
-                "status": status_of(outcomes, self.config.max_error_rate, ended_early=self._budget_ended),
-                "outcomes": outcomes,
-                "judge": self._judging.record() if self._judging else None,
-                "server": run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
-                "duration_s": round(run.duration_s + time.monotonic() - started, 3),
-                "notes": list(dict.fromkeys([*run.notes, *self._notes, *self._closing_notes(records, changed)])),
-            }
+        finished, records = conclude(
+            run,
+            plain,
+            self._metrics,
+            self._settings,
+            self.config,
+            warmup_ms=self._warmup,
+            ended_early=self._budget_ended,
+            judge=self._judging.record() if self._judging else None,
+            server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
+            duration_s=round(run.duration_s + time.monotonic() - started, 3),
+            notes=list(dict.fromkeys([*run.notes, *self._notes, *self._closing_notes(plain, changed)])),
         )
         self.store.compact(finished, records)
         self.store.save(finished)
@@ -346,15 +339,3 @@ def _changed(start: dict[str, Any], end: dict[str, Any] | None) -> bool | None:
     """Whether what could be read at both ends differs; None where nothing could."""
     both = [path for path, body in start.items() if body is not None and (end or {}).get(path) is not None]
     return any(start[path] != (end or {})[path] for path in both) if both else None
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the cyclic collector: records hold no cycles, and it would walk over all of them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

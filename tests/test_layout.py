@@ -17,7 +17,7 @@ LEVELS = (
     ("client", "datasets", "judges", "store"),
     ("config",),
     ("scoring", "gates", "pricing", "observer"),
-    ("outcomes", "judging"),
+    ("outcomes", "judging", "conclusion"),
     ("plan", "asking", "preflight", "embedded"),
     ("runner", "rescoring"),
     ("diagnosis", "sensitivity", "compare", "export", "report"),

@@ -24,6 +24,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     out.print(_head(run))
     out.print(scorecard_table(run))
     _print_weighted(out, run)
+    _print_judge(out, run)
     for note in run.notes:
         out.print(clean(f"! {note}"), style="yellow")
 
@@ -94,6 +95,19 @@ def _print_weighted(out: Console, run: EvalRun) -> None:
             out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
     if weighted.left_out:
         out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
+
+
+def _print_judge(out: Console, run: EvalRun) -> None:
+    """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
+    judge = run.judge
+    if judge is None:
+        return
+    cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    parts = [f"{judge.calls} calls", f"{judge.cached} from the cache"]
+    parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
+    parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
+    parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
+    out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
 
 
 def _feeds(run: EvalRun) -> dict[str, list[str]]:

@@ -1,5 +1,7 @@
 """Abstention: does the server decline exactly the questions that cannot be answered?"""
 
+from abc import abstractmethod
+
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.case import Case
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
@@ -26,9 +28,9 @@ class _Abstention(BaseMetric):
         holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
         return self.result(holds, abstained=case.abstained)
 
+    @abstractmethod
     def holds(self, abstained: bool, unanswerable: bool) -> bool:
         """Whether the question counts."""
-        raise NotImplementedError
 
 
 class UnanswerableAccuracy(_Abstention):

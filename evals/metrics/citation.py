@@ -4,6 +4,8 @@ A citation inherits the match of the chunk that it resolves to. One that resolve
 counted as `invalid`; a source cited twice counts once. An answer that abstains has nothing to cite.
 """
 
+from abc import abstractmethod
+
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
 from evals.metrics.cited import CitedSource
@@ -23,9 +25,9 @@ class _Citation(BaseMetric):
             return self.undefined("the answer abstains")
         return self.measure_sources(case, case.cited)
 
+    @abstractmethod
     def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
         """Measure the distinct cited sources of an answer."""
-        raise NotImplementedError
 
 
 class CitationPrecision(_Citation):

@@ -5,6 +5,7 @@ be parsed or reached gives no score: such questions are counted apart (`judge`),
 verdict give the median of their scores.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, ClassVar, Protocol
@@ -50,17 +51,17 @@ class _Judged(BaseMetric):
             case.verdicts = run_anywhere(_decide(self.judge, self.requests(case)))
         return self.score(case)
 
+    @abstractmethod
     def settled(self, case: Case) -> MetricResult | None:
         """The result where no judge is needed to know it; None where one is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def data(self, case: Case) -> dict[str, Any]:
         """What the judge is given to examine."""
-        raise NotImplementedError
 
+    @abstractmethod
     def grade(self, reply: Mapping[str, Any]) -> tuple[float | None, dict[str, Any]]:
         """The score of one reply, None where the judge could not tell, and its details."""
-        raise NotImplementedError
 
     def requests(self, case: Case) -> list[VerdictRequest]:
         if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):

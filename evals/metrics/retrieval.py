@@ -1,5 +1,6 @@
 """Retrieval: were the right chunks found, and how high do they stand?"""
 
+from abc import abstractmethod
 from typing import ClassVar
 
 from evals.metrics.base import AtK, BaseMetric, Need
@@ -18,9 +19,9 @@ class _Retrieval(BaseMetric):
         matches = case.matches
         return self.result(self.value(case, matches.hits), **matches.evidence)
 
+    @abstractmethod
     def value(self, case: Case, hits: list[bool]) -> float:
         """The metric's number, given which ranks are relevant."""
-        raise NotImplementedError
 
 
 class RecallAtK(AtK, _Retrieval):

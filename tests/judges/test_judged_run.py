@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from evals.cli.console import console
+from evals.cli.report import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.rescoring import rescore
@@ -179,3 +181,13 @@ def test_repeats_are_recorded_with_their_disagreement(judged: Callable[..., Eval
     run = judged(judge={"repeats": 2}, samples_per_dataset=6)
     assert run.judge is not None
     assert (run.judge.repeats, run.judge.flip_rate) == (2, 0.0)
+
+
+def test_the_judge_and_its_cost_are_shown(judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls, tokens, money and failures of the judge stand apart from the server's."""
+    run = judged(samples_per_dataset=6)
+    print_run(console(), run)
+    out = capsys.readouterr().out
+    assert run.judge is not None
+    assert f"judge {run.judge.model}: {run.judge.calls} calls" in out
+    assert f"${run.judge.cost_usd:.4f}" in out

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,23 @@ def test_another_model_or_address_is_another_question(tmp_path: Path, changed: C
     backend = changed()
     assert decide(backend, cache=cache).cached is False
     assert len(backend.calls) == 1
+
+
+def test_another_prompt_is_another_question() -> None:
+    """Instructions, form and data are in the key, and so is which repeat it is."""
+    backend = Scripted(says(RIGHT))
+    call = Call("system", "data", {"type": "object"}, 100)
+    keys = {
+        JudgeCache.key(backend, changed, 0)
+        for changed in (
+            call,
+            replace(call, system="x"),
+            replace(call, content="x"),
+            replace(call, schema={}),
+            replace(call, max_tokens=1),
+        )
+    }
+    assert len(keys | {JudgeCache.key(backend, call, 1)}) == 6
 
 
 def test_failures_are_never_stored(tmp_path: Path) -> None:
