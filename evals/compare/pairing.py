@@ -99,6 +99,8 @@ def _about_questions(pairing: Pairing) -> list[str]:
 
 def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
     warnings = [f"run {run.id} is {run.status}" for run in runs if run.status != "complete"]
+    if len({run.judge is None for run in runs}) > 1:
+        warnings.append("some runs were judged while they asked, which takes this machine's time: mind it in latency")
     if len({run.concurrency for run in runs}) > 1:
         widths = ", ".join(f"{run.id} {run.concurrency}" for run in runs)
         warnings.append(f"the runs had different concurrency ({widths}): no verdict on latency")
