@@ -1,11 +1,10 @@
 """From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from evals.collector import seldom_collecting
 from evals.config import EvalConfig
 from evals.metrics.base import BaseMetric
 from evals.outcomes import count_outcomes, status_of
@@ -41,7 +40,7 @@ def conclude(
         The run and the scored records; nothing is saved yet.
     """
     priced = with_prices(metrics, config.prices, run.config)
-    with _without_collector():
+    with seldom_collecting():
         scored = score_records(priced, records, settings)
     scorecard = make_scorecard(priced, scored, settings)
     outcomes = count_outcomes(scored, settings, warmup_ms)
@@ -57,15 +56,3 @@ def conclude(
         }
     )
     return concluded, scored
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pause the cyclic collector: records hold no cycles, and it would walk over all of them again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

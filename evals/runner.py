@@ -12,6 +12,7 @@ from typing import Any
 from evals.asking import StopRule, ask_all
 from evals.client import RAGClient
 from evals.client.ingest import ingest
+from evals.collector import seldom_collecting
 from evals.conclusion import conclude
 from evals.config import EvalConfig
 from evals.embedded import embedded_server
@@ -112,6 +113,7 @@ class EvaluationRunner:
         self._metrics = check_config(self.config)
         self.store.prepare()
         async with AsyncExitStack() as stack:
+            stack.enter_context(seldom_collecting())
             if wants_judge(self.config, self._metrics):
                 self._judge = make_judge(self.config)
                 self._settings = replace(self._settings, judged=True)

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 
 LEVELS = (
-    ("errors", "version", "sync"),
+    ("errors", "version", "sync", "collector"),
     ("schemas",),
     ("metrics", "stats", "bootstrap", "formatting"),
     ("client", "datasets", "judges", "store"),

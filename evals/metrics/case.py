@@ -6,7 +6,7 @@ from functools import cached_property
 
 from evals.metrics.abstention_detector import is_abstention
 from evals.metrics.cited import CitedSource, cited_sources
-from evals.metrics.matching import Matches, MatchSettings, match
+from evals.metrics.matching import Matches, MatchSettings, match, originals
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 
 
@@ -44,4 +44,4 @@ class Case:
     def cited(self) -> list[CitedSource]:
         """The distinct cited sources, each with the chunk that it resolves to."""
         chunks = self.response.chunks or []
-        return cited_sources(self.response.citations or [], chunks, self.matches.original, self.citation_base)
+        return cited_sources(self.response.citations or [], chunks, originals(chunks), self.citation_base)

@@ -110,7 +110,7 @@ class Matches:
 
 def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settings: MatchSettings) -> Matches:
     """Compare every distinct chunk with every gold."""
-    result = Matches(by_chunk=[{} for _ in chunks], original=_originals(chunks))
+    result = Matches(by_chunk=[{} for _ in chunks], original=originals(chunks))
     distinct = [place for place, original in enumerate(result.original) if place == original]
     rules = _AUTO if settings.rule == "auto" else (settings.rule,)
     for index, gold in enumerate(golds):
@@ -141,7 +141,7 @@ def document_key(name: str) -> str:
     return (stem if dot and stem and ending.lower() in _ENDINGS else base).casefold()
 
 
-def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
+def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
     """For each chunk the place of the first one with the same id, or the same text of the same document."""
     first: dict[object, int] = {}
     return [
