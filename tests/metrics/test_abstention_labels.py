@@ -1,6 +1,6 @@
 """The detector on labelled answers: some to develop on, others held out to see how well it generalises.
 
-The labels were written before the rules, by hands that had not seen them; docs/abstention.md gives the figures.
+The labels were written by hands that had not seen the rules; docs/abstention.md gives the figures and their history.
 """
 
 import json
