@@ -5,6 +5,8 @@ import inspect
 import sys
 from pathlib import Path
 
+from evals.metrics import BaseMetric
+from evals.metrics.describe import facts
 from evals.metrics.registry import metric_classes
 from evals.schemas import MetricGroup
 
@@ -26,16 +28,9 @@ def metrics_page() -> str:
     return "\n".join(parts)
 
 
-def _section(cls: type) -> str:
-    low, high = ("–" if end is None else f"{end:g}" for end in (cls.low, cls.high))
-    better = {True: "higher is better", False: "lower is better", None: "–"}[cls.higher_is_better]
-    needs = ", ".join(sorted(need.value for need in cls.needs)) or "nothing but an answer"
-    facts = f"unit {cls.unit}; {low} … {high}; {better}; over a run: {cls.aggregation.value}; needs {needs}"
-    suites = ", ".join(sorted(cls.suites))
-    return (
-        f"### `{cls.pattern()}`\n\n{inspect.cleandoc(cls.__doc__ or '')}\n\n"
-        f"*{facts}; suites: {suites}; judge calls a question: {cls.judge_calls}.*\n"
-    )
+def _section(cls: type[BaseMetric]) -> str:
+    declared = "; ".join(f"{label}: {text}" for label, text in facts(cls).items() if label != "group")
+    return f"### `{cls.pattern()}`\n\n{inspect.cleandoc(cls.__doc__ or '')}\n\n*{declared}.*\n"
 
 
 def configuration_page() -> str:

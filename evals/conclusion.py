@@ -52,6 +52,7 @@ def conclude(
             "error_count": sum(outcomes.transport.values()),
             "status": status_of(outcomes, config.max_error_rate, ended_early=ended_early),
             "outcomes": outcomes,
+            "semantics": settings.semantics.names() if settings.semantics is not None else None,
             **fields,
         }
     )

@@ -7,16 +7,23 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from evals.client.profile import first_problem, merge, read_yaml, resolve_spec
-from evals.client.redaction import without_credentials
+from evals.client.redaction import public_url, without_credentials
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, UnknownNameError
+from evals.judges.address import problem_with_address
+from evals.judges.backends import PROVIDERS, split_model
 from evals.metrics.matching import MatchSettings, Rule
+from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
+from evals.semantics.loading import ModelChoice
 
 DEFAULT_SUITE = "core"
 DEFAULT_RUNS_DIR = "data/eval_runs"
+DEFAULT_PROVIDER = "anthropic"
+_DEFAULT_JUDGE = "claude-sonnet-5-5"
 _THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
@@ -46,13 +53,23 @@ class MatchConfig(Record):
         return MatchSettings(**self.model_dump())
 
 
+def _spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """The judge's keys with `provider:model` taken apart; the prefix goes before the provider."""
+    data = dict(judge)
+    provider, model = split_model(data["model"]) if isinstance(data.get("model"), str) else (None, None)
+    return {**data, "provider": provider, "model": model} if provider else data
+
+
 class JudgeConfig(Record):
     """The LLM judge of the generation metrics."""
 
     enabled: bool = True
-    model: str = "claude-sonnet-5-5"
+    provider: str = DEFAULT_PROVIDER
+    """Whose API it is reached by: a name in `evals.judges.backends.PROVIDERS`."""
+    model: str = _DEFAULT_JUDGE
+    """`provider:model` gives both."""
     base_url: str | None = None
-    """Another address of the Messages API; ANTHROPIC_BASE_URL where None."""
+    """Another address of the provider's API; ANTHROPIC_BASE_URL or OPENAI_BASE_URL where None."""
     repeats: int = Field(default=1, ge=1, le=10)
     """How often each decision is made; the median counts, and how often they disagree is recorded."""
     concurrency: int = Field(default=8, ge=1, le=256)
@@ -60,6 +77,72 @@ class JudgeConfig(Record):
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
     max_cost_usd: Finite | None = Field(default=None, gt=0)
     """No call starts once so much was spent; the run is partial then."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _long_form(cls, data: Any) -> Any:
+        return _spell_out_model(data) if isinstance(data, Mapping) else data
+
+    @field_validator("provider")
+    @classmethod
+    def _provider_exists(cls, provider: str) -> str:
+        if provider not in PROVIDERS:
+            raise ValueError(f"no such provider: {provider!r} (there are {', '.join(PROVIDERS)})")
+        return provider
+
+    @field_validator("base_url")
+    @classmethod
+    def _address_can_be_one(cls, base_url: str | None) -> str | None:
+        problem = None if base_url is None else problem_with_address(base_url)
+        if problem:
+            raise ValueError(problem)
+        return base_url
+
+    @model_validator(mode="after")
+    def _model_is_the_providers(self) -> Self:
+        if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == _DEFAULT_JUDGE):
+            raise PydanticCustomError(
+                "judge_model",
+                "name a model of {provider}",
+                {
+                    "provider": self.provider,
+                    "hint": f"{self.provider}:NAME is one of {self.provider} (--judge-model); "
+                    f"for Claude write {DEFAULT_PROVIDER}:{_DEFAULT_JUDGE}",
+                },
+            )
+        return self
+
+
+class SemanticConfig(Record):
+    """The models that compare texts by meaning (extra `semantic`; see docs/semantic.md)."""
+
+    embedder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    """A model of sentence-transformers: its id on the hub, or its folder."""
+    bert_score_model: str = "microsoft/deberta-xlarge-mnli"
+    """The model of BERTScore: its id on the hub, or its folder."""
+    bert_score_layers: int | None = Field(default=None, ge=1)
+    """The layer that is compared; bert-score's choice for the model where None, which it does not have for a folder."""
+    bert_score_rescale: bool = False
+    """Spread scores by bert-score's English baseline for the model; 0.85 means something else then."""
+    sentence_coverage_threshold: Finite = Field(default=0.85, ge=0, le=1)
+    """From which BERTScore on a key sentence counts as covered."""
+    device: str | None = None
+    """Where the models run, such as cpu or cuda:1; the best there is where None."""
+
+    def choice(self, *, embedder: bool, scorer: bool) -> ModelChoice:
+        """The same, as models are loaded by it: those that are wanted."""
+        return ModelChoice(
+            embedder=_folder(self.embedder) if embedder else None,
+            scorer=_folder(self.bert_score_model) if scorer else None,
+            layers=self.bert_score_layers,
+            rescale=self.bert_score_rescale,
+            device=self.device,
+            coverage_threshold=self.sentence_coverage_threshold,
+        )
+
+
+def _folder(model: str) -> str:
+    return str(Path(model).expanduser()) if model.startswith("~") else model
 
 
 class PriceConfig(Record):
@@ -91,6 +174,20 @@ class ScoringConfig(Record):
     """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
     thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
     """The value of a unit at which an objective is worth nothing; units that are not named keep their default."""
+
+    ragas_weights: dict[str, Finite] = dict(RAGAS_WEIGHTS)
+    """Of the parts of ragas_score; parts that are not named keep their default."""
+
+    @field_validator("ragas_weights")
+    @classmethod
+    def _all_ragas_weights(cls, weights: dict[str, float]) -> dict[str, float]:
+        unknown = weights.keys() - RAGAS_WEIGHTS.keys()
+        if unknown:
+            raise ValueError(f"{min(unknown)!r} is no part of ragas_score; these are: {', '.join(RAGAS_WEIGHTS)}")
+        whole = {**RAGAS_WEIGHTS, **weights}
+        if any(weight < 0 for weight in whole.values()) or not any(whole.values()):
+            raise ValueError("ragas_weights must not be negative, and at least one must be positive")
+        return whole
 
     @field_validator("weights")
     @classmethod
@@ -127,7 +224,7 @@ class EvalConfig(Record):
     data_dir: Path | None = None
     """Folder of local rows, instead of the hub."""
     samples_per_dataset: int | None = Field(default=100, ge=1)
-    """How many questions of each dataset; None for all."""
+    """How many questions of each dataset; 0 or None for all."""
     seed: int = 42
     suite: list[str] | None = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
@@ -153,6 +250,7 @@ class EvalConfig(Record):
     """With more failures than this the run is partial, and the exit code 4."""
     match: MatchConfig = MatchConfig()
     judge: JudgeConfig = JudgeConfig()
+    semantic: SemanticConfig = SemanticConfig()
     prices: dict[str, PriceConfig] = {}
     """By model; they go before what the server says of itself."""
     scoring: ScoringConfig = ScoringConfig()
@@ -166,6 +264,11 @@ class EvalConfig(Record):
     @classmethod
     def _long_forms(cls, data: Any) -> Any:
         return _spell_out(data) if isinstance(data, Mapping) else data
+
+    @field_validator("samples_per_dataset", mode="before")
+    @classmethod
+    def _zero_is_all(cls, value: Any) -> Any:
+        return None if value == 0 and not isinstance(value, bool) else value
 
     @field_validator("datasets", mode="before")
     @classmethod
@@ -209,7 +312,9 @@ class EvalConfig(Record):
         """
         merged: dict[str, Any] = {}
         for layer in layers:
-            merged = merge(merged, _spell_out(layer))
+            spelt = _spell_out(layer)
+            _refuse_foreign_address(merged.get("judge"), spelt.get("judge"))
+            merged = merge(merged, spelt)
         try:
             return cls.model_validate(merged)
         except ValidationError as error:
@@ -244,14 +349,30 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
         data["server"] = {**server, "url": url}
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
+    elif isinstance(data.get("judge"), Mapping):
+        data["judge"] = _spell_out_model(data["judge"])
     return data
+
+
+def _refuse_foreign_address(below: Any, above: Any) -> None:
+    """Stop where a layer changes the provider and would take over the address of another: a key would be sent there."""
+    if not isinstance(below, Mapping) or not isinstance(above, Mapping) or not below.get("base_url"):
+        return
+    before = below.get("provider", DEFAULT_PROVIDER)
+    after = above.get("provider", before)
+    if after != before and "base_url" not in above:
+        raise ConfigError(
+            f"judge.base_url {public_url(str(below['base_url']))} is of {before}, and the judge is {after}'s",
+            "give the address too (--judge-base-url), or put provider and base_url side by side in the configuration",
+        )
 
 
 def _explain(error: ValidationError) -> ConfigError:
     problem = error.errors(include_url=False)[0]
     if problem["type"] == "extra_forbidden":
         return UnknownNameError("configuration key", str(problem["loc"][-1]), _keys_beside(problem["loc"]))
-    return ConfigError(f"configuration: {first_problem(error)}", "eval_config.yml documents every key")
+    hint = problem.get("ctx", {}).get("hint", "eval_config.yml documents every key")
+    return ConfigError(f"configuration: {first_problem(error)}", hint)
 
 
 def _keys_beside(loc: tuple[int | str, ...]) -> list[str]:

@@ -1,13 +1,14 @@
 """What went wrong, question by question: the records worth looking at, worst first."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import itemgetter
 
 from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
-from evals.schemas import EvalRecord
+from evals.schemas import EvalRecord, MetricResult
 
 LOW_RANK = 5
 """A gold first found below this rank is found, but low."""
@@ -25,9 +26,12 @@ class Fault(IntEnum):
     ANSWERED_UNANSWERABLE = 2
     NOT_RETRIEVED = 3
     ABSTAINED = 4
-    PART_NOT_RETRIEVED = 5
-    WRONG_CITATION = 6
-    LOW_RANK = 7
+    INCORRECT = 5
+    UNSUPPORTED = 6
+    PART_NOT_RETRIEVED = 7
+    NEEDS_VERIFICATION = 8
+    WRONG_CITATION = 9
+    LOW_RANK = 10
 
 
 _LABELS = {
@@ -35,7 +39,10 @@ _LABELS = {
     Fault.ANSWERED_UNANSWERABLE: "answered, though unanswerable",
     Fault.NOT_RETRIEVED: "gold not retrieved",
     Fault.ABSTAINED: "abstained, though gold was retrieved",
+    Fault.INCORRECT: "incorrect, says the judge",
+    Fault.UNSUPPORTED: "claims that no chunk supports",
     Fault.PART_NOT_RETRIEVED: "part of the gold not retrieved",
+    Fault.NEEDS_VERIFICATION: "fuzzy match and judge disagree",
     Fault.WRONG_CITATION: "cites without gold",
     Fault.LOW_RANK: "gold only at a low rank",
 }
@@ -81,7 +88,13 @@ def find_fault(record: EvalRecord, settings: MatchSettings, citation_base: int =
         return Finding(Fault.NO_ANSWER, f"no answer{tries}: {error.kind}, {error.message}", record, ())
     case = Case(record.question, response, record.verdicts, settings, citation_base)
     ranks = tuple(case.matches.hit_ranks)
-    fault = _answer_fault(case, ranks) or _retrieval_fault(case, ranks) or _citation_fault(case)
+    found = (
+        _answer_fault(case, ranks),
+        _retrieval_fault(case, ranks),
+        _citation_fault(case),
+        *_judged_faults(record, case),
+    )
+    fault = min((each for each in found if each), default=None, key=itemgetter(0))
     return Finding(fault[0], fault[1], record, ranks) if fault else None
 
 
@@ -91,6 +104,28 @@ def _answer_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
     if case.abstained and ranks:
         return Fault.ABSTAINED, f"abstained, though gold was retrieved at rank {ranks[0]}"
     return None
+
+
+def needs_verification(record: EvalRecord) -> MetricResult | None:
+    """The factual match whose two halves disagree, which a person should settle; None where there is none."""
+    return next((score for score in record.scores if score.details.get("needs_verification")), None)
+
+
+def _judged_faults(record: EvalRecord, case: Case) -> Iterator[tuple[Fault, str]]:
+    scores = {score.name: score for score in record.scores}
+    for name in ("answer_correctness", "wrong_answers_count"):
+        score = scores.get(name)
+        worst = 0.0 if name == "answer_correctness" else 1.0
+        if score is not None and score.value == worst and "justification" in score.details:
+            yield Fault.INCORRECT, f"incorrect, says the judge: {score.details['justification']}"
+    grounded = scores.get("faithfulness")
+    if grounded is not None and grounded.details.get("unsupported") and not case.abstained:
+        claims = grounded.details["unsupported"]
+        yield Fault.UNSUPPORTED, f"{len(claims)} of {grounded.details['claims']} claims unsupported: {claims[0]}"
+    disputed = needs_verification(record)
+    if disputed is not None:
+        by_letters, by_meaning = disputed.details["fuzzy_match"], disputed.details["gptscore"]
+        yield Fault.NEEDS_VERIFICATION, f"verify: fuzzy match says {by_letters:g}, the judge {by_meaning:g}"
 
 
 def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:

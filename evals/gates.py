@@ -33,7 +33,11 @@ class Gate:
         if value is None:
             reason = f" ({summary.reason})" if summary and summary.reason else ""
             return f"{self}: {self.metric} has no value{reason}"
-        return None if _SIGNS[self.sign](value, self.limit) else f"{self}: {self.metric} is {value:.4g}"
+        return None if self.holds(value) else f"{self}: {self.metric} is {value:.4g}"
+
+    def holds(self, value: float) -> bool:
+        """Whether a value meets the condition."""
+        return _SIGNS[self.sign](value, self.limit)
 
     def __str__(self) -> str:
         return f"{self.metric}{self.sign}{self.limit:g}"

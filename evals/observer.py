@@ -1,5 +1,6 @@
 """How a running evaluation is watched: by a progress bar, a notebook or nobody."""
 
+from evals.estimate import Estimate
 from evals.schemas import EvalQuestion, EvalResponse
 
 
@@ -11,6 +12,9 @@ class Observer:
 
     def progress(self, done: int, total: int) -> None:
         """Within a part that is not asking questions: so much is done."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        """What the judge will take, before anything is asked that costs."""
 
     def begin(self, total: int, done: int) -> None:
         """Asking begins: `total` questions, of which `done` were answered before (a resumed run)."""

@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
 
+from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, Outcomes
 from evals.schemas.results import RunStatus
 from evals.scoring import ScoreSettings
@@ -23,7 +24,7 @@ def count_outcomes(
     cited = [case.cited for case in cases if case.response.citations is not None]
     return Outcomes(
         answered=len(cases),
-        abstained=sum(case.abstained for case in cases),
+        abstained=sum(case.abstained for case in cases if case.response.answer is not None),
         not_asked=len(records) - len(asked),
         transport=dict(Counter(error.kind for error in failed)),
         judge=dict(Counter(v.failure for record, _ in asked for v in record.verdicts if v.failure is not None)),
@@ -42,6 +43,11 @@ def status_of(outcomes: Outcomes, max_error_rate: float, *, ended_early: bool) -
         return "failed"
     too_many = failed / (failed + outcomes.answered) > max_error_rate
     return "partial" if ended_early or outcomes.not_asked or too_many else "complete"
+
+
+def usage_limit(metrics: Sequence[BaseMetric], limit: int | None) -> int | None:
+    """The concurrency above which token counts mix; None where no metric looks at them."""
+    return limit if any(Need.USAGE in metric.needs for metric in metrics) else None
 
 
 def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_limit: int | None) -> list[str]:
@@ -73,7 +79,7 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
 def package_versions() -> dict[str, str]:
     """The versions that a run depends on."""
     found = {"python": python_version(), "rag-evals": __version__}
-    for name in ("httpx", "pydantic", "datasets", "anthropic"):
+    for name in ("httpx", "pydantic", "datasets", "anthropic", "openai"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

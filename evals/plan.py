@@ -1,28 +1,34 @@
 """What will be done: metrics and questions, known and checked before anything is asked."""
 
-import os
+import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evals.config import EvalConfig
+from evals.config import EvalConfig, JudgeConfig
 from evals.datasets.base import LoadOptions, fingerprint
 from evals.datasets.file import read_file
+from evals.datasets.hub import settle_hub
 from evals.datasets.registry import get_loader, list_available, parse_name
 from evals.datasets.sampling import sample
 from evals.errors import ConfigError, DatasetError, JudgeError, UnknownNameError
+from evals.estimate import Estimate, Known, estimate_judging
 from evals.gates import parse_gate
-from evals.judges.anthropic_backend import AnthropicBackend
+from evals.judges.backends import PROVIDERS
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.ragas_answer import RagasScore
 from evals.metrics.registry import select
+from evals.observer import Observer
 from evals.pricing import judge_price
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+from evals.scoring import ScoreSettings
+from evals.semantics.base import Semantics
+from evals.semantics.loading import ModelChoice, check_choice, load_semantics
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
-KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ def check_config(config: EvalConfig) -> list[BaseMetric]:
     """
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
-    metrics = select(config.suite_names, config.metrics)
+    metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
     for gate in config.gate:
@@ -53,16 +59,24 @@ def check_config(config: EvalConfig) -> list[BaseMetric]:
         for name in config.dataset_names:
             if parse_name(name)[0] not in list_available():
                 raise UnknownNameError("dataset", parse_name(name)[0], list_available())
+    check_choice(_model_choice(config, metrics))
     if wants_judge(config, metrics):
-        _check_judge()
+        _check_judge(config.judge)
     return metrics
 
 
-def _check_judge() -> None:
-    if not any(os.environ.get(name) for name in KEY_VARIABLES):
+def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
+    return RagasScore(weights=config.scoring.ragas_weights) if isinstance(metric, RagasScore) else metric
+
+
+def _check_judge(judge: JudgeConfig) -> None:
+    provider = PROVIDERS[judge.provider]
+    if provider.lacks_key(judge.base_url):
+        name = provider.key_variables[0]
         raise JudgeError(
-            "the generation metrics need an LLM judge, and ANTHROPIC_API_KEY is not set",
-            "export ANTHROPIC_API_KEY=…, or measure everything else with --no-judge",
+            f"the generation metrics need an LLM judge, and {name} is not set",
+            f"export {name}=…, or judge by a server of your own (--judge-model openai:NAME --judge-base-url URL), "
+            "or measure everything else with --no-judge",
         )
 
 
@@ -78,14 +92,58 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         JudgeError: Its package is not installed.
     """
     judge = config.judge
+    provider = PROVIDERS[judge.provider]
     return LLMJudge(
-        AnthropicBackend(judge.model, base_url=judge.base_url),
+        provider.make(judge.model, base_url=provider.address(judge.base_url)),
         cache=JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None,
         repeats=judge.repeats,
         concurrency=judge.concurrency,
         max_cost_usd=judge.max_cost_usd,
-        price=judge_price(config.prices),
+        price=judge_price(config.prices, provider.price_table(judge.base_url)),
     )
+
+
+def estimate_of(
+    config: EvalConfig, metrics: Sequence[BaseMetric], workload: Workload, known: Known | None = None
+) -> Estimate | None:
+    """What judging will take; None where no judge takes part. Asks nothing of anybody."""
+    if not wants_judge(config, metrics):
+        return None
+    judge = config.judge
+    price = judge_price(config.prices, PROVIDERS[judge.provider].price_table(judge.base_url))
+    return estimate_judging(metrics, workload.questions, workload.documents, config, price, known)
+
+
+def make_semantics(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Semantics | None:
+    """Load what the metrics compare texts with; None where none of them wants that.
+
+    Takes seconds, and downloads models that are not in the cache: call it off the event loop, before asking.
+
+    Raises:
+        ConfigError: A model cannot be loaded.
+    """
+    choice = _model_choice(config, metrics)
+    return load_semantics(choice, settle_hub) if choice.embedder or choice.scorer else None
+
+
+async def with_semantics(
+    settings: ScoreSettings, config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer
+) -> ScoreSettings:
+    """The settings with what the metrics compare texts with, loaded off the event loop.
+
+    Raises:
+        ConfigError: A model cannot be loaded.
+    """
+    choice = _model_choice(config, metrics)
+    if choice.embedder is None and choice.scorer is None:
+        return settings
+    observer.phase("loading the models that compare texts")
+    return replace(settings, semantics=await asyncio.to_thread(make_semantics, config, metrics))
+
+
+def _model_choice(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ModelChoice:
+    needs = {need for metric in metrics for need in metric.needs}
+    return config.semantic.choice(embedder=Need.EMBEDDER in needs, scorer=Need.TEXT_SCORER in needs)
 
 
 def load_workload(config: EvalConfig) -> Workload:

@@ -1,4 +1,4 @@
-"""What tokens cost: the user's prices, else what the server says of itself, else nobody knows."""
+"""What tokens cost: the user's prices, else what the server says of itself, else a table, else nobody knows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from evals.client.mapping import number_or_none
 from evals.config import PriceConfig
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
+from evals.schemas import TokenUsage
 from evals.schemas.results import JudgeUsage
 
 
@@ -22,7 +23,22 @@ def with_prices(
     """
     table = {model: Price(price.input, price.output, "configuration") for model, price in prices.items()}
     default = table.get(str(facts.get("llm_model"))) or server_price(facts)
-    return [CostPerQuery(table, default) if isinstance(metric, CostPerQuery) else metric for metric in metrics]
+    priced = CostPerQuery(table, default, _listed(facts))
+    return [priced if isinstance(metric, CostPerQuery) else metric for metric in metrics]
+
+
+def _listed(facts: Mapping[str, Any]) -> Callable[[str | None, TokenUsage], float | None]:
+    """What the table says of the server's provider; without one nothing is guessed from a model's name."""
+    provider, named = facts.get("llm_provider"), facts.get("llm_model")
+
+    def price(model: str | None, usage: TokenUsage) -> float | None:
+        model = model or named
+        if not isinstance(provider, str) or not isinstance(model, str):
+            return None
+        counted = JudgeUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
+        return _table_price(provider, model, counted)
+
+    return price
 
 
 def server_price(facts: Mapping[str, Any]) -> Price | None:
@@ -34,8 +50,13 @@ def server_price(facts: Mapping[str, Any]) -> Price | None:
     return Price(prompt, completion, "server")
 
 
-def judge_price(prices: Mapping[str, PriceConfig]) -> Callable[[str, JudgeUsage], float | None]:
+def judge_price(prices: Mapping[str, PriceConfig], vendor: str | None) -> Callable[[str, JudgeUsage], float | None]:
     """What the judge's tokens cost: the user's price of the model, else the table of genai-prices, else None.
+
+    Args:
+        prices: The user's, by model.
+        vendor: Whose prices to take from the table; None where a server of one's own judges, whose model may be called
+            like a vendor's.
 
     Prices of cached tokens differ between sources, so treat the result as an estimate; the token counts are facts.
     """
@@ -44,12 +65,12 @@ def judge_price(prices: Mapping[str, PriceConfig]) -> Callable[[str, JudgeUsage]
         own = prices.get(model)
         if own is not None:
             return (usage.input_tokens * own.input + usage.output_tokens * own.output) / 1e6
-        return _table_price(model, usage)
+        return None if vendor is None else _table_price(vendor, model, usage)
 
     return price
 
 
-def _table_price(model: str, usage: JudgeUsage) -> float | None:
+def _table_price(vendor: str, model: str, usage: JudgeUsage) -> float | None:
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - a third of a second
 
     counted = Usage(
@@ -59,6 +80,6 @@ def _table_price(model: str, usage: JudgeUsage) -> float | None:
         cache_write_tokens=usage.cache_write_tokens,
     )
     try:
-        return float(calc_price(counted, model_ref=model).total_price)
+        return float(calc_price(counted, model_ref=model, provider_id=vendor).total_price)
     except LookupError:
         return None

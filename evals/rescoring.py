@@ -1,8 +1,8 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
+import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -11,14 +11,15 @@ from evals.client import RAGClient
 from evals.client.mapping import MappingError
 from evals.conclusion import conclude
 from evals.config import EvalConfig
-from evals.errors import StoreError
+from evals.embedding import compare_texts, without_models
+from evals.errors import JudgeError, StoreError
+from evals.estimate import Known
 from evals.judging import Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
-from evals.outcomes import notes_on_answers, package_versions
-from evals.plan import check_config, make_judge, wants_judge
+from evals.outcomes import notes_on_answers, package_versions, usage_limit
+from evals.plan import Workload, check_config, estimate_of, make_judge, wants_judge, with_semantics
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ResponseError
-from evals.schemas.results import JudgeRecord
 from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
 
@@ -41,27 +42,65 @@ async def rescore(
     """
     observer = observer or Observer()
     metrics = check_config(config)
-    store = RunStore(config.runs_dir)
-    records = store.records(source)
-    spec = config.server_spec()
+    records = RunStore(config.runs_dir).records(source)
     if remap:
-        records = _remapped(records, RAGClient(spec))
+        records = _remapped(records, RAGClient(config.server_spec()))
+    return await measure_records(_new_run(source, config), records, metrics, config, observer)
+
+
+async def measure_records(
+    run: EvalRun,
+    records: list[EvalRecord],
+    metrics: Sequence[BaseMetric],
+    config: EvalConfig,
+    observer: Observer,
+    *,
+    notes: Sequence[str] = (),
+) -> EvalRun:
+    """Judge and score records that are there already, and save them as a run; nothing is asked of a server.
+
+    Args:
+        run: The run as far as it is known.
+        records: All its questions, with their answers.
+        metrics: What to measure.
+        config: Of the run.
+        observer: Hears of the progress.
+        notes: What a reader must know, beside what the answers themselves give reason to say.
+
+    Raises:
+        JudgeError: A judge is wanted and cannot be used.
+        StoreError: The result cannot be written.
+    """
+    store = RunStore(config.runs_dir)
+    spec = config.server_spec()
     settings = ScoreSettings(
         match=config.match.settings(),
         citation_base=spec.citations.base,
         worst_on_error=config.on_error == "worst",
         confidence=config.confidence,
     )
-    run = _new_run(source, config)
+    settings = await with_semantics(settings, config, metrics, observer)
     store.prepare()
     started = time.monotonic()
-    judged: JudgeRecord | None = None
-    if wants_judge(config, metrics):
-        settings = replace(settings, judged=True)
-        with store.journal(run) as journal:
-            records, judged = await _judge(records, metrics, config, settings, journal, observer)
+    limit = usage_limit(metrics, spec.usage_needs_concurrency)
+    judge = make_judge(config) if wants_judge(config, metrics) else None
+    judging: Judging | None = None
+    problem: BaseException | None = None
+    try:
+        if judge is not None:
+            settings = replace(settings, judged=True)
+            await _tell_estimate(records, metrics, config, observer)
+            with store.journal(run) as journal:
+                judging = Judging(judge, metrics, settings, journal)
+                await _judge(judging, records, journal, observer)
+    except (asyncio.CancelledError, JudgeError) as error:
+        problem = error
+    verdicts = judging.verdicts if judging else {}
+    records = [r.model_copy(update={"verdicts": verdicts.get(r.question.id, [])}) for r in records]
+    if problem is None:
+        settings = await compare_texts(metrics, records, settings, observer)
     else:
-        records = [record.model_copy(update={"verdicts": []}) for record in records]
+        settings = without_models(settings, "ended before texts were compared")
     observer.phase("scoring")
     finished, scored = conclude(
         run,
@@ -69,14 +108,36 @@ async def rescore(
         metrics,
         settings,
         config,
-        warmup_ms=source.outcomes.warmup_ms,
-        judge=judged,
+        warmup_ms=run.outcomes.warmup_ms,
+        ended_early=problem is not None or (judging is not None and judging.incomplete),
+        judge=judging.record() if judging else None,
         duration_s=round(time.monotonic() - started, 3),
-        notes=notes_on_answers(records, concurrency=source.concurrency, usage_limit=spec.usage_needs_concurrency),
+        notes=[
+            *notes,
+            *(judging.notes() if judging else []),
+            *notes_on_answers(records, concurrency=run.concurrency, usage_limit=limit),
+        ],
     )
     store.compact(finished, scored)
     store.save(finished)
+    if problem is not None:
+        observer.note(f"what was judged is saved as run {run.id}; its replies are in the cache, so begin again")
+        raise problem
     return finished
+
+
+async def _tell_estimate(
+    records: Sequence[EvalRecord], metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
+) -> None:
+    """Say what the judge will take over the answers that are there."""
+    answered = {r.question.id: r.response for r in records if r.response is not None and r.response.error is None}
+    workload = Workload(questions=[record.question for record in records if record.question.id in answered])
+    estimate = await asyncio.to_thread(estimate_of, config, metrics, workload, Known(answered))
+    if estimate is not None:
+        observer.estimate(estimate)
+        warning = estimate.warning(config.judge.max_cost_usd)
+        if warning:
+            observer.note(warning)
 
 
 def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
@@ -93,30 +154,17 @@ def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
     )
 
 
-async def _judge(
-    records: Sequence[EvalRecord],
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    settings: ScoreSettings,
-    journal: Journal,
-    observer: Observer,
-) -> tuple[list[EvalRecord], JudgeRecord]:
-    async with AsyncExitStack() as stack:
-        judge = make_judge(config)
-        stack.push_async_callback(judge.backend.aclose)
-        judging = Judging(judge, metrics, settings, journal)
-        journal.questions(record.question for record in records)
-        observer.phase("judging")
-        try:
-            for record in records:
-                if record.response is not None:
-                    journal.answer(record.question.id, record.response)
-                    judging.start(record.question, record.response)
-            await judging.finish()
-        finally:
-            await judging.stop()
-    found = [r.model_copy(update={"verdicts": judging.verdicts.get(r.question.id, [])}) for r in records]
-    return found, judging.record()
+async def _judge(judging: Judging, records: Sequence[EvalRecord], journal: Journal, observer: Observer) -> None:
+    journal.questions(record.question for record in records)
+    observer.phase("judging")
+    try:
+        for record in records:
+            if record.response is not None:
+                journal.answer(record.question.id, record.response)
+                judging.start(record.question, record.response)
+        await judging.finish()
+    finally:
+        await judging.stop()
 
 
 def _remapped(records: Sequence[EvalRecord], client: RAGClient) -> list[EvalRecord]:

@@ -16,6 +16,7 @@ from evals.collector import seldom_collecting
 from evals.conclusion import conclude
 from evals.config import EvalConfig
 from evals.embedded import embedded_server
+from evals.embedding import compare_texts, without_models
 from evals.errors import (
     ConfigError,
     CorpusMissingError,
@@ -24,12 +25,13 @@ from evals.errors import (
     ServerRefusedError,
     ServerUnreachableError,
 )
+from evals.estimate import Known
 from evals.judges.llm_judge import LLMJudge
-from evals.judging import Judging
+from evals.judging import NOTE, Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
-from evals.outcomes import notes_on_answers, package_versions
-from evals.plan import Workload, check_config, load_workload, make_judge, wants_judge
+from evals.outcomes import notes_on_answers, package_versions, usage_limit
+from evals.plan import Workload, check_config, estimate_of, load_workload, make_judge, wants_judge, with_semantics
 from evals.preflight import check_probes, corpus_listed, to_probe
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring import ScoreSettings
@@ -100,6 +102,7 @@ class EvaluationRunner:
         self._judge: LLMJudge | None = None
         self._judging: Judging | None = None
         self._known_verdicts: dict[str, list[JudgeVerdict]] = {}
+        self._ended_early = False
         self._notes: list[str] = []
         self._warmup: list[float | None] = []
         self._snapshot: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
@@ -117,8 +120,8 @@ class EvaluationRunner:
             if wants_judge(self.config, self._metrics):
                 self._judge = make_judge(self.config)
                 self._settings = replace(self._settings, judged=True)
-                stack.push_async_callback(self._judge.backend.aclose)
             client = await self._connect(stack)
+            self._settings = await with_semantics(self._settings, self.config, self._metrics, self.observer)
             await self._load_and_ingest(client)
             return await self._evaluate(client)
 
@@ -159,9 +162,20 @@ class EvaluationRunner:
                 f"{report.already_there} of {len(self._workload.documents)} documents were on the server already"
             )
 
+    async def _tell_estimate(self) -> None:
+        """Say what the judge will take, and whether the budget will do."""
+        known = Known(self._responses, self._known_verdicts)
+        estimate = await asyncio.to_thread(estimate_of, self.config, self._metrics, self._workload, known)
+        if estimate is not None and self._judge is not None:
+            self.observer.estimate(estimate)
+            warning = estimate.warning(self.config.judge.max_cost_usd, self._judge.spent_usd)
+            if warning:
+                self.observer.note(warning)
+
     async def _evaluate(self, client: RAGClient) -> EvalRun:
         probes = await self._choose_probes(client)
         run, earlier = self._begin(client)
+        await self._tell_estimate()
         self.store.save(run)
         self.run_id = run.id
         started = time.monotonic()
@@ -176,13 +190,18 @@ class EvaluationRunner:
                 await self._ask_and_judge(client, journal, probes)
             end: dict[str, Any] | None = (await client.info())[1]
         except asyncio.CancelledError:
-            self._finish(run, started, snapshot_end=None)
+            self._finish(run, started, snapshot_end=None, interrupted=True)
             raise
-        except (CorpusMissingError, JudgeError) as error:
+        except CorpusMissingError as error:
             problem, end = error, None
+            self._ended_early = True
+        except JudgeError as error:
+            self._notes.append(f"{NOTE} work ended early: {error.message}")
+            problem, end = _with_way_on(error, run.id, self.config), None
+            self._ended_early = True
         finally:
             self.observer.end()
-        finished = self._finish(run, started, snapshot_end=end)
+        finished = await self._compare_and_finish(run, started, end)
         if self._stop.refused and not finished.outcomes.answered:
             problem = ServerRefusedError(
                 self._stop.reason or "refused", "set server.headers, for example a bearer token"
@@ -228,6 +247,8 @@ class EvaluationRunner:
             if record.response is not None and record.response.error is None:
                 self._responses[record.question.id] = record.response
                 self._known_verdicts[record.question.id] = record.verdicts
+                if self._judge is not None:
+                    self._judge.spent_usd += sum(verdict.cost_usd or 0.0 for verdict in record.verdicts)
         if run.config != {**dict.fromkeys(_FACTS), **self._snapshot[0]} and not self.config.embedded:
             self._note(f"the configuration of {client.url} is not what it was when the run began")
         self._note(f"resumed with {len(self._responses)} of {run.question_count} questions answered")
@@ -283,11 +304,18 @@ class EvaluationRunner:
         if not self._stop.reason:
             await ask(questions)
 
-    def _finish(self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None) -> EvalRun:
-        """Score what there is and save it; never asks anything."""
-        self.observer.phase("scoring")
+    async def _compare_and_finish(self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None) -> EvalRun:
+        """Compare texts where metrics want that, then finish; whoever ends the comparison has the rest saved."""
+        try:
+            self._settings = await compare_texts(self._metrics, self._records(), self._settings, self.observer)
+        except asyncio.CancelledError:
+            self._finish(run, started, snapshot_end, interrupted=True)
+            raise
+        return self._finish(run, started, snapshot_end)
+
+    def _records(self) -> list[EvalRecord]:
         verdicts = self._judging.verdicts if self._judging else {}
-        plain = [
+        return [
             EvalRecord.model_construct(
                 question=question,
                 response=self._responses.get(question.id),
@@ -295,46 +323,60 @@ class EvaluationRunner:
             )
             for question in self._workload.questions
         ]
+
+    def _finish(
+        self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None, *, interrupted: bool = False
+    ) -> EvalRun:
+        """Score what there is and save it; never asks anything."""
+        self.observer.phase("scoring")
+        plain = self._records()
+        settings = (
+            without_models(self._settings, "interrupted before texts were compared") if interrupted else self._settings
+        )
+        earlier = [note for note in run.notes if not note.startswith(NOTE)]
         start = run.server.snapshot_start
         changed = _changed(start, snapshot_end)
         finished, records = conclude(
             run,
             plain,
             self._metrics,
-            self._settings,
+            settings,
             self.config,
             warmup_ms=self._warmup,
-            ended_early=self._budget_ended,
+            ended_early=interrupted or self._ended_early or self._judging_incomplete,
             judge=self._judging.record() if self._judging else None,
             server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
             duration_s=round(run.duration_s + time.monotonic() - started, 3),
-            notes=list(dict.fromkeys([*run.notes, *self._notes, *self._closing_notes(plain, changed)])),
+            notes=list(dict.fromkeys([*earlier, *self._notes, *self._closing_notes(plain, changed)])),
         )
         self.store.compact(finished, records)
         self.store.save(finished)
         return finished
 
     @property
-    def _budget_ended(self) -> bool:
-        return self._judge is not None and self._judge.exhausted
+    def _judging_incomplete(self) -> bool:
+        return self._judging is not None and self._judging.incomplete
 
     def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None) -> list[str]:
         notes = [self._stop.reason] if self._stop.reason else []
         if changed:
             notes.append("the server's configuration changed during the run")
-        if self._budget_ended:
-            notes.append(
-                f"the judge's budget of ${self.config.judge.max_cost_usd:g} is spent: not everything is judged"
-            )
-        suspected = sum(any(v.injection_suspected for v in record.verdicts) for record in records)
-        if suspected:
-            notes.append(f"{suspected} questions hold text that speaks to the judge; look at them before trusting them")
-        limit = self.config.server_spec().usage_needs_concurrency
+        if self._judging is not None:
+            notes += self._judging.notes()
+        limit = usage_limit(self._metrics, self.config.server_spec().usage_needs_concurrency)
         return notes + notes_on_answers(records, concurrency=self.config.concurrency, usage_limit=limit)
 
     def _note(self, message: str) -> None:
         self._notes.append(message)
         self.observer.note(message)
+
+
+def _with_way_on(error: JudgeError, run_id: str, config: EvalConfig) -> JudgeError:
+    """The same error, which also says how to go on with what is saved."""
+    default = EvalConfig.model_fields["runs_dir"].default
+    elsewhere = "" if config.runs_dir == default else f" --runs-dir {config.runs_dir}"
+    way = f"what was answered is saved: evals eval --resume {run_id}{elsewhere}"
+    return JudgeError(error.message, f"{error.hint}; {way}" if error.hint else way)
 
 
 def _changed(start: dict[str, Any], end: dict[str, Any] | None) -> bool | None:

@@ -7,6 +7,7 @@ selected, and counts each exactly once as scored, not applicable, lost to transp
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from statistics import fmean
 
 from evals.config import ScoringConfig
@@ -23,6 +24,7 @@ from evals.schemas import (
     Scorecard,
     WeightedScore,
 )
+from evals.semantics.base import Semantics
 from evals.stats import Interval, percentile, percentile_interval, t_interval, wilson
 
 
@@ -36,6 +38,7 @@ class ScoreSettings:
         worst_on_error: Whether a question without an answer counts as the worst value.
         confidence: Of the intervals.
         judged: Whether a judge takes part.
+        semantics: What texts are compared with; None where no metric wants that.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -43,6 +46,7 @@ class ScoreSettings:
     worst_on_error: bool = False
     confidence: float = 0.95
     judged: bool = False
+    semantics: Semantics | None = None
 
     def case(self, record: EvalRecord) -> Case:
         """An asked record as metrics see it."""
@@ -53,6 +57,7 @@ class ScoreSettings:
             self.match,
             self.citation_base,
             self.judged,
+            self.semantics,
         )
 
 
@@ -96,7 +101,7 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
     worst, best = _extremes(metric)
     bounds = None
     if lost and worst is not None and best is not None:
-        bounds = (_value(metric, [*values, *[worst] * lost]), _value(metric, [*values, *[best] * lost]))
+        bounds = (value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost]))
     if settings.worst_on_error and worst is not None:
         values += [worst] * missing["transport"]
     value, ci = _aggregate(metric, values, settings.confidence)
@@ -115,6 +120,7 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
         bounds=bounds,
         reason=_why_missing(results) if value is None else None,
         rules=_rules(results),
+        labels=_labels(results),
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
     )
@@ -130,25 +136,30 @@ def _extremes(metric: BaseMetric) -> tuple[float | None, float | None]:
 def _aggregate(metric: BaseMetric, values: Sequence[float], confidence: float) -> tuple[float | None, Interval | None]:
     if not values:
         return None, None
-    return _value(metric, values), _interval(metric, values, confidence)
+    return value_over(metric, values), _interval(metric, values, confidence)
 
 
-def _value(metric: BaseMetric, values: Sequence[float]) -> float:
+def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
+    """The values of questions, of which there is at least one, as the one value of the run."""
     if metric.aggregation is Aggregation.SUM:
-        return sum(values)
+        return fsum(values)
     if metric.aggregation is Aggregation.PERCENTILE:
         return percentile(values, metric.percentile or 50.0)
     return fmean(values)
 
 
 def _interval(metric: BaseMetric, values: Sequence[float], confidence: float) -> Interval | None:
-    if metric.aggregation is Aggregation.SUM:
-        return None
     if metric.aggregation is Aggregation.PERCENTILE:
         return percentile_interval(values, metric.percentile or 50.0, confidence)
     # A mean over zeros and ones alone is a rate, and t would give [1, 1] for twenty hits out of twenty.
-    if metric.high == 1.0 and all(value in (0.0, 1.0) for value in values):
-        return wilson(sum(values), len(values), confidence)
+    whole = metric.high
+    as_rate = None
+    if whole and all(value in (0.0, whole) for value in values):
+        as_rate = wilson(sum(values) / whole, len(values), confidence)
+    if metric.aggregation is Aggregation.SUM:
+        return as_rate and (as_rate[0] * len(values), as_rate[1] * len(values))
+    if as_rate is not None and whole is not None:
+        return as_rate[0] * whole, as_rate[1] * whole
     return _within(t_interval(values, confidence), metric)
 
 
@@ -175,9 +186,14 @@ def _why_missing(results: Sequence[MetricResult]) -> str:
 def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for result in results:
-        if result.details.get("rules"):
-            total.update(result.details["rules"])
+        for rule, count in result.details.get("rules", {}).items():
+            total[rule] += count
     return dict(total)
+
+
+def _labels(results: Sequence[MetricResult]) -> dict[str, int]:
+    found = Counter(result.details["label"] for result in results if "label" in result.details)
+    return dict(sorted(found.items()))
 
 
 def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from evals.config import ScoringConfig
+from evals.judges.backends import PROVIDERS
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, ResponseError, RetrievedChunk, ServerRecord
 from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score
@@ -29,7 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, URL or proxy of the machine reaches a test."""
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
+    keys = [name for provider in PROVIDERS.values() for name in (*provider.key_variables, provider.address_variable)]
+    for name in (*keys, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
 

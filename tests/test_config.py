@@ -54,7 +54,7 @@ def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: s
     [
         ({"concurrency": 0}, "concurrency"),
         ({"concurrency": "many"}, "concurrency"),
-        ({"samples_per_dataset": 0}, "samples_per_dataset"),
+        ({"samples_per_dataset": -1}, "samples_per_dataset"),
         ({"max_error_rate": 1.5}, "max_error_rate"),
         ({"rps": 0}, "rps"),
         ({"rps": float("inf")}, "rps"),
@@ -70,6 +70,8 @@ def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: s
         ({"scoring": {"weights": {"accuracy": 0.0}}}, "scoring.weights"),
         ({"scoring": {"weights": {}}}, "scoring.weights"),
         ({"scoring": {"weights": {"accuracy": float("nan")}}}, "scoring.weights.accuracy"),
+        ({"scoring": {"ragas_weights": {"speed": 1.0}}}, "scoring.ragas_weights: .*no part of ragas_score"),
+        ({"scoring": {"ragas_weights": {"ragas_faithfulness": -1.0}}}, "scoring.ragas_weights: .*negative"),
         ({"scoring": {"weights": {"speed": 1.0}}}, "scoring: .*'speed'"),
         ({"scoring": {"thresholds": {"USD": 0}}}, "scoring.thresholds.USD"),
         ({"scoring": {"thresholds": {"ms": -1}}}, "scoring.thresholds.ms"),
@@ -223,3 +225,8 @@ def test_an_unknown_key_of_the_server_is_told(write: WriteYaml) -> None:
     """The server's keys are checked against the profile's when the specification is built."""
     with pytest.raises(ConfigError, match=r"server: timeot_s"):
         EvalConfig.from_file(write("server: {timeot_s: 5}\n")).server_spec()
+
+
+def test_no_samples_means_all_of_them() -> None:
+    """0 says in a file what `--samples 0` says on the command line."""
+    assert EvalConfig(samples_per_dataset=0).samples_per_dataset is None

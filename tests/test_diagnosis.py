@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from evals.diagnosis import Fault, diagnose, in_turn
-from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
+from evals.schemas import (
+    Citation,
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    GoldPassage,
+    MetricGroup,
+    MetricResult,
+    ResponseError,
+    RetrievedChunk,
+)
 
 REFUSAL = "I don't have enough information to answer that."
 
@@ -28,12 +38,30 @@ def record(
     return EvalRecord(question=question, response=response.model_copy(update=parts))
 
 
+def scored(name: str, value: float, **details: Any) -> EvalRecord:
+    """A record with everything in place but what a judge said of the answer."""
+    score = MetricResult(name=name, group=MetricGroup.GENERATION, value=value, details=details)
+    return record("g", golds="g").model_copy(update={"scores": [score]})
+
+
 LOST = record(error=ResponseError(kind="timeout", message="120 s"), answer=None, attempts=3)
 CASES = {
     Fault.NO_ANSWER: (LOST, "no answer after 3 attempts: timeout, 120 s"),
     Fault.ANSWERED_UNANSWERABLE: (record("a", golds=""), "answered, though it cannot be answered"),
     Fault.NOT_RETRIEVED: (record("ab"), "none of 1 gold passages among 2 chunks"),
     Fault.ABSTAINED: (record("ag", answer=REFUSAL), "abstained, though gold was retrieved at rank 2"),
+    Fault.INCORRECT: (
+        scored("answer_correctness", 0.0, verdict="incorrect", justification="other king"),
+        "incorrect, says the judge: other king",
+    ),
+    Fault.UNSUPPORTED: (
+        scored("faithfulness", 0.5, claims=2, unsupported=["Queens ruled."]),
+        "1 of 2 claims unsupported: Queens ruled.",
+    ),
+    Fault.NEEDS_VERIFICATION: (
+        scored("factual_match", 1.0, fuzzy_match=0.0, gptscore=1.0, needs_verification=True),
+        "verify: fuzzy match says 0, the judge 1",
+    ),
     Fault.PART_NOT_RETRIEVED: (record("g", golds="gh"), "1 of 2 gold passages retrieved"),
     Fault.WRONG_CITATION: (record("ga", cited=[1, 2, 9]), "2 of 3 citations without gold, 1 of them invalid"),
     Fault.LOW_RANK: (record("abcdeg"), "gold first found at rank 6"),

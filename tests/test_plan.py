@@ -12,15 +12,17 @@ from evals.config import EvalConfig
 from evals.datasets import registry
 from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions
 from evals.errors import ConfigError, DatasetError, EvalsError, JudgeError, UnknownNameError
-from evals.plan import KEY_VARIABLES, check_config, load_workload
+from evals.judges.backends import PROVIDERS
+from evals.plan import check_config, load_workload
 from evals.schemas import EvalDataset, EvalQuestion
 
 
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """No judge's key in the environment."""
-    for name in KEY_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    for provider in PROVIDERS.values():
+        for name in provider.key_variables:
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -51,3 +51,24 @@ def test_other_metrics_stay_as_they_are() -> None:
     priced = with_prices(metrics, MINE, {})
     assert [metric.name for metric in priced] == [metric.name for metric in metrics]
     assert sum(old is not new for old, new in zip(metrics, priced, strict=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "model", "known"),
+    [
+        ({"llm_provider": "anthropic", "llm_model": "claude-haiku-5-5"}, None, True),
+        ({"llm_provider": "anthropic"}, "claude-haiku-5-5", True),
+        ({"llm_model": "claude-haiku-5-5"}, None, False),
+        ({"llm_provider": "anthropic", "llm_model": "somebodys-own"}, None, False),
+        ({"llm_provider": "ollama", "llm_model": "claude-haiku-5-5"}, None, False),
+    ],
+)
+def test_the_table_is_asked_for_the_servers_provider_and_never_guesses(
+    facts: dict[str, Any], model: str | None, known: bool
+) -> None:
+    """A model's name alone says nothing of who bills it."""
+    (metric,) = with_prices([CostPerQuery()], {}, facts)
+    usage = TokenUsage(prompt_tokens=1000, completion_tokens=1000)
+    result = metric.compute(EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=usage, model=model))
+    assert (result.value is not None and result.value > 0) is known
+    assert result.details.get("price") == ("genai-prices" if known else None)

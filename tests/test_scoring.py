@@ -162,7 +162,7 @@ def test_failures_alone_are_bounded_by_the_whole_range(summary: Callable[..., Me
 def test_bounds_of_a_sum_are_sums(summary: Callable[..., MetricSummary]) -> None:
     """What is added up is added up in its bounds too."""
     found = summary(Count(), 1.0, 1.0, "transport")
-    assert (found.value, found.bounds, found.ci) == (2.0, (2.0, 3.0), None)
+    assert (found.value, found.bounds) == (2.0, (2.0, 3.0))
 
 
 def test_an_unbounded_metric_has_no_bounds_and_no_worst_value(summary: Callable[..., MetricSummary]) -> None:
@@ -270,3 +270,31 @@ def test_a_slice_is_of_the_records_that_have_the_key(key: str, groups: dict[str,
     ]
     records = [record_of("gold", number, **extra) for number, extra in enumerate(metadata)]
     assert {name: len(part) for name, part in slice_by(records, key).items()} == groups
+
+
+def test_labels_are_counted_over_the_run() -> None:
+    """A scorecard shows how the labels of a metric are distributed."""
+    metric = Quality()
+    results = [metric.result(1.0, label=label) for label in ("B", "A", "A")] + [metric.result(0.0)]
+    assert summarise(metric, results, ScoreSettings()).labels == {"A": 2, "B": 1}
+
+
+class Percent(Quality):
+    """A metric on the scale of 0 to 100."""
+
+    high: ClassVar = 100.0
+
+
+def test_all_or_nothing_in_percent_has_wilsons_interval_too() -> None:
+    """Twenty times 100 percent is no certainty."""
+    results = [Percent().result(value) for value in (100.0,) * 20]
+    low, high = wilson(20, 20) or (0, 0)
+    assert summarise(Percent(), results, ScoreSettings()).ci == (100 * low, 100 * high)
+
+
+def test_a_count_has_the_interval_of_its_rate_times_the_questions() -> None:
+    """How many answers of so many are correct is uncertain as the share is."""
+    results = [Count().result(value) for value in (1.0, 0.0, 1.0, 1.0)]
+    found = summarise(Count(), results, ScoreSettings())
+    low, high = wilson(3, 4) or (0, 0)
+    assert (found.value, found.ci) == (3.0, (4 * low, 4 * high))

@@ -33,6 +33,8 @@ def options(
 
 
 RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
+JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
+JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API: http://127.0.0.1:11434/v1")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
 
@@ -50,7 +52,8 @@ def eval_command(
     metrics: Annotated[str | None, typer.Option(help="Metrics, with commas: recall_at_20,mrr")] = None,
     match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold (auto)")] = None,
     judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
     judge_cache: Annotated[
         bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")
@@ -78,7 +81,7 @@ def eval_command(
 
     flags = EvalFlags(
         datasets=datasets, samples=samples, seed=seed, name=name, rag_url=rag_url, profile=profile, suite=suite,
-        metrics=metrics, match=match, judge=judge, judge_model=judge_model,
+        metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_base_url=judge_base_url,
         judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost, concurrency=concurrency, rps=rps,
         timeout=timeout, warmup=warmup, on_error=on_error, max_error_rate=max_error_rate, data_dir=data_dir,
         dataset_file=dataset_file, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate, runs_dir=runs_dir,
@@ -111,11 +114,12 @@ def stats_command(
 @app.command("metrics")
 def metrics_command(
     name: Annotated[str | None, typer.Argument(help="A metric, for its formula and conventions")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only those of these suites, with commas")] = None,
 ) -> None:
     """List the metrics, or explain one."""
-    from evals.cli.catalogue import explain_metric, list_metrics
+    from evals.cli.catalogue import show_metrics
 
-    explain_metric(name) if name else list_metrics()
+    show_metrics(name, suite)
 
 
 @app.command("profiles")
@@ -157,8 +161,10 @@ def rescore_command(
     metrics: Annotated[str | None, typer.Option(help="Metrics, with commas")] = None,
     match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold")] = None,
     judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge")] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Model of the judge")] = None,
+    judge_model: JudgeModel = None,
+    judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
     remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
     name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
@@ -170,10 +176,40 @@ def rescore_command(
     from evals.cli.rescore_command import rescore_run
 
     flags = EvalFlags(
-        suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_repeats=judge_repeats,
-        name=name, runs_dir=runs_dir,
+        suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
+        judge_base_url=judge_base_url, judge_repeats=judge_repeats, max_cost=max_cost, name=name, runs_dir=runs_dir,
     )  # fmt: skip
     rescore_run(run, flags, config=config, remap=remap, as_json=as_json)
+
+
+@app.command("score")
+def score_command(
+    predictions: Annotated[Path, typer.Argument(help="Retrieved passages (.json), or saved answers (.jsonl)")],
+    gold: Annotated[Path | None, typer.Argument(help="Gold passages, for retrieved passages")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Passages: cut-off of recall and nDCG (10)")] = None,
+    output: Annotated[Path | None, typer.Option(help="Passages: write the means to this JSON file")] = None,
+    dataset_file: Annotated[Path | None, typer.Option(help="Answers: their questions, .json, .jsonl or .csv")] = None,
+    suite: Annotated[str | None, typer.Option(help="Answers: suites of metrics, with commas (core)")] = None,
+    metrics: Annotated[str | None, typer.Option(help="Answers: metrics, with commas")] = None,
+    match: Annotated[str | None, typer.Option(help="Answers: how chunks are recognised as gold (auto)")] = None,
+    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Answers: use the LLM judge (yes)")] = None,
+    judge_model: Annotated[str | None, typer.Option(help="Answers: model of the judge")] = None,
+    judge_repeats: Annotated[int | None, typer.Option(help="Answers: how often each decision is made (1)")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Answers: dollars after which no judge call starts")] = None,
+    config: Annotated[Path | None, typer.Option(help="Answers: configuration file; flags go before it")] = None,
+    name: Annotated[str | None, typer.Option(help="Answers: name of the run")] = None,
+    gate: Annotated[list[str] | None, typer.Option(help="Answers: fail unless, as in 'mrr>=0.8'; repeatable")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the means, or the run, as JSON")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
+    from evals.cli.score_command import score
+
+    score(
+        predictions, gold, k=k, output=output, config=config, as_json=as_json, dataset_file=dataset_file, suite=suite,
+        metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_repeats=judge_repeats,
+        max_cost=max_cost, name=name, gate=gate, runs_dir=runs_dir,
+    )  # fmt: skip
 
 
 @app.command("compare")
@@ -220,5 +256,7 @@ def serve_command(
 def main() -> None:
     """Run the command line; exit codes are those of `evals.errors`."""
     from evals.cli.exits import run
+    from evals.cli.streams import replace_what_cannot_be_printed
 
+    replace_what_cannot_be_printed()
     raise SystemExit(run(app))

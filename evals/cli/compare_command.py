@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from evals.cli.compare_report import print_comparison
 from evals.cli.console import console
+from evals.cli.streams import print_json
 from evals.compare import Comparison, SavedRun, compare_runs
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import ConfigError, GateFailedError
@@ -29,7 +28,7 @@ def compare(
     runs = [store.load(run_id) for run_id in run_ids]
     comparison = compare_runs([SavedRun(run, store.records(run)) for run in runs], pareto=pareto)
     if as_json:
-        typer.echo(comparison.model_dump_json(indent=2))
+        print_json(comparison.model_dump_json(indent=2))
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:

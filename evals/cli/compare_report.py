@@ -160,6 +160,9 @@ def _fits(out: Console, table: RenderableType) -> bool:
 
 def _print_sum(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     """All verdicts in one line."""
+    if not comparison.pairs:
+        out.print("nothing could be compared: the runs have no metric with values in common", style="bold")
+        return
     counts = Counter(pair.verdict for pair in comparison.pairs)
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
     said = f"is {', '.join(parts)} of" if parts else "shows no difference beyond chance on"
@@ -176,7 +179,7 @@ def _print_changes(out: Console, comparison: Comparison) -> None:
             _print_change(out, change)
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
-    if not comparison.lost and not comparison.gained:
+    if comparison.pairs and not comparison.lost and not comparison.gained:
         out.print("\nno question changed")
 
 

@@ -11,15 +11,17 @@ from typing import Any
 import typer
 
 from evals.cli.console import console
+from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
 from evals.cli.progress import Terminal
 from evals.cli.report import print_findings, print_run, print_slices
+from evals.cli.streams import print_json
 from evals.client.redaction import MASK, public_url
 from evals.config import EvalConfig
-from evals.errors import ConfigError, GateFailedError, RunIncompleteError, RunInterruptedError
-from evals.gates import failed_gates
+from evals.errors import ConfigError, RunInterruptedError
 from evals.metrics.base import Need
 from evals.observer import Observer
-from evals.plan import check_config, load_workload, wants_judge
+from evals.offline import SAVED_ANSWERS
+from evals.plan import check_config, estimate_of, load_workload, wants_judge
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store import RunStore
@@ -42,6 +44,7 @@ class EvalFlags:
     match: str | None = None
     judge: bool | None = None
     judge_model: str | None = None
+    judge_base_url: str | None = None
     judge_repeats: int | None = None
     judge_cache: bool | None = None
     max_cost: float | None = None
@@ -110,6 +113,7 @@ _KEYS: dict[str, tuple[tuple[str, ...], Any]] = {
     "match": (("match", "rule"), None),
     "judge": (("judge", "enabled"), None),
     "judge_model": (("judge", "model"), None),
+    "judge_base_url": (("judge", "base_url"), None),
     "judge_repeats": (("judge", "repeats"), None),
     "judge_cache": (("judge", "cache"), None),
     "max_cost": (("judge", "max_cost_usd"), None),
@@ -138,7 +142,7 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     except KeyboardInterrupt as error:
         raise _interrupted(runner) from error
     if as_json:
-        typer.echo(run.model_dump_json(indent=2))
+        print_json(run.model_dump_json(indent=2))
     else:
         _print(run, settings)
     _raise_for(run, settings)
@@ -156,11 +160,13 @@ def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
 def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
     """The configuration of a saved run; flags may change how it is asked, not what."""
     changed = {key for key, value in asdict(flags).items() if value not in (None, [])}
-    free = {"concurrency", "rps", "timeout", "runs_dir", "max_error_rate", "gate", "rag_url", "preflight"}
+    free = {"concurrency", "rps", "timeout", "runs_dir", "max_error_rate", "max_cost", "gate", "rag_url", "preflight"}
     if changed - free:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(changed - free))
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
     run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
+    if run.server.profile == SAVED_ANSWERS:
+        raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
     if flags.rag_url is not None and public_url(flags.rag_url).rstrip("/") != run.server.url.rstrip("/"):
         raise ConfigError(
             f"run {run.id} asked {run.server.url}, not {public_url(flags.rag_url)}",
@@ -179,6 +185,7 @@ def _describe(config: EvalConfig, *, as_json: bool) -> None:
     metrics = check_config(config)
     workload = load_workload(config)
     judged = wants_judge(config, metrics)
+    estimate = estimate_of(config, metrics, workload)
     plan: dict[str, Any] = {
         "server": "embedded" if config.embedded else public_url(config.rag_server_url),
         "profile": config.server_spec().profile,
@@ -189,6 +196,7 @@ def _describe(config: EvalConfig, *, as_json: bool) -> None:
         "upload_documents": len(workload.documents) if config.ingest or config.embedded else 0,
         "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
         "judge": config.judge.model if judged else None,
+        "estimate": asdict(estimate) if estimate else None,
         "runs_dir": str(config.runs_dir),
     }
     if as_json:
@@ -203,7 +211,7 @@ def _describe(config: EvalConfig, *, as_json: bool) -> None:
     if plan["upload_documents"]:
         out.print(f"would upload {plan['upload_documents']} documents first")
     out.print(f"would compute {', '.join(plan['metrics'])}")
-    out.print(f"would judge with {plan['judge']}" if judged else "no judge")
+    out.print(f"would judge with {plan['judge']}: {estimate}" if judged else "no judge")
     out.print(f"seed {config.seed}, runs in {config.runs_dir}")
 
 
@@ -225,19 +233,7 @@ def _elsewhere(config: EvalConfig) -> str:
 
 
 def _raise_for(run: EvalRun, config: EvalConfig) -> None:
-    if run.status != "complete":
-        asked = run.outcomes.answered + run.error_count
-        raise RunIncompleteError(
-            f"the run is {run.status}: {run.error_count} of {asked} questions brought no answer"
-            + (f", {run.outcomes.not_asked} were not asked" if run.outcomes.not_asked else "")
-            + f" ({_reason(run)})",
-            f"when the server is well again: evals eval --resume {run.id}{_elsewhere(config)}",
-        )
-    problems = failed_gates(run, config.gate)
-    if problems:
-        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
-
-
-def _reason(run: EvalRun) -> str:
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
-    return kinds or "; ".join(run.notes) or "interrupted"
+    again = f"evals eval --resume {run.id}{_elsewhere(config)}"
+    judged = only_judging_is_undone(run)
+    hint = f"go on with: {again} (--max-cost for more money)" if judged else f"when the server is well again: {again}"
+    raise_for(run, config.gate, why=what_is_undone(run), hint=hint)

@@ -6,6 +6,7 @@ import time
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from evals.cli.console import console
+from evals.estimate import Estimate
 from evals.observer import Observer
 from evals.schemas import EvalQuestion, EvalResponse
 
@@ -32,6 +33,9 @@ class Terminal(Observer):
 
     def note(self, message: str) -> None:
         self._console.print(f"! {message}", style="yellow")
+
+    def estimate(self, estimate: Estimate) -> None:
+        self.phase(f"the judge will take {estimate}")
 
     def begin(self, total: int, done: int) -> None:
         self._total, self._done = total, done

@@ -9,6 +9,9 @@ from evals.metrics.case import Case
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun
 
+_DETAILS = 1000
+"""Characters of a metric's details: what a check found and what is missing, but no whole passages."""
+
 
 def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
     """Print a record with nothing cut."""
@@ -45,3 +48,21 @@ def _print_scores(out: Console, record: EvalRecord) -> None:
         unit = parse_metric(score.name).unit
         value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
         out.print(Text.assemble(f"{score.name:<32}", clean(value)))
+        details = ", ".join(f"{key} {_spelled(value)}" for key, value in score.details.items() if _is_plain(value))
+        if details:
+            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
+
+
+def _is_plain(detail: object) -> bool:
+    """Whether a detail can be read on a line: a word, a number, yes or no, or a list of words."""
+    if isinstance(detail, list):
+        return bool(detail) and all(isinstance(item, str) for item in detail)
+    return isinstance(detail, str | int | float)
+
+
+def _spelled(detail: object) -> str:
+    if isinstance(detail, bool):
+        return "✓" if detail else "✗"
+    if isinstance(detail, list):
+        return f"[{'; '.join(detail)}]"
+    return f"{detail:.3g}" if isinstance(detail, float) else str(detail)

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from evals.cli.console import arrow, clean, interval, number
 from evals.config import EvalConfig
-from evals.diagnosis import Finding, diagnose, in_turn
+from evals.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.hints import applying
 from evals.metrics.matching import MatchSettings
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
@@ -71,6 +72,7 @@ def _add_metric(table: Table, summary: MetricSummary) -> None:
     lost = summary.counts.transport + summary.counts.judge
     remarks = [f"{lost} lost"] if lost else []
     remarks += [summary.reason] if summary.reason else []
+    remarks += [" ".join(f"{label} {count}" for label, count in summary.labels.items())] if summary.labels else []
     if summary.bounds is not None and summary.value is not None:
         remarks.append("with them {} … {}".format(*(number(b, summary.unit) for b in sorted(summary.bounds))))
     table.add_row(
@@ -103,11 +105,19 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     if judge is None:
         return
     cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    if judge.cost_per_query_usd:
+        cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
     parts = [f"{judge.calls} calls", f"{judge.cached} from the cache"]
     parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+
+
+def print_hints(out: Console, run: EvalRun) -> None:
+    """Print what the pattern of the metrics usually means, where it shows one that is known."""
+    for hint in applying(run.scorecard):
+        out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
 
 
 def _feeds(run: EvalRun) -> dict[str, list[str]]:
@@ -127,6 +137,19 @@ def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, li
         print_finding(out, finding)
     if len(findings) > limit:
         out.print(f"… and {len(findings) - limit} more: evals show {run.id} --failures {len(findings)}", style="dim")
+
+
+def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
+    """List the answers of which fuzzy match and judge disagree."""
+    disputed = [record for record in records if needs_verification(record)]
+    if not disputed:
+        return
+    out.print(f"\n{len(disputed)} answers need verification: fuzzy match and judge disagree", style="bold")
+    for record in disputed:
+        expected = clean(record.question.expected_answer or "", 80)
+        answer = clean(record.response.answer or "" if record.response else "", 80)
+        out.print(Text.assemble(f"  {record.question.id}: ", answer, ("  expected: ", "dim"), expected))
+    out.print(f"a sheet to fill in: evals export --run-id {run.id} --format review", style="dim")
 
 
 def print_finding(out: Console, finding: Finding) -> None:

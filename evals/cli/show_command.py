@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import typer
 from rich.table import Table
 
 from evals.cli.console import clean, console, number
 from evals.cli.question import print_question
-from evals.cli.report import print_findings, print_run, print_sensitivity, print_slices
+from evals.cli.report import print_findings, print_hints, print_run, print_sensitivity, print_slices, print_verification
+from evals.cli.streams import print_json
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import UnknownNameError
 from evals.scoring import slice_by
@@ -59,7 +59,7 @@ def show(
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     if as_json:
-        typer.echo(run.model_dump_json(indent=2))
+        print_json(run.model_dump_json(indent=2))
         return
     out = console()
     records = store.records(run)
@@ -78,7 +78,9 @@ def show(
         out.print(f"go on with: evals eval --resume {run.id}{_elsewhere(runs_dir)}")
         return
     print_findings(out, records, run, limit=failures)
+    print_verification(out, records, run)
     print_run(out, run)
+    print_hints(out, run)
     if matching:
         print_sensitivity(out, records, run)
     if by is not None or len(run.datasets) > 1:

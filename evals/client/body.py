@@ -18,10 +18,10 @@ def parse_json(body: bytes) -> Any:
         ValueError: It is no JSON, or it is nested beyond reason.
     """
     try:
-        value = json.loads(body, parse_constant=lambda _: None, parse_float=_finite)
+        value = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
         if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
             _check_depth(value)
-        return _without_surrogates(value) if _may_hold_surrogates(body) else value
+        return without_surrogates(value) if _may_hold_surrogates(body) else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
 
@@ -29,6 +29,10 @@ def parse_json(body: bytes) -> Any:
 def _finite(digits: str) -> float | None:
     number = float(digits)
     return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+"""Made once: making one takes as long as parsing an answer."""
 
 
 def _may_hold_surrogates(body: bytes) -> bool:
@@ -50,11 +54,12 @@ def _children(value: Any) -> Any:
     return value if isinstance(value, list) else ()
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
+    """A parsed JSON value with a question mark in the place of each lone surrogate, also in the names of fields."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     return value

@@ -5,7 +5,7 @@ What is absent or null becomes None, an empty list stays an empty list, and a va
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from evals.client.expressions import compiled
@@ -129,16 +129,11 @@ def _items(value: Any, build: Any) -> list[Any] | None:
 
 
 def _chunk(item: Mapping[str, Any]) -> RetrievedChunk:
-    start, end = _whole(item.get("start")), _whole(item.get("end"))
-    return RetrievedChunk(
-        chunk_id=text_or_none(item.get("chunk_id")),
-        document_id=text_or_none(item.get("document_id")),
-        document_name=text_or_none(item.get("document_name")),
-        section=text_or_none(item.get("section")),
-        text=text_or_none(item.get("text")),
-        span=(start, end) if start is not None and end is not None and 0 <= start < end else None,
-        score=number_or_none(item.get("score")),
-    )
+    fields = {name: convert(item[name]) for name, convert in _CHUNK_FIELDS if item.get(name) is not None}
+    start, end = fields.pop("start", None), fields.pop("end", None)
+    if start is not None and end is not None and 0 <= start < end:
+        fields["span"] = (start, end)
+    return RetrievedChunk(**fields)
 
 
 def _citation(item: Mapping[str, Any]) -> Citation:
@@ -182,6 +177,18 @@ def number_or_none(value: Any) -> float | None:
 def _whole(value: Any) -> int | None:
     number = number_or_none(value)
     return int(number) if number is not None and number.is_integer() else None
+
+
+_CHUNK_FIELDS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("chunk_id", text_or_none),
+    ("document_id", text_or_none),
+    ("document_name", text_or_none),
+    ("section", text_or_none),
+    ("text", text_or_none),
+    ("start", _whole),
+    ("end", _whole),
+    ("score", number_or_none),
+)
 
 
 def _list_or_none(value: Any) -> list[Any] | None:

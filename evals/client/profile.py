@@ -3,6 +3,8 @@
 import os
 import re
 from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +23,17 @@ DEFAULT_PROFILE = "rag-server"
 def list_profiles() -> list[str]:
     """The names of all profiles: the built-in ones and those of plug-ins (entry points `evals.profiles`)."""
     plugged = [point.name for point in entry_points(group="evals.profiles")]
-    return sorted({path.stem for path in _BUILT_IN.glob("*.yml")} | set(plugged))
+    return sorted(_built_in() | set(plugged))
+
+
+@cache
+def _built_in() -> frozenset[str]:
+    return frozenset(path.stem for path in _BUILT_IN.glob("*.yml"))
+
+
+@cache
+def _built_in_profile(name: str) -> dict[str, Any]:
+    return read_yaml(_BUILT_IN / f"{name}.yml", "profile")
 
 
 def load_profile(name: str) -> dict[str, Any]:
@@ -32,9 +44,8 @@ def load_profile(name: str) -> dict[str, Any]:
     """
     if name.endswith((".yml", ".yaml")):
         return read_yaml(Path(name), "profile")
-    path = _BUILT_IN / f"{name}.yml"
-    if name in list_profiles() and path.is_file():
-        return read_yaml(path, "profile")
+    if name in _built_in():
+        return deepcopy(_built_in_profile(name))
     for point in entry_points(group="evals.profiles", name=name):
         loaded = point.load()
         return dict(loaded) if isinstance(loaded, Mapping) else read_yaml(Path(loaded), "profile")
@@ -89,7 +100,9 @@ def first_problem(error: ValidationError) -> str:
     """The first problem that pydantic found, as `key: what is wrong`."""
     problem = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
-    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+    # What pydantic puts before the words of our own checks says nothing to a user.
+    what = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{where}: {what}" if where else what
 
 
 def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:

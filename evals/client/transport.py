@@ -8,10 +8,13 @@ import asyncio
 import re
 import ssl
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -82,6 +85,49 @@ def classify(error: Exception) -> tuple[ErrorKind, bool]:
     return "connect", False
 
 
+@lru_cache(maxsize=256)
+def _parsed(url: str) -> httpx.URL:
+    """The URL, parsed once: most questions go to the same one."""
+    return httpx.URL(url)
+
+
+class _Connection(NamedTuple):
+    """A client of one connection, and the transport below it where nothing of the client is needed in between."""
+
+    client: httpx.AsyncClient
+    direct: httpx.AsyncHTTPTransport | None
+
+    async def send(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the body is still to be read."""
+        if self.direct is None:
+            return await self.client.send(request, stream=True)
+        response = await self.direct.handle_async_request(request)
+        response.request = request
+        return response
+
+
+def _connect(
+    url: str, headers: Mapping[str, str], timeout: httpx.Timeout, context: ssl.SSLContext | bool
+) -> _Connection:
+    """Make a client of one connection.
+
+    Redirects, cookies and logins are not the client's business here, so its transport is used without it: a tenth of
+    a millisecond a request. Only where the environment names a proxy does the client choose the transport.
+    """
+    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+    if _is_proxied(url):
+        client = httpx.AsyncClient(headers=headers, timeout=timeout, verify=context, limits=limits)
+        return _Connection(client, None)
+    transport = httpx.AsyncHTTPTransport(verify=context, limits=limits)
+    return _Connection(httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport), transport)
+
+
+def _is_proxied(url: str) -> bool:
+    parts = urlsplit(url)
+    proxies = getproxies()
+    return bool({parts.scheme, "all"} & proxies.keys()) and not proxy_bypass(parts.hostname or "")
+
+
 class Transport:
     """Sends requests to one base URL, at most `concurrency` at a time.
 
@@ -106,28 +152,24 @@ class Transport:
         redact: Callable[[str], str] = str,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.base = check_url(url)
-        self._headers = checked_headers(headers or {})
+        self.base, login = _without_login(check_url(url))
+        given = checked_headers(headers or {})
+        self._headers = given if "authorization" in {name.lower() for name in given} else {**login, **given}
         self._timeout_s = timeout_s
         self._concurrency = concurrency
         self._max_body = max_body_bytes
         self._redact = redact
         self._clock = clock
         self._clients: list[httpx.AsyncClient] = []
-        self._free: asyncio.LifoQueue[httpx.AsyncClient] = asyncio.LifoQueue()
+        self._free: asyncio.LifoQueue[_Connection] = asyncio.LifoQueue()
 
     async def __aenter__(self) -> "Transport":
         context = ssl.create_default_context() if self.base.startswith("https") else False
         timeout = httpx.Timeout(self._timeout_s, connect=min(CONNECT_TIMEOUT_S, self._timeout_s), pool=None)
         for _ in range(self._concurrency):
-            client = httpx.AsyncClient(
-                headers=self._headers,
-                timeout=timeout,
-                verify=context,
-                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            )
-            self._clients.append(client)
-            self._free.put_nowait(client)
+            connection = _connect(self.base, self._headers, timeout, context)
+            self._clients.append(connection.client)
+            self._free.put_nowait(connection)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -150,27 +192,27 @@ class Transport:
         url = f"{self.base}/{path.removeprefix('/')}"
         if not self._clients:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
-        client = await self._free.get()
+        connection = await self._free.get()
         start = self._clock()
         try:
             async with asyncio.timeout(limit):
-                status, headers, body = await self._exchange(client, method, url, request)
+                status, headers, body = await self._exchange(connection, method, url, request)
         except TimeoutError as error:
             raise self._timed_out(limit, start) from error
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise self._failed(error, limit, start) from error
         finally:
-            client.cookies.clear()  # no question may see the session of the one before
-            self._free.put_nowait(client)
+            connection.client.cookies.clear()  # no question may see the session of the one before
+            self._free.put_nowait(connection)
         elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
             raise self._refused(status, headers, body, elapsed)
         return Reply(status, headers, body, elapsed)
 
     async def _exchange(
-        self, client: httpx.AsyncClient, method: str, url: str, request: Mapping[str, Any]
+        self, connection: "_Connection", method: str, url: str, request: Mapping[str, Any]
     ) -> tuple[int, Mapping[str, str], bytes]:
-        response = await client.send(client.build_request(method, url, **request), stream=True)
+        response = await connection.send(connection.client.build_request(method, _parsed(url), **request))
         try:
             body = bytearray()
             async for part in response.aiter_bytes():
@@ -209,6 +251,17 @@ class Transport:
             elapsed_ms=elapsed_ms,
             body=body,
         )
+
+
+def _without_login(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without user and password, and the header that says the same."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    user, _, password = login.partition(":")
+    token = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
 
 
 def parse_retry_after(value: str | None, now: float | None = None) -> float | None:

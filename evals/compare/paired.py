@@ -1,14 +1,13 @@
 """The last run against the first: each metric's paired difference, with its interval, its test and a verdict."""
 
 from collections.abc import Sequence
-from math import fsum
-from statistics import fmean
 
 from evals.bootstrap import paired_percentile_difference
 from evals.compare.models import MetricPair, Test, Verdict
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.stats import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, percentile, t_interval
+from evals.scoring import value_over
+from evals.stats import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, t_interval
 
 ALPHA = 0.05
 _TOO_FEW = "too few pairs"
@@ -36,7 +35,7 @@ def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list
 def _compare(
     metric: BaseMetric, first: Sequence[float], last: Sequence[float], *, same_concurrency: bool
 ) -> MetricPair:
-    before, after = _value(metric, first), _value(metric, last)
+    before, after = value_over(metric, first), value_over(metric, last)
     comparable = same_concurrency or metric.unit != "ms"
     interval, p, test = _test(metric, first, last) if comparable else (None, None, None)
     return MetricPair(
@@ -53,14 +52,6 @@ def _compare(
         test=test,
         reason=None if p is not None else _TOO_FEW if comparable else _CONCURRENCY,
     )
-
-
-def _value(metric: BaseMetric, values: Sequence[float]) -> float:
-    if metric.aggregation is Aggregation.SUM:
-        return fsum(values)
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return percentile(values, metric.percentile or 50.0)
-    return fmean(values)
 
 
 def _test(

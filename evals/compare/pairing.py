@@ -1,6 +1,6 @@
 """Which questions of several runs are the same, and what makes runs hard to compare."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.errors import ConfigError
@@ -99,15 +99,28 @@ def _about_questions(pairing: Pairing) -> list[str]:
 
 def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
     warnings = [f"run {run.id} is {run.status}" for run in runs if run.status != "complete"]
-    if len({run.judge is None for run in runs}) > 1:
+    if len({run.judge is not None and run.rescored_from is None for run in runs}) > 1:
         warnings.append("some runs were judged while they asked, which takes this machine's time: mind it in latency")
     if len({run.concurrency for run in runs}) > 1:
         widths = ", ".join(f"{run.id} {run.concurrency}" for run in runs)
         warnings.append(f"the runs had different concurrency ({widths}): no verdict on latency")
     if len({str(run.eval_config.get("match")) for run in runs}) > 1:
         warnings.append("the runs recognised gold by different rules (`match`): retrieval and citation are affected")
-    judges = {(run.judge.model, str(sorted(run.judge.prompt_hashes.items()))) for run in runs if run.judge}
-    if len(judges) > 1:
-        warnings.append("the runs were judged by different models or prompts: judged metrics do not compare")
+    judges = [run.judge for run in runs if run.judge]
+    several = len({(judge.model, judge.origin) for judge in judges}) > 1
+    if several or _disagree([judge.prompt_hashes for judge in judges]):
+        warnings.append("the runs were judged by different models, addresses or prompts: judged metrics do not compare")
+    for run in runs:
+        lost = sum(run.outcomes.judge.values())
+        if lost:
+            warnings.append(f"the judge failed on {lost} decisions of run {run.id}: its judged metrics are of the rest")
+    if _disagree([run.semantics for run in runs if run.semantics]):
+        warnings.append("the runs compared texts by different models: semantic metrics do not compare")
     approximate = dict.fromkeys(run.id for run in runs if any(note.startswith(_APPROXIMATE) for note in run.notes))
     return [*warnings, *([f"{_APPROXIMATE} in {', '.join(approximate)}"] if approximate else [])]
+
+
+def _disagree(tables: Sequence[Mapping[str, str]]) -> bool:
+    """Whether two of the tables have different values under the same name; runs may have measured different things."""
+    known: dict[str, str] = {}
+    return any(known.setdefault(name, value) != value for table in tables for name, value in table.items())

@@ -75,9 +75,7 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
         HubUnreachableError: The hub cannot be reached and the cache does not hold the dataset.
         DatasetError: The hub answers, but the dataset cannot be loaded.
     """
-    online = clone is not None or _online()
-    if not online:
-        _go_offline()
+    online = clone is not None or settle_hub()
     load_dataset, errors = _library()
     chosen = config or (_only_config(clone) if clone else None) or source.config
     try:
@@ -105,6 +103,14 @@ def unreachable(source: HubSource) -> HubUnreachableError:
         "read local files with --data-dir DIR, name a mirror with HF_ENDPOINT, "
         "or use questions that need no hub: --datasets golden or --dataset-file FILE",
     )
+
+
+def settle_hub() -> bool:
+    """Whether the hub answers; where it does not, its libraries are made to use their cache only."""
+    online = _online()
+    if not online:
+        _go_offline()
+    return online
 
 
 @cache

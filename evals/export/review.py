@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.diagnosis import Finding
+from evals.diagnosis import Finding, needs_verification
 from evals.export.cells import sheet
 from evals.export.faults import find_faults
 from evals.export.table import error_of, metric_names, metric_values
@@ -15,12 +15,27 @@ _PASSAGE_LENGTH = 2000
 
 
 def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
-    """A row a question, failures first, with empty columns `verdict` and `comment` for a reader to fill in."""
+    """A row a question with empty columns `verdict` and `comment` for a reader to fill in.
+
+    Failures come first, the gravest at the top, then what needs verification, then the rest.
+    """
     findings = {finding.record.question.id: finding for finding in find_faults(run, records)}
     sound = [record for record in records if record.question.id not in findings]
+    sound.sort(key=lambda record: needs_verification(record) is None)
     metrics = metric_names(run, records)
     passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
-    header = ["id", "failure", "question", "expected_answer", "answer", *passages, *metrics, "verdict", "comment"]
+    header = [
+        "id",
+        "failure",
+        "needs_verification",
+        "question",
+        "expected_answer",
+        "answer",
+        *passages,
+        *metrics,
+        "verdict",
+        "comment",
+    ]
     ordered = [*(finding.record for finding in findings.values()), *sound]
     return sheet(header, (_row(record, findings.get(record.question.id), metrics) for record in ordered))
 
@@ -32,6 +47,7 @@ def _row(record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) ->
     return [
         question.id,
         finding.explanation if finding else error_of(record),
+        "yes" if needs_verification(record) else None,
         question.question,
         question.expected_answer,
         response.answer if response else None,

@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from evals.errors import StoreError
 from evals.judges.base import Backend, Call
 from evals.store import write_atomically
 
@@ -40,8 +41,15 @@ class JudgeCache:
             StoreError: It cannot be written.
         """
         path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, [json.dumps(reply).encode()])
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, [json.dumps(reply).encode()])
+        except (OSError, StoreError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            raise StoreError(
+                f"cannot keep a reply of the judge in {path}: {getattr(cause, 'strerror', None) or error}",
+                f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)",
+            ) from error
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

@@ -32,6 +32,8 @@ class _Outcome:
     message: str | None = None
     model: str | None = None
     attempts: int = 0
+    """Calls made, those that brought no reply included."""
+    replied: bool = False
     usage: JudgeUsage | None = None
 
 
@@ -64,6 +66,9 @@ class LLMJudge:
         self.backend = backend
         self.repeats = repeats
         self.spent_usd = 0.0
+        """What calls have cost so far; a run that goes on begins with what it spent before."""
+        self.prevented = 0
+        """Decisions that the budget did not allow."""
         self._cache = cache
         self._gate = asyncio.Semaphore(concurrency)
         self._max_attempts = max_attempts
@@ -76,6 +81,10 @@ class LLMJudge:
         """Whether the budget is spent."""
         return self._max_cost_usd is not None and self.spent_usd >= self._max_cost_usd
 
+    async def aclose(self) -> None:
+        """Close the connections to the model."""
+        await self.backend.aclose()
+
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
         """Get the verdicts of all repeats on one request.
 
@@ -84,7 +93,8 @@ class LLMJudge:
         Raises:
             JudgeError: The model cannot be used at all: no access, no money, no such model.
         """
-        return list(await asyncio.gather(*(self._decide_once(request, n) for n in range(self.repeats))))
+        repeats = 1 if request.once else self.repeats
+        return list(await asyncio.gather(*(self._decide_once(request, n) for n in range(repeats))))
 
     async def _decide_once(self, request: VerdictRequest, repeat: int) -> JudgeVerdict:
         prompt = load_prompt(request.prompt)
@@ -93,12 +103,14 @@ class LLMJudge:
         canary = looks_injected(request.data)
         key = JudgeCache.key(self.backend, call, repeat)
         stored = self._cache.get(key) if self._cache else None
-        if stored is not None and problem_with(prompt.name, prompt.schema, stored.get("reply"), request.data) is None:
-            return self._verdict(prompt, repeat, canary, reply=stored["reply"], model=stored.get("model"), cached=True)
+        if stored is not None and problem_with(prompt, stored.get("reply"), request.data) is None:
+            known = {"reply": stored["reply"], "model": stored.get("model"), "cached": True}
+            return self._verdict(request, prompt, repeat, canary, **known)
         outcome = await self._ask(prompt, call, request)
         if outcome.reply is not None and self._cache:
             self._cache.put(key, {"reply": outcome.reply, "model": outcome.model})
         return self._verdict(
+            request,
             prompt,
             repeat,
             canary,
@@ -108,20 +120,20 @@ class LLMJudge:
             model=outcome.model,
             attempts=outcome.attempts,
             usage=outcome.usage,
+            replied=outcome.replied,
         )
 
     async def _ask(self, prompt: Prompt, call: Call, request: VerdictRequest) -> _Outcome:
         outcome = _Outcome()
-        while outcome.attempts < ASKED:
-            outcome.attempts += 1
+        for _ in range(ASKED):
             try:
-                said = await self._complete(call)
+                said = await self._complete(call, outcome)
             except BackendError as error:
                 if error.fatal:
                     raise JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT) from error
                 outcome.failure, outcome.message = "transport", str(error)
                 return outcome
-            outcome.model = said.model
+            outcome.model, outcome.replied = said.model, True
             outcome.usage = said.usage if outcome.usage is None or said.usage is None else outcome.usage + said.usage
             if self._take(said, prompt, request, outcome):
                 return outcome
@@ -142,15 +154,15 @@ class LLMJudge:
         except ValueError:
             outcome.failure, outcome.message = "unparsable", f"not JSON: {said.text[:120]!r}"
             return False
-        problem = problem_with(prompt.name, prompt.schema, reply, request.data)
+        problem = problem_with(prompt, reply, request.data)
         if problem:
             outcome.failure, outcome.message = "unparsable", problem
             return False
         outcome.reply, outcome.failure, outcome.message = reply, None, None
         return True
 
-    async def _complete(self, call: Call) -> Reply:
-        """One reply, however many calls it takes.
+    async def _complete(self, call: Call, outcome: _Outcome) -> Reply:
+        """One reply, however many calls it takes; they are counted in the outcome.
 
         Raises:
             BackendError: Of the last attempt.
@@ -158,7 +170,9 @@ class LLMJudge:
         for attempt in range(1, self._max_attempts + 1):
             async with self._gate:
                 if self.exhausted:
+                    self.prevented += 1
                     raise BackendError(f"the budget of ${self._max_cost_usd:g} is spent")
+                outcome.attempts += 1
                 try:
                     reply = await self.backend.complete(call)
                 except BackendError as error:
@@ -177,12 +191,15 @@ class LLMJudge:
         if reply.usage is not None:
             self.spent_usd += self._price(self.backend.model, reply.usage) or 0.0
 
-    def _verdict(self, prompt: Prompt, repeat: int, canary: bool, **fields: Any) -> JudgeVerdict:
-        reply, usage, cached = fields.get("reply"), fields.get("usage"), fields.get("cached", False)
-        cost = 0.0 if cached else self._price(self.backend.model, usage) if usage is not None else None
+    def _verdict(
+        self, request: VerdictRequest, prompt: Prompt, repeat: int, canary: bool, **fields: Any
+    ) -> JudgeVerdict:
+        reply, usage, replied = fields.get("reply"), fields.get("usage"), fields.pop("replied", False)
+        # What brought no reply costs nothing; a reply whose tokens nobody counts costs nobody knows what.
+        cost = 0.0 if not replied else self._price(self.backend.model, usage) if usage is not None else None
         suspected = canary or bool(reply and reply.get("injection_suspected"))
         return JudgeVerdict(
-            request=prompt.name,
+            request=request.name,
             repeat=repeat,
             prompt_hash=prompt.hash,
             cost_usd=cost,

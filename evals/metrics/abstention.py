@@ -38,6 +38,7 @@ class UnanswerableAccuracy(_Abstention):
 
     Formula: mean(abstained == unanswerable); it says nothing about whether a given answer is correct.
     Range 0 to 1, higher is better. None where the dataset does not say whether the question is answerable.
+    Reference: the answerability decision of Rajpurkar et al. 2018 (SQuAD v2), as accuracy.
     """
 
     name = "unanswerable_accuracy"
@@ -50,6 +51,7 @@ class FalsePositiveRate(_Abstention):
     """Share of the answerable questions on which the server abstains.
 
     Formula: |abstained and answerable| / |answerable|. Range 0 to 1, lower is better.
+    Reference: the false positive rate of abstaining as a classifier.
     """
 
     name = "abstention_false_positive_rate"
@@ -64,6 +66,7 @@ class FalseNegativeRate(_Abstention):
     """Share of the unanswerable questions that the server answers all the same.
 
     Formula: |answered and unanswerable| / |unanswerable|. Range 0 to 1, lower is better.
+    Reference: the false negative rate of abstaining as a classifier.
     """
 
     name = "abstention_false_negative_rate"

@@ -11,14 +11,14 @@ from functools import lru_cache
 from evals.metrics.abstention_phrases import COURTESY, DECLINES, DESCRIBES, HEDGES, REPORTED
 from evals.metrics.text import fold
 
-_QUOTED = re.compile(r"\"[^\"]*\"|«[^»]*»|(?<!\w)'[^']{3,}'(?!\w)")
+_QUOTED = re.compile(r"\"[^\"]*\"|«[^«»]*»|(?<!\w)'[^']{3,}'(?!\w)")
 _MARKS = re.compile(r"[*_#`>|~]+|^\s*(?:[-+•]|\d+[.)])\s+|\[[^\]]{0,12}\]", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?。!?])\s+|\n+|(?<=[。!?])")
 _CLAUSE = re.compile(
     r";|:\s|\(|\)|\s[–—-]\s|,?\s+\b(?:but|yet|however|although|though|whereas|so|aber|pero|mais|maar)\b,?\s*"
 )
 _YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|sí|si|sim|não|nee)\s*(?:[,.;:!]|[–—-]\s|$)")
-_NOTHING = re.compile(r"^(?:answer:?\s*)?(?:n/?a|none|null|nil|no answer|unknown|undefined)?[\s.!?]*$")
+_NOTHING = re.compile(r"^(?:answer:?\s*)?(?:n/?a|none|null|nil|no answer|unknown|not sure|unsure|undefined)?[\s.!?]*$")
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 # "Does the will mention her?" is answered by "It does not mention her".
 _ABOUT_MENTION = re.compile(r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name)")
@@ -41,7 +41,7 @@ def is_abstention(answer: str, question: str = "") -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_abstention(answer: str, compound: bool, about_mention: bool) -> bool:
-    text = _MARKS.sub(" ", fold(answer.replace("`", ""))).strip()
+    text = _MARKS.sub(" ", fold(_squeezed(answer.replace("`", "")))).strip()
     if not any(char.isalnum() for char in text) or _NOTHING.match(text):
         return True
     if _YES_NO.match(text):
@@ -50,6 +50,12 @@ def _is_abstention(answer: str, compound: bool, about_mention: bool) -> bool:
         return False
     kinds = [kind for kind in map(_kind, _clauses(_QUOTED.sub(" QUOTE ", text))) if kind]
     return _decide(kinds, compound)
+
+
+def _squeezed(text: str) -> str:
+    """The text without runs of blanks and empty lines, over which the patterns would go again and again."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def _decide(kinds: list[str], compound: bool) -> bool:

@@ -1,4 +1,7 @@
-"""The phrases by which answers decline, as data for the detector. All are matched on folded text."""
+"""The phrases by which answers decline, as data for the detector. All are matched on folded text.
+
+Gaps are bounded: behind a beginning that may stand anywhere, an open one would go over a long clause again and again.
+"""
 
 import re
 
@@ -20,9 +23,10 @@ _SAY = (
 )
 _SAID = (
     r"(?:stated|mentioned|specified|provided|given|described|covered|listed|included|found|addressed|disclosed|"
-    r"explained|discussed|spelled out|indicated|part of|in the|detailed|documented|available (?:in|from)|answered|"
+    r"explained|discussed|spelled out|indicated|part of|in the|detailed|documented|answered|"
     r"named|among|defined|reported|present in|contained|clear from|revealed|identified|recorded|touched on|known from)"
 )
+_SAID = rf"(?:{_SAID}|available (?:in|from) (?:\w+ ){{0,3}}?{_SOURCE}\b)"  # else: "not available in blue"
 _NOT = r"(?:do(?:es)? not|don't|doesn't|did not|didn't|never|cannot|can't|fails? to|failed to)"
 _ABLE = r"(?:cannot|can't|can not|could not|couldn't|(?:am|'m|are|'re|was|wasn't|were) (?:not |un)?able to|unable to|won't|will not|"
 _ABLE += r"(?:do not|don't|did not|didn't)(?: currently| really)?)"
@@ -41,12 +45,12 @@ DECLINES = _any(
     rf"^(?:do|does|did)(?: not|n't) (?:\w+ )?{_SAY}\b",
     r"^(?:could not|couldn't|did not|didn't|do not|don't) (?:find|see|locate|have)\b",
     r"\bunanswerable\b|\b(?:left|goes) (?:unstated|unmentioned|unspecified|unexplained)\b|\bgoes beyond (?:what|the)\b",
-    r"\b(?:i|we)(?:'d| would) need\b.*\bto (?:answer|say|help|tell|determine)\b",
+    r"\b(?:i|we)(?:'d| would) need\b.{0,200}\bto (?:answer|say|help|tell|determine)\b",
     r"\b(?:i|we) (?:have|had|see|saw|find|found) (?:no|nothing|not enough|insufficient)\b",
     r"\b(?:i|we)(?:'ve| have)?(?: not|n't) (?:been able to|seen|found|come across|got)\b",
     r"\b(?:i|we) (?:can|may) only (?:answer|help|assist|discuss)\b",
     r"\b(?:no idea|no clue|came up (?:empty|short)|nothing to offer|must decline|have to decline)\b",
-    r"^(?:sorry|apologies|i apologi[sz]e|unfortunately|regrettably)\b[^.]*\b(?:not|no|can't|cannot|couldn't|unable)\b",
+    r"^(?:sorry|apologies|i apologi[sz]e|unfortunately|regrettably)\b[^.]{0,400}\b(?:not|no|can't|cannot|couldn't|unable)\b",
     # of the question
     r"\b(?:cannot|can't|could not|couldn't|can not|unable to) be (?:\w+ )?(?:determined|answered|found|established|inferred|ascertained|identified|confirmed|derived|given)\b",
     rf"^(?:\W*)(?:unable|not able|impossible|not possible) to (?:\w+ )?{_DO}\b",
@@ -54,7 +58,7 @@ DECLINES = _any(
     r"^(?:cannot|can't|could not|unable to) (?:answer|determine|say|find)\b",
     r"^(?:the |this |that )?(?:answer|information|result|data)s?(?: is| are| was| were)? (?:not found|unavailable|not available|missing)\b",
     r"\b(?:leaves?|left) (?:this|the|that|your) question (?:open|unanswered)\b|\b(?:is|are) silent (?:on|about|as to)\b",
-    r"\bit is (?:not possible|impossible|unclear)\b[^.]*\b(?:sources?|context|documents?|passages?|information|text|provided)\b",
+    r"\bit is (?:not possible|impossible|unclear)\b[^.]{0,200}\b(?:sources?|context|documents?|passages?|information|text|provided)\b",
     # of the sources
     rf"\b{_SOURCE}\b[^.]{{0,60}}? {_NOT}(?: \w+){{0,2}} {_SAY}\b",
     rf"\b(?:is|are|was|were)(?: not|n't| never| nowhere)(?: \w+){{0,2}} {_SAID}\b",
@@ -66,10 +70,10 @@ DECLINES = _any(
     r"\b(?:makes?|contains?|offers?|gives?|provides?|has|have) no (?:\w+ )?(?:reference|mention|information|details?|data|indication|"
     r"answer|explanation|figures?|guidance|instructions?|description|hint|clue)\b",
     r"\b(?:says?|said|contains?|has|have|is|there's) (?:absolutely |almost )?nothing (?:on|about|regarding|relevant|that)\b",
-    r"\bnothing (?:in|about|on|from) (?:it|them|the|these|this|that)\b|^nothing (?:for|on|about|regarding)\b|\bnothing\b[^.]* (?:indicates?|says?|mentions?|suggests?)\b",
+    r"\bnothing (?:in|about|on|from) (?:it|them|the|these|this|that)\b|^nothing (?:for|on|about|regarding)\b|\bnothing\b[^.]{0,200} (?:indicates?|says?|mentions?|suggests?)\b",
     rf"\bno (?:\w+ ){{1,3}}(?:is|are|was|were) {_SAID}\b|\bneither \w+ (?:discuss|mention|say|state|cover|describ|explain|list|give)\w*\b",
     rf"\b{_SOURCE}\b[^.]{{0,40}}? (?:seems?|appears?) to be missing\b|\bclause (?:seems?|appears?) to be missing\b",
-    r"\b(?:not one|none|neither) of (?:them|these|those|the)\b[^.]* (?:\w+s|\w+)\b",
+    rf"\b(?:not one|none|neither) of (?:them|these|those|the (?:\w+ ){{0,2}}{_SOURCE})\b[^.]{{0,200}} \w+\b",
     r"\b(?:leaves?|left) (?:the line|it|this|that|the question)? ?(?:blank|open|unanswered)\b",
     r"\b(?:outside|beyond) (?:of )?(?:my|the) (?:scope|knowledge|sources|documents|information)\b",
     r"^no (?:relevant |matching |such |specific )?(?:information|results?|documents?|mention|answer|data|match|matches)\b",

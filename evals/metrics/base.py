@@ -33,6 +33,26 @@ class Need(StrEnum):
     SECTIONS = "sections"
     USAGE = "token usage and prices"
     JUDGE = "a judge"
+    KEY_SENTENCES = "key sentences"
+    EMBEDDER = "an embedder (extra semantic)"
+    TEXT_SCORER = "BERTScore (extra semantic)"
+
+    @property
+    def short(self) -> str:
+        """The need in a word or two, for a column of a table."""
+        return _IN_SHORT.get(self, self.value)
+
+
+_IN_SHORT = {
+    Need.GOLD: "gold",
+    Need.EXPECTED_ANSWER: "expected answer",
+    Need.ANSWERABILITY: "answerability",
+    Need.CHUNKS: "chunks",
+    Need.USAGE: "token usage, prices",
+    Need.JUDGE: "judge",
+    Need.EMBEDDER: "embedder",
+    Need.TEXT_SCORER: "BERTScore",
+}
 
 
 class BaseMetric(ABC):
@@ -81,6 +101,14 @@ class BaseMetric(ABC):
     def requests(self, case: Case) -> list[VerdictRequest]:
         """What a judge must decide before this metric can be measured; nothing for most metrics."""
         return []
+
+    def texts(self, case: Case) -> Sequence[str]:
+        """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""
+        return ()
+
+    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+        """The (candidate, reference) pairs that the metric will want scored, for the same purpose."""
+        return ()
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""

@@ -8,6 +8,7 @@ from evals.metrics.abstention_detector import is_abstention
 from evals.metrics.cited import CitedSource, cited_sources
 from evals.metrics.matching import Matches, MatchSettings, match, originals
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
+from evals.semantics.base import Semantics
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Case:
         settings: How chunks are recognised as gold.
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
+        semantics: What texts are compared with, if any metric wants that.
     """
 
     question: EvalQuestion
@@ -29,6 +31,7 @@ class Case:
     settings: MatchSettings = field(default_factory=MatchSettings)
     citation_base: int = 1
     judged: bool = False
+    semantics: Semantics | None = None
 
     @cached_property
     def matches(self) -> Matches:

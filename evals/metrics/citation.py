@@ -35,6 +35,7 @@ class CitationPrecision(_Citation):
 
     Formula: |distinct cited chunks that match a gold| / |distinct citations|, those that point to nothing retrieved
     counting as wrong. Range 0 to 1, higher is better. None without gold, without citations or for an abstention.
+    Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailment.
     """
 
     name = "citation_precision"
@@ -51,6 +52,7 @@ class CitationRecall(_Citation):
 
     Formula: |golds held by cited chunks| / |gold|; 0 where the answer cites nothing.
     Range 0 to 1, higher is better. None without gold, for an abstention, or where the server sends no citations.
+    Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailed sentences.
     """
 
     name = "citation_recall"
@@ -69,6 +71,7 @@ class SectionAccuracy(_Citation):
 
     Formula: |distinct citations whose document and section are those of a gold| / |distinct citations|.
     Range 0 to 1, higher is better. None where golds name no document and section, or the server sends no sections.
+    Reference: defined here.
     """
 
     name = "section_accuracy"

@@ -35,7 +35,7 @@ def cited_sources(
     """
     sources: dict[object, CitedSource] = {}
     for citation in citations:
-        place = _resolve(citation, chunks, base)
+        place = place_of(citation, chunks, base)
         if place is None:
             key: object = (citation.chunk_id, citation.index, citation.document_id, citation.section)
             sources.setdefault(key, CitedSource(None, citation.section))
@@ -45,7 +45,12 @@ def cited_sources(
     return list(sources.values())
 
 
-def _resolve(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> int | None:
+def place_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> int | None:
+    """The place of the chunk that a citation points to: by chunk id, else by index, else by document and section.
+
+    Returns:
+        None where it points to no retrieved chunk.
+    """
     if citation.chunk_id is not None:
         return next((place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id), None)
     if citation.index is not None:

@@ -1,11 +1,11 @@
 """Performance: how long an answer takes and what it costs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.case import Case
-from evals.schemas import MetricGroup, MetricResult
+from evals.schemas import MetricGroup, MetricResult, TokenUsage
 
 
 class _Latency(BaseMetric):
@@ -32,9 +32,10 @@ class _Latency(BaseMetric):
 class LatencyP50(_Latency):
     """Median time to answer, in milliseconds, as the client sees it.
 
-    From sending the request to the last byte of the body, of the attempt that succeeded; waiting for a free slot,
-    back-off and failed attempts are not in it. Percentile by nearest rank (the ceil(p·n)-th smallest value, so a
-    latency that did occur). A timeout counts as the timeout. Lower is better.
+    Formula: the ⌈0.5·n⌉-th smallest of the n latencies (nearest rank, so a latency that did occur). A latency is from
+    sending the request to the last byte of the body, of the attempt that succeeded; waiting for a free slot, back-off
+    and failed attempts are not in it. A timeout counts as the timeout. Range from 0, lower is better.
+    Reference: Hyndman and Fan 1996, type 1.
     """
 
     name = "latency_p50"
@@ -44,7 +45,9 @@ class LatencyP50(_Latency):
 class LatencyP95(_Latency):
     """95th percentile of the time to answer, in milliseconds, as the client sees it.
 
-    As `latency_p50`, at 95 %. With fewer than 20 answers it is the slowest one. Lower is better.
+    Formula: the ⌈0.95·n⌉-th smallest of the n latencies, measured as for `latency_p50`; with fewer than 20 answers it
+    is the slowest one. Range from 0, lower is better.
+    Reference: Hyndman and Fan 1996, type 1.
     """
 
     name = "latency_p95"
@@ -64,8 +67,10 @@ class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
     Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000. Prices: yours (`prices:`),
-    else the server's own. None where the server reports no usage or nobody knows the price: never 0 for unknown.
-    Lower is better.
+    else the server's own, else those that the table of genai-prices has for the provider and model that the server
+    names. None where the server reports no usage or nobody knows the price: never 0 for unknown.
+    Range from 0, lower is better.
+    Reference: defined here.
     """
 
     name = "cost_per_query"
@@ -75,10 +80,17 @@ class CostPerQuery(BaseMetric):
     higher_is_better = False
     needs = frozenset({Need.USAGE})
 
-    def __init__(self, prices: Mapping[str, Price] | None = None, default: Price | None = None) -> None:
+    def __init__(
+        self,
+        prices: Mapping[str, Price] | None = None,
+        default: Price | None = None,
+        listed: Callable[[str | None, TokenUsage], float | None] = lambda _model, _usage: None,
+    ) -> None:
         self.prices = dict(prices or {})
         self.default = default
         """The price of a model that `prices` does not name: what the server says of itself."""
+        self.listed = listed
+        """What a list of prices says that so many tokens of the model cost; None where it does not know."""
 
     def measure(self, case: Case) -> MetricResult:
         usage = case.response.usage
@@ -86,6 +98,9 @@ class CostPerQuery(BaseMetric):
             return self.undefined("the server reported no token usage")
         price = self.prices.get(case.response.model or "", self.default)
         if price is None:
+            listed = self.listed(case.response.model, usage)
+            if listed is not None:
+                return self.result(listed, price="genai-prices")
             return self.undefined(f"no price is known for model {case.response.model or 'unnamed'}")
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)

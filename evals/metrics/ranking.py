@@ -56,3 +56,32 @@ def ndcg_at(gains: Sequence[float], ideal: Iterable[float], k: int) -> float:
     """
     best = dcg_at(sorted(ideal, reverse=True), k)
     return min(1.0, dcg_at(gains, k) / best)  # equal sums in another order may differ in the last digit
+
+
+def adapted_ndcg(hits: Sequence[bool], relevant: int) -> float:
+    """Return sum of 1 / (i + 1) over the hits at i (from 0), divided by that of `relevant` hits in the first places.
+
+    Args:
+        hits: `hits[i]` is whether the result at place i is relevant; at most `relevant` of them may be.
+        relevant: Number of relevant items, found or not; must be positive.
+    """
+    found = sum(1.0 / (place + 1) for place, hit in enumerate(hits) if hit)
+    return found / sum(1.0 / (place + 1) for place in range(relevant))
+
+
+def unit_ndcg_at(newly_found: Sequence[set[int]], grades: Sequence[float], k: int) -> float:
+    """Return nDCG@k where one result may cover several relevant items.
+
+    A result gains the highest grade among the items that it is first to cover. Items covered together form one unit
+    of the ideal order, so that the value never exceeds 1.
+
+    Args:
+        newly_found: For each rank, the items (by index) that it covers and no earlier rank does.
+        grades: Grade of each item; at least one must be positive.
+        k: Cut-off rank.
+    """
+    units = newly_found[:k]
+    gains = [max((grades[index] for index in items), default=0.0) for items in units]
+    covered = set().union(*units)
+    missed = [grade for index, grade in enumerate(grades) if index not in covered]
+    return ndcg_at(gains, [gain for gain in gains if gain] + missed, k)

@@ -8,23 +8,90 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from evals.errors import ConfigError, UnknownNameError
-from evals.metrics import abstention, citation, generation, performance, retrieval
+from evals.metrics import (
+    abstention,
+    answer,
+    citation,
+    citation_support,
+    claims,
+    generation,
+    gptscore,
+    graphrag,
+    nuggets,
+    passage,
+    performance,
+    qa,
+    ragas,
+    ragas_answer,
+    retrieval,
+    semantic,
+)
 from evals.metrics.base import BaseMetric
 
 METRICS: tuple[type[BaseMetric], ...] = (
     retrieval.RecallAtK,
     retrieval.PrecisionAtK,
     retrieval.MRR,
+    retrieval.MRRAtK,
     retrieval.NDCG,
+    passage.PassageExactMatch,
+    passage.SpanF1,
+    passage.PassageRecallAtK,
+    passage.PassageNDCGAtK,
+    qa.AdaptedNDCG,
+    qa.ModifiedPrecision,
+    ragas.ContextPrecision,
+    ragas.ContextRecall,
+    ragas.RagasContextPrecision,
+    ragas.RagasContextPrecisionOrdered,
+    ragas.RagasContextRecall,
+    claims.ClaimRecall,
     generation.Faithfulness,
     generation.AnswerCorrectness,
     generation.AnswerRelevancy,
+    answer.ExactMatch,
+    answer.KeywordCoverage,
+    answer.NumberMatch,
+    answer.AnswerCompleteness,
+    answer.RulesCoverage,
+    answer.FactScore,
+    answer.IsCorrect,
+    answer.SquadEM,
+    answer.SquadF1,
+    qa.FuzzyMatch,
+    gptscore.GPTScore,
+    gptscore.FactualMatch,
+    ragas.RagasFaithfulness,
+    ragas_answer.RagasAnswerRelevance,
+    ragas_answer.RagasScore,
+    graphrag.FactualAccuracyPercentage,
+    graphrag.CorrectAnswersCount,
+    graphrag.WrongAnswersCount,
+    claims.ClaimPrecision,
+    claims.ContextUtilization,
+    claims.NoiseSensitivity,
+    claims.NoiseSensitivityRelevant,
+    claims.NoiseSensitivityIrrelevant,
+    claims.Hallucination,
+    claims.SelfKnowledge,
+    nuggets.NuggetVital,
+    nuggets.NuggetVitalStrict,
+    nuggets.NuggetAll,
+    nuggets.NuggetAllStrict,
+    semantic.SemanticSimilarityPercentage,
+    semantic.BertScoreF1,
+    semantic.SentenceCoverage,
     citation.CitationPrecision,
     citation.CitationRecall,
     citation.SectionAccuracy,
+    answer.SourceCitationQuality,
+    citation_support.CitationSupportPrecision,
+    citation_support.CitationSupportRecall,
+    citation_support.OverCitationRate,
     abstention.UnanswerableAccuracy,
     abstention.FalsePositiveRate,
     abstention.FalseNegativeRate,
+    graphrag.DontKnowAnswersCount,
     performance.LatencyP50,
     performance.LatencyP95,
     performance.CostPerQuery,
@@ -46,6 +113,20 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
 def suites() -> list[str]:
     """The names of all suites."""
     return [*sorted({suite for cls in metric_classes() for suite in cls.suites}), "all"]
+
+
+def metrics_of(suite_names: Iterable[str]) -> list[type[BaseMetric]]:
+    """The metric classes of the suites, suite by suite, each once.
+
+    Raises:
+        UnknownNameError: A suite does not exist.
+    """
+    chosen: dict[type[BaseMetric], None] = {}
+    for suite in suite_names:
+        if suite not in suites():
+            raise UnknownNameError("suite", suite, suites())
+        chosen.update((cls, None) for cls in metric_classes() if suite == "all" or suite in cls.suites)
+    return list(chosen)
 
 
 def parse_metric(name: str) -> BaseMetric:
@@ -72,13 +153,7 @@ def select(suite_names: Iterable[str], metric_names: Iterable[str]) -> list[Base
     Raises:
         UnknownNameError: A suite or a metric does not exist.
     """
-    chosen: dict[str, BaseMetric] = {}
-    for suite in suite_names:
-        if suite not in suites():
-            raise UnknownNameError("suite", suite, suites())
-        for cls in metric_classes():
-            if suite == "all" or suite in cls.suites:
-                chosen.update((metric.name, metric) for metric in cls.defaults())
+    chosen = {metric.name: metric for cls in metrics_of(suite_names) for metric in cls.defaults()}
     for name in metric_names:
         chosen.setdefault(name, parse_metric(name))
     return list(chosen.values())

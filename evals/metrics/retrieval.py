@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from evals.metrics.base import AtK, BaseMetric, Need
 from evals.metrics.case import Case
-from evals.metrics.ranking import ndcg_at, precision_at, recall_at, reciprocal_rank
+from evals.metrics.ranking import precision_at, recall_at, reciprocal_rank, unit_ndcg_at
 from evals.schemas import MetricGroup, MetricResult
 
 
@@ -65,6 +65,22 @@ class MRR(_Retrieval):
         return reciprocal_rank(hits)
 
 
+class MRRAtK(AtK, _Retrieval):
+    """Reciprocal rank of the first relevant chunk within the top K; `mrr_at_10` is MS MARCO's measure.
+
+    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none of the top K does.
+    Range 0 to 1, higher is better. None without gold passages. In no suite: named alone.
+    Reference: Bajaj et al. 2016 (MS MARCO), ir_measures RR@K.
+    """
+
+    family = "mrr_at"
+    suites: ClassVar = frozenset()
+    default_ks: ClassVar = ()
+
+    def value(self, case: Case, hits: list[bool]) -> float:
+        return reciprocal_rank(case.matches.hits_within(self.k))
+
+
 class NDCG(AtK, _Retrieval):
     """Normalised discounted cumulative gain of the top K chunks.
 
@@ -79,8 +95,4 @@ class NDCG(AtK, _Retrieval):
 
     def value(self, case: Case, hits: list[bool]) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
-        units = case.matches.newly_found[: self.k]
-        gains = [max((grades[index] for index in golds), default=0.0) for golds in units]
-        covered = set().union(*units) if units else set()
-        missed = [grade for index, grade in enumerate(grades) if index not in covered]
-        return ndcg_at(gains, [gain for gain in gains if gain] + missed, self.k)
+        return unit_ndcg_at(case.matches.newly_found, grades, self.k)

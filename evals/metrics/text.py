@@ -9,9 +9,9 @@ from itertools import pairwise
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'})
 # Scripts written without spaces count one character as one token; all others one run of word characters.
-_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-_MARKDOWN = re.compile(r"[*_#>|~]+|^\s*[-+]\s+", re.MULTILINE)
+UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+_MARKDOWN = re.compile(r"[*_#>|~]+|^[^\S\n]*+[-+]\s+", re.MULTILINE)
 _CACHE = 8192
 
 

@@ -27,7 +27,7 @@ def query_router(settings: Settings, store: DocumentStore) -> APIRouter:
         """Answer a question from the stored documents."""
         try:
             return respond(request, store, settings.top_k)
-        except Exception as error:
+        except Exception as error:  # whatever it is, the contract's reply is a 500 that says so
             raise HTTPException(500, f"The query failed: {error}") from error
 
     return router

@@ -43,6 +43,8 @@ class ListItem(Record):
     name: str
     any: list[str] = Field(min_length=1)
     """The forms of which any one counts as the item named."""
+    listed: list[str] = []
+    """Forms of common words, which count only as an item of a list: "Deductibles"."""
 
 
 class Fact(Record):

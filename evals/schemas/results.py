@@ -60,8 +60,12 @@ class JudgeUsage(Record):
 class VerdictRequest(Record):
     """What a metric wants a judge to decide: by which prompt, over which data."""
 
+    name: str
+    """Of its verdicts; requests of the same name about a question are the same."""
     prompt: str
     data: dict[str, Any]
+    once: bool = False
+    """Whether repeats are of no use, because later requests build on one reply."""
 
 
 class JudgeVerdict(Record):
@@ -119,6 +123,8 @@ class MetricSummary(Record):
     """Why there is no value, or what to know about the value there is."""
     rules: dict[str, int] = {}
     """How many golds were recognised by which matching rule."""
+    labels: dict[str, int] = {}
+    """How many answers got which label, such as the letters of factual_accuracy_percentage."""
     unit: str
     higher_is_better: bool | None
 
@@ -185,6 +191,8 @@ class JudgeRecord(Record):
     usage: JudgeUsage = JudgeUsage()
     cost_usd: Finite | None = None
     """None where no price is known."""
+    cost_per_query_usd: Finite | None = None
+    """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
     """Share of the decisions on which repeats disagree; None without repeats."""
     injections_suspected: int = 0
@@ -230,6 +238,8 @@ class EvalRun(Record):
     """Our configuration, with ${ENV} as written."""
     server: ServerRecord
     judge: JudgeRecord | None = None
+    semantics: dict[str, str] | None = None
+    """What compared texts: `embedder` and `scorer`, with all that their numbers depend on; None where nothing did."""
     outcomes: Outcomes = Outcomes()
     fingerprints: list[DatasetFingerprint] = []
     seed: int

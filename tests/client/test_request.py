@@ -1,5 +1,6 @@
 """The request that asks a question."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable
@@ -9,6 +10,7 @@ import pytest
 import respx
 
 from evals.client.template import render, render_path
+from evals.client.transport import Transport
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -78,3 +80,38 @@ def test_a_question_that_no_header_can_hold_is_an_error_not_an_exception(ask: As
     response = ask(ANSWER, question="☃", ask={"headers": {"X-Question": "{{question}}"}})
     assert response.error is not None
     assert (response.error.kind, response.attempts) == ("connect", 1)
+
+
+@pytest.mark.parametrize(
+    ("headers", "sent"),
+    [({}, "Basic YW5uYTpwQHNz"), ({"authorization": "Bearer own"}, "Bearer own")],
+)
+def test_a_login_in_the_url_is_sent_unless_a_header_says_otherwise(
+    headers: dict[str, str], sent: str, mocked: respx.MockRouter
+) -> None:
+    """The URL's login becomes a header of its own; the user's Authorization header goes before it."""
+    seen = asyncio.run(_post_to("http://anna:p%40ss@server:1", headers, mocked))
+    assert seen.headers.get_list("authorization") == [sent]
+    assert "anna" not in str(seen.url)
+
+
+@pytest.mark.parametrize(("proxy", "direct"), [(None, True), ("http://proxy:3128", False)])
+def test_a_proxy_of_the_environment_is_used(proxy: str | None, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the client knows proxies, so its transport is passed by only where none is named."""
+    monkeypatch.setattr("evals.client.transport.getproxies", lambda: {"http": proxy} if proxy else {})
+    monkeypatch.setattr("evals.client.transport.proxy_bypass", lambda host: host == "local")
+
+    async def is_direct(url: str) -> bool:
+        async with Transport(url) as transport:
+            return transport._free.get_nowait().direct is not None
+
+    assert asyncio.run(is_direct("http://server:1")) is direct
+    assert asyncio.run(is_direct("http://local:1")) is True
+
+
+async def _post_to(url: str, headers: dict[str, str], mocked: respx.MockRouter) -> httpx.Request:
+    mocked.route(host="server").mock(return_value=httpx.Response(200, json=ANSWER))
+    async with Transport(url, headers=headers) as transport:
+        await transport.send("POST", "/query", json={})
+    request: httpx.Request = mocked.calls.last.request
+    return request

@@ -1,36 +1,51 @@
 """A judge for tests that follows rules: its verdicts come from shared words, not from understanding."""
 
-import re
+from collections.abc import Callable
 from typing import Any
 
+from messages_api import claim_rules, label_rules, passage_rules
 from messages_api.schema_filling import fill
 from messages_api.schema_rules import resolve
+from messages_api.shared_words import content_words, find_support, sentences
 
-_SHARE = 0.6
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
-_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and are as at be been but by can did do does for from had has have he her his if in into is it its may
-        not of on or our she so such than that the their them then there these they this to was we were what when where
-        which who will with would you your""",
-    )
-)
+Rule = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
 _CLAIM_NAMES = ("claim", "text", "sentence", "statement")
 _ID_NAMES = ("id", "claim_id", "index", "number")
 _QUOTE_NAMES = ("quote", "evidence")
 _CONTEXT_NAMES = ("context_id", "chunk_id", "context", "source")
 _VERDICT_NAMES = ("verdict", "label")
+_BESIDE_REFERENCE = "question expected_answer accepted_variants answer"
+_RULES: dict[tuple[frozenset[str], str], Rule] = {
+    (frozenset(keys.split()), name): rule
+    for keys, name, rule in (
+        ("question answer", "claims", claim_rules.answer_claims),
+        ("question expected_answer", "claims", claim_rules.reference_claims),
+        ("question expected_answer answer answer_claims reference_claims", "answer_claims", claim_rules.compared),
+        ("contexts question claims", "claims", passage_rules.claims_in_contexts),
+        ("question expected_answer contexts", "contexts", passage_rules.context_relevance),
+        ("question passages statements", "statements", passage_rules.citation_support),
+        ("question answer", "verdict", label_rules.on_question),
+        (_BESIDE_REFERENCE, "verdict", label_rules.beside_reference),
+        (_BESIDE_REFERENCE, "criteria", label_rules.criteria),
+        ("answer", "questions", label_rules.questions),
+    )
+}
+"""By what the judge is given and what its reply must hold: what is said."""
 
 
 def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """A reply of the form of the schema.
 
-    Where the schema has a list of items with a verdict and the data has contexts with claims or an answer, there is one
-    item a claim: supported with the best verbatim quote if 60 % of its content words stand in one context, else
-    unsupported with an empty quote. All else is filled in as :func:`fill` does.
+    What the prompts of the package ask has a rule each. Elsewhere, where the schema has a list of items with a verdict
+    and the data has contexts with claims or an answer, there is one item a claim: supported with the best verbatim
+    quote if 60 % of its content words stand in one context, else unsupported with an empty quote. All else is filled
+    in as :func:`fill` does.
     """
+    properties = resolve(schema, schema).get("properties", {})
+    for (keys, name), rule in _RULES.items():
+        if name in properties and keys == data.keys():
+            return {**rule(properties, data), "injection_suspected": False}
     reply: dict[str, Any] = fill(schema)
     reply |= {name: "" for name in _QUOTE_NAMES if name in reply}  # what is made up stands nowhere
     if "contexts" not in data or not ("claims" in data or "answer" in data):
@@ -44,29 +59,8 @@ def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each verbatim."""
-    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
-
-
-def content_words(text: str) -> set[str]:
-    """The words that carry meaning, in lower case, without citation marks."""
-    return set(re.findall(r"\w+", _CITATION.sub(" ", text).lower())) - _STOP_WORDS
-
-
-def find_support(claim: str, contexts: list[tuple[Any, str]]) -> tuple[Any, str] | None:
-    """Id of the context that holds most of the claim's words, and its best sentence; None below 60 %."""
-    words = content_words(claim)
-    if not words or not contexts:
-        return None
-    found, text = max(contexts, key=lambda context: len(words & content_words(context[1])))
-    if len(words & content_words(text)) < _SHARE * len(words):
-        return None
-    return found, max(sentences(text), key=lambda sentence: len(words & content_words(sentence)))
-
-
 def _claims(data: dict[str, Any]) -> list[tuple[Any, str]]:
-    claims = data["claims"] if "claims" in data else sentences(data["answer"])
+    claims = data["claims"] if "claims" in data else filter(content_words, sentences(data["answer"]))
     return [_identified(claim, number) for number, claim in enumerate(claims, 1)]
 
 

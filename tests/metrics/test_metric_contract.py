@@ -53,8 +53,9 @@ def test_a_value_lies_in_the_range_and_has_name_and_group(make_case: Callable[..
 
 @every_metric
 def test_a_metric_says_what_it_is(metric: BaseMetric) -> None:
-    """Every metric is documented, and only percentiles have a percentile."""
-    assert len(type(metric).__doc__ or "") > 80
+    """Every metric is documented with formula, range and reference, and only percentiles have a percentile."""
+    page = " ".join((type(metric).__doc__ or "").split())
+    assert all(part in page for part in ("Formula: ", "Range ", "Reference: "))
     assert (metric.aggregation is Aggregation.PERCENTILE) == (metric.percentile is not None)
     assert bool(metric.judge_calls) == (Need.JUDGE in metric.needs)
 

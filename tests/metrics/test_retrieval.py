@@ -5,7 +5,8 @@ from math import log2
 
 import pytest
 
-from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK
+from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK, parse_metric
+from evals.metrics.retrieval import MRRAtK
 from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
@@ -107,3 +108,10 @@ def test_a_cut_off_below_1_is_refused(family: type[RecallAtK]) -> None:
     """There is no rank 0."""
     with pytest.raises(ValueError, match="at least 1"):
         family(0)
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 0.0), (2, 0.0), (3, 1 / 3), (10, 1 / 3)])
+def test_mrr_at_k_sees_the_top_k_only(measure: Measure, k: int, value: float) -> None:
+    """MS MARCO's measure is 0 where the first relevant chunk stands below the cut."""
+    assert measure(MRRAtK(k), _golds("a"), chunks=_chunks("x", "y", "a")).value == pytest.approx(value)
+    assert parse_metric(f"mrr_at_{k}").name == f"mrr_at_{k}"

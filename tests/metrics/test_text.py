@@ -30,6 +30,7 @@ def test_folding_unifies_case_form_and_quotation_marks(text: str, expected: str)
         ("- Water damage", "water damage"),
         ("> Water | damage", "water damage"),
         ("Water-damage", "water-damage"),
+        ("\n\n \t- Water\n- damage", "water damage"),
     ],
 )
 def test_plain_text_has_no_markdown(text: str, expected: str) -> None:

@@ -1,0 +1,59 @@
+"""`evals score ANSWERS --dataset-file QUESTIONS`: saved answers, scored like those of a run."""
+
+import asyncio
+from pathlib import Path
+
+from evals.cli.console import console
+from evals.cli.eval_command import EvalFlags
+from evals.cli.outcome import raise_for
+from evals.cli.progress import Terminal
+from evals.cli.report import print_findings, print_run
+from evals.cli.streams import print_json
+from evals.config import EvalConfig
+from evals.errors import ConfigError
+from evals.observer import Observer
+from evals.offline import score_answers
+from evals.schemas import EvalRun
+from evals.store import RunStore
+
+_FAILURES_SHOWN = 3
+
+
+def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None, as_json: bool) -> None:
+    """Score saved answers to the questions of a dataset file, and print what came out.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    layers = [EvalConfig.from_file(config).as_written()] if config else []
+    settings = EvalConfig.build(*layers, flags.overrides(), {"samples_per_dataset": None})
+    if settings.dataset_file is None:
+        raise ConfigError(
+            "nothing says what the right answers are",
+            "score answers.jsonl --dataset-file questions.jsonl, or score predictions.json gold.json",
+        )
+    observer: Observer = Observer() if as_json else Terminal()
+    run = asyncio.run(score_answers(answers, settings, observer))
+    if as_json:
+        print_json(run.model_dump_json(indent=2))
+    else:
+        _print(run, settings)
+    _raise_for(run, settings)
+
+
+def _print(run: EvalRun, settings: EvalConfig) -> None:
+    out = console()
+    store = RunStore(settings.runs_dir)
+    print_findings(out, store.records(run), run, limit=_FAILURES_SHOWN)
+    print_run(out, run)
+    out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
+
+
+def _raise_for(run: EvalRun, settings: EvalConfig) -> None:
+    raise_for(
+        run,
+        settings.gate,
+        why=f"of {run.question_count} questions {run.outcomes.not_asked} have no saved answer and {run.error_count} "
+        "an error",
+        hint="leave questions that were not asked out of the dataset file",
+    )

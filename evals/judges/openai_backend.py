@@ -1,0 +1,213 @@
+"""Any model behind the Chat Completions API as judge: OpenAI's own, or that of vLLM, Ollama, llama.cpp, LM Studio.
+
+By the official SDK (3.x, which speaks httpx2), with its own retries off: attempts and waiting are ours to count. No
+temperature is sent: reasoning models refuse it, and what it would settle is measured by repeats.
+
+The many servers of this API take different parts of it. What one refuses is said in a simpler way, and that way is kept
+once it worked (see `_Dialect`).
+"""
+
+import json
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evals.client.transport import parse_retry_after
+from evals.errors import JudgeError
+from evals.judges.address import origin_of
+from evals.judges.base import BackendError, Call, Reply
+from evals.judges.masking import without_keys
+from evals.judges.reading import name_of, said_in, text_of, usage_of, without_fence
+from evals.schemas.results import JudgeUsage
+
+HOME = "https://api.openai.com/v1"
+KEY_VARIABLE = "OPENAI_API_KEY"
+TIMEOUT_S = 300.0
+"""A local model writes slowly, and calls wait for each other there."""
+_STOPS = {"length": "truncated", "content_filter": "refused"}
+_FATAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "model_not_found"})
+_FILTERED_CODES = frozenset({"content_filter", "content_policy_violation"})
+_REFUSING_STATUSES = frozenset({400, 422, 500, 501})
+"""What servers answer to a parameter they do not know; some let it fail inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """What a server understands of the API.
+
+    Attributes:
+        takes_schema: A reply can be bound to a schema; else only to JSON, and the schema is given in the instructions.
+        new_limit: The limit of tokens is named `max_completion_tokens`; else by its former name, `max_tokens`.
+    """
+
+    takes_schema: bool = True
+    new_limit: bool = True
+
+    def without(self, refused: str) -> "_Dialect | None":
+        """A simpler dialect that leaves out what an error speaks of; None where there is nothing to leave out."""
+        if self.new_limit and "max_completion_tokens" in refused:
+            return replace(self, new_limit=False)
+        if self.takes_schema and ("response_format" in refused or "json_schema" in refused):
+            return replace(self, takes_schema=False)
+        return None
+
+    def request(self, call: Call) -> dict[str, Any]:
+        """The parameters of a call."""
+        system, form = call.system, _bound_to(call.schema)
+        if not self.takes_schema:
+            system, form = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}", {"type": "json_object"}
+        return {
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.content}],
+            "response_format": form,
+            "max_completion_tokens" if self.new_limit else "max_tokens": call.max_tokens,
+        }
+
+
+_NO_VERSION = " (judge.base_url may lack /v1)"
+_IN_WORDS = (
+    "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
+)
+
+
+def _bound_to(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+
+
+class OpenAIBackend:
+    """Calls a Chat Completions API.
+
+    Args:
+        model: Name of the model.
+        base_url: Address of the API, with its version: `http://127.0.0.1:11434/v1`.
+        api_key: The key; taken from OPENAI_API_KEY where None. Without one, none is sent.
+
+    Raises:
+        JudgeError: The package openai is not installed.
+    """
+
+    def __init__(self, model: str, *, base_url: str = HOME, api_key: str | None = None) -> None:
+        try:
+            import openai  # noqa: PLC0415 - a second and 40 MB, and an extra
+        except ImportError as error:
+            raise JudgeError("the package openai is not installed", "pip install 'rag-evals[openai]'") from error
+        self.model = model
+        self.origin = origin_of(base_url)
+        key = api_key or os.environ.get(KEY_VARIABLE)
+        self._sdk: Any = openai
+        self._key = key
+        self._dialect = _Dialect()
+        # The SDK does not start without a key; a server that asks for none gets no made-up one.
+        self._extra: dict[str, Any] = {} if key else {"extra_headers": {"Authorization": openai.Omit()}}
+        self._client: Any = openai.AsyncOpenAI(
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=TIMEOUT_S
+        )
+
+    async def complete(self, call: Call) -> Reply:
+        """Make one call: several requests, where the server turns out not to understand all of the API.
+
+        Raises:
+            BackendError: There is no reply.
+        """
+        try:
+            return await self._complete(call)
+        except BackendError as error:
+            raise without_keys(error, [self._key]) from error
+
+    async def _complete(self, call: Call) -> Reply:
+        dialect = self._dialect
+        while True:
+            try:
+                completion = await self._request(dialect.request(call))
+            except self._sdk.APIStatusError as error:
+                if _is_filtered(error):
+                    return Reply(text="", stop="refused", model=None, usage=None)
+                refused = error.status_code in _REFUSING_STATUSES
+                simpler = dialect.without(_words_of(error)) if refused else None
+                if simpler is None:
+                    raise _status_error(error) from error
+                dialect = simpler
+            else:
+                # Kept only now: "max_completion_tokens is too large" is no reason to call it by another name for good.
+                self._dialect = dialect
+                return _reply(completion)
+
+    async def _request(self, parameters: dict[str, Any]) -> Any:
+        """One request.
+
+        Raises:
+            APIStatusError: The server refused it.
+            BackendError: There is no usable response.
+        """
+        sdk = self._sdk
+        try:
+            return await self._client.chat.completions.create(model=self.model, **parameters, **self._extra)
+        except sdk.APIStatusError:
+            raise
+        except sdk.APIConnectionError as error:
+            raise BackendError(f"{type(error).__name__}: {error.__cause__ or error}", retryable=True) from error
+        except (ValueError, RecursionError) as error:
+            raise BackendError(f"the response is no JSON: {error}") from error
+        except (sdk.OpenAIError, TypeError) as error:
+            raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._client.close()
+
+
+def _reply(completion: Any) -> Reply:
+    """What the model said; the SDK checks no response, so any part of it may be missing.
+
+    Raises:
+        BackendError: It is no completion.
+    """
+    if isinstance(completion, str):
+        raise BackendError(f"what answers speaks no Chat Completions API{_NO_VERSION}", fatal=True)
+    choices = getattr(completion, "choices", None)
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
+    if message is None:
+        # A gateway whose server failed says so with status 200.
+        raise BackendError(f"no choices in the response: {getattr(completion, 'error', None)}", retryable=True)
+    stop: Any = _STOPS.get(str(getattr(choice, "finish_reason", None)), "end")
+    if getattr(message, "refusal", None):
+        stop = "refused"
+    return Reply(
+        text=without_fence(text_of(getattr(message, "content", None))),
+        stop=stop,
+        model=name_of(getattr(completion, "model", None)),
+        usage=_usage(getattr(completion, "usage", None)),
+    )
+
+
+def _usage(usage: Any) -> JudgeUsage | None:
+    """Cached tokens are counted into the input, and reasoning into the output; some servers count nothing."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    return usage_of(
+        getattr(usage, "prompt_tokens", None),
+        getattr(usage, "completion_tokens", None),
+        read=getattr(details, "cached_tokens", None),
+        written=getattr(details, "cache_write_tokens", None),
+        total=True,
+    )
+
+
+def _status_error(error: Any) -> BackendError:
+    """Refused access, spent quota and unknown models end the judging; overload and limits of rate pass."""
+    status = error.status_code
+    fatal = status in {401, 402, 403, 404} or bool({str(error.code), str(error.type)} & _FATAL_CODES)
+    retryable = not fatal and (status in {408, 409, 429} or status >= 500)
+    after = parse_retry_after(error.response.headers.get("retry-after"))
+    message = f"HTTP {status}: {said_in(error.body) or error.message}"
+    if status == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions":
+        message += _NO_VERSION
+    return BackendError(message, retryable=retryable, fatal=fatal, retry_after_s=after)
+
+
+def _is_filtered(error: Any) -> bool:
+    """Whether a filter before the model refused the question."""
+    return error.status_code == 400 and str(error.code) in _FILTERED_CODES
+
+
+def _words_of(error: Any) -> str:
+    return f"{error.param} {error.body}"

@@ -1,0 +1,64 @@
+"""Replies of the size that a judge's replies have, for estimating what judging will take. Nobody's verdicts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evals.judges.prompt import Prompt
+
+_CHARACTERS_A_CLAIM = 110
+_LENGTHS = {"claim": 70, "justification": 60, "quote": 70}
+_OTHER_LENGTH = 60
+
+
+def stand_in_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply of the prompt's form that passes for one in size: as many items as were asked about, texts as usual.
+
+    Args:
+        prompt: What would be asked.
+        data: What the judge would be given.
+    """
+    reply: dict[str, Any] = {}
+    for name, part in prompt.schema["properties"].items():
+        if part["type"] == "array":
+            reply[name] = [_item(part["items"], item) for item in _items(prompt, name, data)]
+        else:
+            reply[name] = _value(part, name)
+    return reply
+
+
+def _items(prompt: Prompt, name: str, data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What the items of a list are about: the ids of the data or the prompt, else as many as a text has claims."""
+    for check in prompt.checks:
+        if check.get("items") != name:
+            continue
+        if check["kind"] == "ids":
+            return list(data[check["of"]])
+        if check["kind"] == "names":
+            return [{"id": each} for each in check["are"]]
+        if check["kind"] == "count":
+            return [{}] * int(check["exactly"])
+    text = str(data.get("answer") or data.get("expected_answer") or "")
+    return [{}] * max(1, round(len(text) / _CHARACTERS_A_CLAIM))
+
+
+def _item(schema: Mapping[str, Any], about: Mapping[str, Any]) -> Any:
+    if schema["type"] != "object":
+        return _value(schema, "")
+    return {
+        name: about["id"] if name == "id" and "id" in about else _part(part, name, about)
+        for name, part in schema["properties"].items()
+    }
+
+
+def _part(schema: Mapping[str, Any], name: str, about: Mapping[str, Any]) -> Any:
+    if schema["type"] != "array":
+        return _value(schema, name)
+    ids = about.get(name) or [1]
+    return [_item(schema["items"], {"id": each}) for each in ids]
+
+
+def _value(schema: Mapping[str, Any], name: str) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    plain: dict[str, Any] = {"boolean": False, "integer": 1}
+    return plain.get(schema["type"], "x" * _LENGTHS.get(name, _OTHER_LENGTH))

@@ -1,0 +1,128 @@
+"""The checks that a question brings along: items of a list, facts, a calculation.
+
+They are declared with the question in its dataset. A form holds where it stands in the answer by whole words, a number
+where it is among the answer's numbers (`number_match` has the rules). The answer is taken at its word: an abstention
+that names a fact has named it.
+"""
+
+from abc import abstractmethod
+from typing import Any, Literal
+
+from evals.metrics.answer.lexical import NO_ANSWER
+from evals.metrics.answer.listed import is_listed
+from evals.metrics.answer.numbers import numbers
+from evals.metrics.answer.phrases import holds
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.case import Case
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
+
+
+class _Checked(BaseMetric):
+    """What the checks share: they apply to questions that declare them."""
+
+    group = MetricGroup.GENERATION
+    suites = frozenset({"answer"})
+    kind: Literal["list", "facts", "calculation"]
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        declared = any(check.kind == self.kind for check in question.checks)
+        return None if declared else f"the question declares no check of kind {self.kind!r}"
+
+    def measure(self, case: Case) -> MetricResult:
+        if case.response.answer is None:
+            return self.undefined(NO_ANSWER)
+        return self.check(case.question, case.response.answer)
+
+    def checked(self, value: float, details: dict[str, Any]) -> MetricResult:
+        """A result whose details have the names that the dataset gave them, whatever they are."""
+        return self.result(value).model_copy(update={"details": details})
+
+    @abstractmethod
+    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
+        """Apply the question's checks of this kind to the answer."""
+
+
+class RulesCoverage(_Checked):
+    """Share of the items of a list that the answer names.
+
+    Formula: |items found| / |items| over the list checks that the question declares; an item is found where any of its
+    forms stands in the answer as whole words ("Rule C-1" is not found in "Rule C-10", but in "Rules C-1 to C-3"), or
+    where one of its `listed` forms is an item of a list there. Range 0 to 1, higher is better.
+    For a check named `rules` the details hold rules_found, total_rules, rules_coverage, and which items were found or
+    are missing. None where the question declares no list check.
+    Reference: ours.
+    """
+
+    name = "rules_coverage"
+    kind = "list"
+
+    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
+        details: dict[str, Any] = {}
+        found: list[str] = []
+        missing: list[str] = []
+        for check in question.checks:
+            if isinstance(check, ListCheck):
+                named = [_names(answer, item) for item in check.items]
+                found += [item.name for item, is_named in zip(check.items, named, strict=True) if is_named]
+                missing += [item.name for item, is_named in zip(check.items, named, strict=True) if not is_named]
+                details |= {f"{check.name}_found": sum(named), f"total_{check.name}": len(named)}
+                details[f"{check.name}_coverage"] = sum(named) / len(named)
+        return self.checked(len(found) / (len(found) + len(missing)), {**details, "found": found, "missing": missing})
+
+
+class FactScore(_Checked):
+    """Share of the facts that the answer states.
+
+    Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
+    forms stands in the answer as whole words, or any of its numbers is among the answer's numbers, sign and percent
+    sign included. Range 0 to 1, higher is better. The details say of each fact whether it holds. None where the
+    question declares no fact check.
+    Reference: ours.
+    """
+
+    name = "fact_score"
+    kind = "facts"
+
+    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
+        checks = [check for check in question.checks if isinstance(check, FactsCheck)]
+        stated = [(fact.name, _states(answer, fact)) for check in checks for fact in check.facts]
+        return self.checked(sum(is_stated for _, is_stated in stated) / len(stated), dict(stated))
+
+
+class IsCorrect(_Checked):
+    """Whether a calculation reached the right number.
+
+    Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
+    with several calculation checks, where all are right. Range 0 to 1, higher is better. The details say of each fact
+    whether it holds (the right result, its operands, a sign of multiplication), and `cannot_calculate`. None where the
+    question declares no calculation check.
+    Reference: ours.
+    """
+
+    name = "is_correct"
+    kind = "calculation"
+    aggregation = Aggregation.RATE
+
+    def check(self, question: EvalQuestion, answer: str) -> MetricResult:
+        details: dict[str, Any] = {}
+        right = True
+        for check in question.checks:
+            if isinstance(check, CalculationCheck):
+                stated = {fact.name: _states(answer, fact) for fact in check.facts}
+                cannot = any(holds(answer, phrase) for phrase in check.cannot_phrases)
+                right = right and stated[check.answer] and not cannot
+                details |= stated
+                details["cannot_calculate"] = cannot or details.get("cannot_calculate", False)
+        return self.checked(right, details)
+
+
+def _names(answer: str, item: ListItem) -> bool:
+    return any(holds(answer, form) for form in item.any) or any(is_listed(answer, form) for form in item.listed)
+
+
+def _states(answer: str, fact: Fact) -> bool:
+    if any(holds(answer, form) for form in fact.any):
+        return True
+    there = numbers(answer)
+    return any(wanted <= there for number in fact.numbers if (wanted := numbers(number)))

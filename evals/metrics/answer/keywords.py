@@ -1,0 +1,65 @@
+"""The keywords of a text: capitalised phrases, numbers, and words that carry meaning."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from evals.metrics.answer.numbers import numbers
+from evals.metrics.answer.phrases import framed, without_marks
+from evals.metrics.answer.stop_words import STOP_WORDS
+
+_WORD_LENGTH = 4
+_WORD = re.compile(r"[^\W_]+(?:(?:[-'’.,&/]|_+)[^\W_]+)*%?")
+_BLANK = re.compile(r"[ \t\u00a0]+")
+
+
+class Keywords(NamedTuple):
+    """The keywords of a text.
+
+    Attributes:
+        phrases: Words and phrases in lower case, as `framed` writes them, without the frame.
+        numbers: As `numbers` writes them.
+    """
+
+    phrases: frozenset[str]
+    numbers: frozenset[str]
+
+    def __len__(self) -> int:
+        return len(self.phrases) + len(self.numbers)
+
+    def missing_in(self, answer: str) -> list[str]:
+        """The keywords that an answer does not hold, in alphabetical order."""
+        text = framed(answer)
+        phrases = [phrase for phrase in self.phrases if f" {phrase} " not in text]
+        return sorted([*phrases, *(self.numbers - numbers(answer))])
+
+
+@lru_cache(maxsize=4096)
+def keywords(text: str) -> Keywords:
+    """Find the keywords of a text.
+
+    - Phrases: neighbouring capitalised words with the numbers between and after them ("Territory 118", "Rule C-1"); a
+      phrase does not begin with a stop word, and a single word has at least two letters.
+    - Numbers and percentages, by `numbers`.
+    - Words of at least four letters that are no stop words; they are not reduced to stems.
+    """
+    words = {word for word in framed(text).split() if len(word) >= _WORD_LENGTH and not word[0].isdigit()}
+    plain = without_marks(unicodedata.normalize("NFKC", text))
+    phrases = {framed(phrase).strip() for phrase in _capitalised(plain)}
+    return Keywords(frozenset((words | phrases) - STOP_WORDS - {""}), numbers(text))
+
+
+def _capitalised(text: str) -> list[str]:
+    """The capitalised phrases as they stand in the text."""
+    phrases: list[list[str]] = []
+    going_on, end = False, 0
+    for found in _WORD.finditer(text):
+        word = found[0]
+        follows = going_on and _BLANK.fullmatch(text, end, found.start())
+        if follows and (word[0].isupper() or word[0].isdigit()):
+            phrases[-1].append(word)
+        elif going_on := word[0].isupper() and word.lower() not in STOP_WORDS:
+            phrases.append([word])
+        end = found.end()
+    return [" ".join(phrase) for phrase in phrases if len(phrase) > 1 or len(phrase[0]) > 1]

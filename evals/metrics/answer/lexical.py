@@ -1,0 +1,159 @@
+"""An answer beside the expected one: the same text, its keywords, its numbers, its length.
+
+These metrics read no meaning. They need an expected answer, and have no value where the question is unanswerable:
+whether an answer was rightly given is what the abstention metrics measure. An abstention repeats the words of its
+question; it covers nothing of the expected answer and scores 0, as it does in the judged metrics.
+"""
+
+import unicodedata
+from abc import abstractmethod
+
+from evals.metrics.answer.keywords import keywords
+from evals.metrics.answer.numbers import numbers
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.metrics.text import tokens
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+
+NO_ANSWER = "the server sent no answer"
+_NO_KEYWORDS = (
+    "no keywords: the expected answer has no name, no number and no telling word of four letters"
+    " (in Chinese and Japanese only numbers are keywords)"
+)
+_LISTED = 20
+"""Missing keywords kept in the details; a long expected answer has hundreds."""
+
+
+class _Lexical(BaseMetric):
+    """What the lexical metrics share: an expected answer, and an answer to compare with it."""
+
+    group = MetricGroup.GENERATION
+    suites = frozenset({"answer"})
+    needs = frozenset({Need.EXPECTED_ANSWER})
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        if question.is_unanswerable:
+            return "the question is unanswerable"
+        if not (question.expected_answer or "").strip():
+            return "the question has no expected answer"
+        return None
+
+    def measure(self, case: Case) -> MetricResult:
+        if case.response.answer is None:
+            return self.undefined(NO_ANSWER)
+        return self.measure_answer(case, case.question.expected_answer or "", case.response.answer)
+
+    @abstractmethod
+    def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
+        """Compare the answer with the expected one."""
+
+
+class ExactMatch(_Lexical):
+    """Whether the answer is the expected answer, character by character.
+
+    Formula: 1 where the answer equals the expected answer or an accepted variant, in lower case and with white space
+    collapsed; else 0. Range 0 to 1, higher is better. Strict: a full stop makes a difference. For questions with one
+    precise answer. None without an expected answer, and for unanswerable questions.
+    Reference: exact match as in question answering since Rajpurkar et al. 2016, without its removal of articles and
+    punctuation, which is `squad_em`.
+    """
+
+    name = "exact_match"
+    aggregation = Aggregation.RATE
+
+    def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
+        accepted = (expected, *case.question.answers)
+        return self.result(_same_case(answer) in {_same_case(text) for text in accepted if text.strip()})
+
+
+class _Coverage(_Lexical):
+    """A metric of how much of the expected answer is there; nothing is where the answer abstains."""
+
+    def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
+        return self.result(0.0, abstained=True) if case.abstained else self.cover(expected, answer)
+
+    @abstractmethod
+    def cover(self, expected: str, answer: str) -> MetricResult:
+        """Measure what an answer that does not abstain holds of the expected one."""
+
+
+class KeywordCoverage(_Coverage):
+    """Share of the expected answer's keywords that stand in the answer.
+
+    Formula: |keywords found| / |keywords of the expected answer|, each counted once. Keywords are capitalised phrases
+    ("Territory 118"), numbers and percentages, and words of at least four letters that are no stop words. Found means
+    as whole words, whatever case, Markdown and apostrophes; numbers by value. Range 0 to 1, higher is better. The
+    details list what is missing. 0 for an abstention. None without an expected answer, where it has no keywords, and
+    for unanswerable questions. Scripts that put no blanks between words (Chinese, Japanese) have numbers for keywords
+    and nothing else, so that most expected answers in them have none. Accepted variants do not count: they are short
+    forms.
+    Reference: ours; recall of terms as in ROUGE-1 (Lin 2004), over distinct keywords.
+    """
+
+    name = "keyword_coverage"
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return super().not_applicable_to(question) or _without_keywords(question)
+
+    def cover(self, expected: str, answer: str) -> MetricResult:
+        wanted = keywords(expected)
+        missing = wanted.missing_in(answer)
+        found = len(wanted) - len(missing)
+        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
+
+
+class NumberMatch(_Coverage):
+    """Share of the expected answer's numbers that stand in the answer.
+
+    Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value: currency signs and
+    grouping are dropped ($604 = 604, 1,000 = 1000, 0.50 = 0.5), a percent sign and a minus must agree (5% is not 5,
+    -0.133% is not 0.133%). English notation; a hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter
+    (B2B) are no number. A percent sign belongs to both ends of a range (5-10%); a comma before three digits groups, so
+    "117,118" is one number. Further numbers in the answer do no harm. Range 0 to 1, higher is better. 0 for an
+    abstention. None where the expected answer holds no number, and for unanswerable questions.
+    Reference: ours.
+    """
+
+    name = "number_match"
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        reason = super().not_applicable_to(question)
+        if reason is None and not numbers(question.expected_answer or ""):
+            return "the expected answer holds no number"
+        return reason
+
+    def cover(self, expected: str, answer: str) -> MetricResult:
+        wanted = numbers(expected)
+        missing = sorted(wanted - numbers(answer))
+        found = len(wanted) - len(missing)
+        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
+
+
+class AnswerCompleteness(_Coverage):
+    """An estimate of how much of the expected answer is there, by length and keywords.
+
+    Formula: (min(words of the answer / words of the expected answer, 1) + keyword_coverage) / 2. Range 0 to 1, higher
+    is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for an abstention. None
+    without an expected answer, where it has no keywords (`keyword_coverage` says when), and for unanswerable questions.
+    Reference: ours.
+    """
+
+    name = "answer_completeness"
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return super().not_applicable_to(question) or _without_keywords(question)
+
+    def cover(self, expected: str, answer: str) -> MetricResult:
+        wanted = keywords(expected)
+        covered = 1 - len(wanted.missing_in(answer)) / len(wanted)
+        length = min(len(tokens(answer)) / len(tokens(expected)), 1.0)
+        return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
+
+
+def _without_keywords(question: EvalQuestion) -> str | None:
+    return None if len(keywords(question.expected_answer or "")) else _NO_KEYWORDS
+
+
+def _same_case(text: str) -> str:
+    """The text in lower case, white space collapsed, accents in one form."""
+    return " ".join(unicodedata.normalize("NFC", text.lower()).split())

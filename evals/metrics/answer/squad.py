@@ -1,0 +1,117 @@
+"""Exact match and F1 as the official evaluation script of SQuAD v2 computes them."""
+
+import re
+import string
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from evals.metrics.answer.lexical import NO_ANSWER
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_CLOSED = frozenset({"yes", "no", "noanswer"})
+_HOTPOTQA = "hotpotqa"
+_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+
+
+@lru_cache(maxsize=8192)
+def normalise(text: str) -> str:
+    """Lower the case, delete ASCII punctuation, then articles, then superfluous white space; in this order."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def best_exact(prediction: str, golds: Iterable[str]) -> float:
+    """1 where the prediction equals a gold, both normalised, else 0. No golds, or only empty ones: the gold is ""."""
+    return max(float(normalise(prediction) == gold) for gold in _normal(golds))
+
+
+def best_f1(prediction: str, golds: Iterable[str]) -> float:
+    """The best F1 of the prediction's tokens with those of a gold, as multisets; range 0 to 1.
+
+    Where either side has no tokens it is 1 if neither has any, else 0.
+    """
+    return max(_f1(normalise(prediction).split(), gold.split()) for gold in _normal(golds))
+
+
+def best_hotpot_f1(prediction: str, golds: Iterable[str]) -> float:
+    """As `best_f1`, by HotpotQA's script: a yes, no or noanswer on either side must be met exactly; nothing is 0."""
+    normal = normalise(prediction)
+    return max(
+        0.0 if (normal != gold and {normal, gold} & _CLOSED) or not normal else _f1(normal.split(), gold.split())
+        for gold in _normal(golds)
+    )
+
+
+def _normal(golds: Iterable[str]) -> list[str]:
+    return [normal for gold in golds if (normal := normalise(gold))] or [""]
+
+
+def _f1(predicted: list[str], gold: list[str]) -> float:
+    if not predicted or not gold:
+        return float(predicted == gold)
+    shared = sum((Counter(predicted) & Counter(gold)).values())
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(predicted), shared / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+class _Squad(BaseMetric):
+    """What both share: the golds of the question, and an abstention as the empty answer."""
+
+    group = MetricGroup.GENERATION
+    suites = frozenset({"answer"})
+    needs = frozenset({Need.EXPECTED_ANSWER})
+
+    def measure(self, case: Case) -> MetricResult:
+        if case.response.answer is None:
+            return self.undefined(NO_ANSWER)
+        golds = _golds(case.question)
+        prediction = "" if case.abstained else case.response.answer
+        return self.result(self.compare(case.question)(prediction, golds), has_answer=any(map(normalise, golds)))
+
+    @abstractmethod
+    def compare(self, question: EvalQuestion) -> Callable[[str, Iterable[str]], float]:
+        """How a prediction is compared with the golds."""
+
+
+class SquadEM(_Squad):
+    """Exact match by the rules of SQuAD v2.
+
+    Formula: 1 where the answer equals the expected answer or an accepted variant after normalisation (lower case,
+    ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. An abstention counts as the
+    empty answer; the gold of an unanswerable question is the empty answer. Range 0 to 1, higher is better. The details
+    say whether the question has an answer. None without an expected answer.
+    Reference: Rajpurkar et al. 2018 and its official evaluation script.
+    """
+
+    name = "squad_em"
+    aggregation = Aggregation.RATE
+
+    def compare(self, question: EvalQuestion) -> Callable[[str, Iterable[str]], float]:
+        return best_exact
+
+
+class SquadF1(_Squad):
+    """Overlap of tokens by the rules of SQuAD v2.
+
+    Formula: the harmonic mean of |shared tokens| / |tokens of the answer| and |shared tokens| / |tokens of the gold|,
+    as multisets after the normalisation of `squad_em`; the best over expected answer and accepted variants. An
+    abstention counts as the empty answer, the gold of an unanswerable question is the empty answer, and F1 with
+    nothing is 1 where both are nothing, else 0. On rows of hotpotqa a gold or an answer of yes or no must be met
+    exactly, as HotpotQA's own script has it. Range 0 to 1, higher is better. None without an expected answer.
+    Reference: Rajpurkar et al. 2018 and its official evaluation script; Yang et al. 2018 for HotpotQA.
+    """
+
+    name = "squad_f1"
+
+    def compare(self, question: EvalQuestion) -> Callable[[str, Iterable[str]], float]:
+        return best_hotpot_f1 if question.dataset == _HOTPOTQA else best_f1
+
+
+def _golds(question: EvalQuestion) -> list[str]:
+    return [] if question.is_unanswerable else [question.expected_answer or "", *question.answers]

@@ -1,0 +1,262 @@
+"""Claims: what answer and reference state, what the chunks support, and where each goes wrong.
+
+RAGChecker's measures (Ru et al. 2024) and nuggets (Pradeep et al. 2024), from verdicts on claims. A claim on which
+the judge could not tell does not count. Empty denominators give None, where RAGChecker gives 0.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from evals.metrics.base import Need
+from evals.metrics.case import Case
+from evals.metrics.inquiries import (
+    ANSWER_IN_CONTEXTS,
+    COMPARED,
+    REFERENCE_CLAIMS,
+    REFERENCE_IN_CONTEXTS,
+    in_order,
+    numbered_contexts,
+)
+from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.schemas import MetricGroup, MetricResult
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The verdicts on the claims of one case, in the order of the claims; None where the judge could not tell.
+
+    Attributes:
+        replies: By the names of the inquiries; only what a metric asked for is there.
+    """
+
+    replies: Mapping[str, Reply]
+
+    @cached_property
+    def correct(self) -> list[bool | None]:
+        """Of each claim of the answer: whether the reference says it."""
+        return _decided(self.replies[COMPARED.name]["answer_claims"], "correct")
+
+    @cached_property
+    def conveyed(self) -> list[str]:
+        """Of each claim of the reference: conveyed, partly, missing or cannot_tell."""
+        return [item["verdict"] for item in in_order(self.replies[COMPARED.name]["reference_claims"])]
+
+    @cached_property
+    def grounded(self) -> list[frozenset[int] | None]:
+        """Of each claim of the answer: the chunks that support it."""
+        return _supporting(self.replies[ANSWER_IN_CONTEXTS.name])
+
+    @cached_property
+    def retrieved(self) -> list[frozenset[int] | None]:
+        """Of each claim of the reference: the chunks that support it."""
+        return _supporting(self.replies[REFERENCE_IN_CONTEXTS.name])
+
+    @cached_property
+    def vital(self) -> list[bool]:
+        """Of each claim of the reference: whether an answer without it would be none."""
+        return [claim["importance"] == "vital" for claim in self.replies[REFERENCE_CLAIMS.name]["claims"]]
+
+    @cached_property
+    def relevant(self) -> frozenset[int]:
+        """The chunks that support a claim of the reference."""
+        return frozenset().union(*(chunks for chunks in self.retrieved if chunks))
+
+
+def _decided(items: Sequence[Reply], yes: str) -> list[bool | None]:
+    verdicts = [item["verdict"] for item in in_order(items)]
+    return [None if verdict == "cannot_tell" else verdict == yes for verdict in verdicts]
+
+
+def _supporting(reply: Reply) -> list[frozenset[int] | None]:
+    found: list[frozenset[int] | None] = []
+    for item in in_order(reply["claims"]):
+        supported = item["verdict"] == "supported"
+        chunks = frozenset(passage["id"] for passage in item["passages"]) if supported else frozenset()
+        found.append(None if item["verdict"] == "cannot_tell" else chunks)
+    return found
+
+
+class ClaimMetric(JudgedMetric):
+    """A share of claims."""
+
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"claims"})
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+
+    @abstractmethod
+    def counted(self, claims: Claims) -> list[float | None]:
+        """What each claim that counts contributes, 0 to 1; None where the judge could not tell."""
+
+    def nothing(self, case: Case) -> str:
+        """Why there may be no claim to count."""
+        return "the answer abstains" if case.abstained else "the answer makes no claims"
+
+    def settled(self, case: Case) -> MetricResult | None:
+        if case.question.is_unanswerable or case.question.expected_answer is None:
+            return self.undefined("the question is unanswerable")
+        if Need.CHUNKS in self.needs and case.response.chunks and not numbered_contexts(case):
+            return self.undefined("the chunks carry no text")
+        return None
+
+    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+        counted = self.counted(Claims(replies))
+        known = [value for value in counted if value is not None]
+        if known:
+            return self.result(sum(known) / len(known), claims=len(known))
+        if counted:
+            return self.undefined("the judge could not tell", missing="judge")
+        return self.undefined(self.nothing(case))
+
+
+class ClaimPrecision(ClaimMetric):
+    """Share of the answer's claims that the expected answer says.
+
+    Formula: correct / all claims of the answer on which the judge could tell. Range 0 to 1, higher is better. None
+    for an abstention, an answer without claims, and an unanswerable question.
+    Reference: Ru et al. 2024 (RAGChecker's overall precision).
+    """
+
+    name = "claim_precision"
+    inquiries = (COMPARED,)
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        return [None if correct is None else float(correct) for correct in claims.correct]
+
+
+class ClaimRecall(ClaimMetric):
+    """Share of the expected answer's claims that the retrieved chunks support: what the retriever makes possible.
+
+    Formula: reference claims supported by at least one chunk / all reference claims. Range 0 to 1, higher is better.
+    None for an unanswerable question; 0 without chunks.
+    Reference: Ru et al. 2024 (RAGChecker's claim recall of the retriever).
+    """
+
+    name = "claim_recall"
+    group = MetricGroup.RETRIEVAL
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
+    inquiries = (REFERENCE_IN_CONTEXTS,)
+    of_answer = False
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        return [None if chunks is None else float(bool(chunks)) for chunks in claims.retrieved]
+
+    def nothing(self, case: Case) -> str:
+        return "the expected answer states no facts"
+
+
+class ContextUtilization(ClaimMetric):
+    """Share of the expected facts among the retrieved chunks that the answer makes use of.
+
+    Formula: reference claims that a chunk supports and the answer conveys / reference claims that a chunk supports.
+    Range 0 to 1, higher is better. None where no chunk supports a reference claim; 0 for an abstention in spite of
+    one that does.
+    Reference: Ru et al. 2024 (RAGChecker).
+    """
+
+    name = "context_utilization"
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
+    inquiries = (REFERENCE_IN_CONTEXTS, COMPARED)
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        pairs = zip(claims.retrieved, claims.conveyed, strict=True)
+        worth = {"conveyed": 1.0, "partly": 0.0, "missing": 0.0}
+        return [None if chunks is None else worth.get(said) for chunks, said in pairs if chunks is None or chunks]
+
+    def nothing(self, case: Case) -> str:
+        return "no chunk supports a claim of the expected answer"
+
+
+class _Wrong(ClaimMetric):
+    """A share of the answer's claims, by what the reference and the chunks say of them."""
+
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
+    inquiries: ClassVar[tuple[Inquiry, ...]] = (ANSWER_IN_CONTEXTS, COMPARED)
+    higher_is_better: ClassVar[bool | None] = False
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        return [
+            None if correct is None or chunks is None else float(self.counts(correct, chunks, claims))
+            for correct, chunks in zip(claims.correct, claims.grounded, strict=True)
+        ]
+
+    @abstractmethod
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        """Whether a claim is of the kind that is counted."""
+
+
+class NoiseSensitivity(_Wrong):
+    """Share of the answer's claims that are wrong and come from a retrieved chunk.
+
+    Formula: claims that a chunk supports and the reference does not say / all claims. Range 0 to 1, lower is better.
+    None for an abstention and an answer without claims. The two parts are metrics of their own:
+    `noise_sensitivity_relevant` and `noise_sensitivity_irrelevant`.
+    Reference: Ru et al. 2024 (RAGChecker, both kinds of noise together).
+    """
+
+    name = "noise_sensitivity"
+
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        return not correct and bool(chunks)
+
+
+class NoiseSensitivityRelevant(_Wrong):
+    """Share of the answer's claims that are wrong and come from a chunk that also holds expected facts.
+
+    Formula: claims that the reference does not say and that a chunk supports which supports a reference claim / all
+    claims. Range 0 to 1, lower is better. None for an abstention and an answer without claims.
+    Reference: Ru et al. 2024 (RAGChecker).
+    """
+
+    name = "noise_sensitivity_relevant"
+    inquiries = (ANSWER_IN_CONTEXTS, REFERENCE_IN_CONTEXTS, COMPARED)
+
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        return not correct and bool(chunks & claims.relevant)
+
+
+class NoiseSensitivityIrrelevant(_Wrong):
+    """Share of the answer's claims that are wrong and come only from chunks without any expected fact.
+
+    Formula: claims that the reference does not say and that only chunks support which support no reference claim /
+    all claims. Range 0 to 1, lower is better. None for an abstention and an answer without claims.
+    Reference: Ru et al. 2024 (RAGChecker).
+    """
+
+    name = "noise_sensitivity_irrelevant"
+    inquiries = (ANSWER_IN_CONTEXTS, REFERENCE_IN_CONTEXTS, COMPARED)
+
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        return not correct and bool(chunks) and not chunks & claims.relevant
+
+
+class Hallucination(_Wrong):
+    """Share of the answer's claims that are wrong and stand in no chunk.
+
+    Formula: claims that no chunk supports and the reference does not say / all claims. Range 0 to 1, lower is better.
+    None for an abstention and an answer without claims. With self_knowledge and the share that chunks support it adds
+    up to 1.
+    Reference: Ru et al. 2024 (RAGChecker).
+    """
+
+    name = "hallucination"
+
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        return not correct and not chunks
+
+
+class SelfKnowledge(_Wrong):
+    """Share of the answer's claims that are right although no chunk says so: the model knew.
+
+    Formula: claims that no chunk supports and the reference says / all claims. Range 0 to 1; neither direction is
+    better in itself. None for an abstention and an answer without claims.
+    Reference: Ru et al. 2024 (RAGChecker).
+    """
+
+    name = "self_knowledge"
+    higher_is_better = None
+
+    def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
+        return correct and not chunks

@@ -1,0 +1,132 @@
+"""The inquiries that several suites share: claims of answer and reference, and what supports them.
+
+Claims are found once for an answer and once for a reference, then checked; whoever needs the same check shares it. What
+is grounded is judged without sight of the reference.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evals.metrics.case import Case
+from evals.metrics.judged import Inquiry, Reply
+
+
+def numbered_contexts(case: Case) -> list[dict[str, Any]]:
+    """The texts of the retrieved chunks, numbered from 1 by rank; the number of a chunk without text is not used."""
+    chunks = case.response.chunks or []
+    return [{"id": n, "text": chunk.text} for n, chunk in enumerate(chunks, start=1) if chunk.text]
+
+
+def question_and_answer(case: Case) -> dict[str, Any]:
+    """What a judge needs to look at the answer alone."""
+    return {"question": case.question.question, "answer": case.response.answer}
+
+
+def answer_beside_reference(case: Case) -> dict[str, Any]:
+    """What a judge needs to compare the answer with the expected one."""
+    return {
+        "question": case.question.question,
+        "expected_answer": case.question.expected_answer,
+        "accepted_variants": case.question.answers,
+        "answer": case.response.answer,
+    }
+
+
+def _numbered(reply: Reply) -> list[dict[str, Any]]:
+    return [{"id": n, "text": claim["claim"]} for n, claim in enumerate(reply["claims"], start=1)]
+
+
+def says_nothing(case: Case) -> bool:
+    """Whether the answer abstains or is empty: no claim is made, and nobody need be asked."""
+    return case.abstained or not (case.response.answer or "").strip()
+
+
+ANSWER_CLAIMS = Inquiry(
+    "answer_claims",
+    "answer_claims",
+    question_and_answer,
+    given=lambda case: {"claims": []} if says_nothing(case) else None,
+    once=True,
+)
+"""The claims that the answer makes."""
+
+REFERENCE_CLAIMS = Inquiry(
+    "reference_claims",
+    "reference_claims",
+    lambda case: {"question": case.question.question, "expected_answer": case.question.expected_answer},
+    given=lambda case: None if (case.question.expected_answer or "").strip() else {"claims": []},
+    once=True,
+)
+"""The claims of the expected answer, each vital or okay."""
+
+
+def _in_contexts(claims: Inquiry, name: str) -> Inquiry:
+    def data(case: Case) -> dict[str, Any]:
+        texts = _numbered(claims.reply(case))
+        return {"contexts": numbered_contexts(case), "question": case.question.question, "claims": texts}
+
+    def given(case: Case) -> Reply | None:
+        found = claims.reply(case)["claims"]
+        if found and numbered_contexts(case):
+            return None
+        return {"claims": _unsupported(len(found))}
+
+    return Inquiry(name, "claims_in_contexts", data, after=(claims,), given=given)
+
+
+def _unsupported(count: int) -> list[dict[str, Any]]:
+    return [{"id": n, "passages": [], "verdict": "unsupported"} for n in range(1, count + 1)]
+
+
+ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
+"""Which of the answer's claims which chunks support."""
+
+REFERENCE_IN_CONTEXTS = _in_contexts(REFERENCE_CLAIMS, "reference_in_contexts")
+"""Which of the reference's claims which chunks support."""
+
+
+def _compared_data(case: Case) -> dict[str, Any]:
+    return {
+        "question": case.question.question,
+        "expected_answer": case.question.expected_answer,
+        "answer": case.response.answer,
+        "answer_claims": _numbered(ANSWER_CLAIMS.reply(case)),
+        "reference_claims": _numbered(REFERENCE_CLAIMS.reply(case)),
+    }
+
+
+def _compared_given(case: Case) -> Reply | None:
+    wanted = REFERENCE_CLAIMS.reply(case)["claims"]
+    if wanted and not says_nothing(case):
+        return None
+    if not wanted and ANSWER_CLAIMS.reply(case)["claims"]:
+        return None
+    missing = [{"id": n, "verdict": "missing"} for n in range(1, len(wanted) + 1)]
+    return {"answer_claims": [], "reference_claims": missing}
+
+
+COMPARED = Inquiry(
+    "claims_compared",
+    "claims_compared",
+    _compared_data,
+    after=(ANSWER_CLAIMS, REFERENCE_CLAIMS),
+    given=_compared_given,
+)
+"""The answer's claims against the reference, and the reference's claims against the answer."""
+
+CONTEXT_RELEVANCE = Inquiry(
+    "context_relevance",
+    "context_relevance",
+    lambda case: {
+        "question": case.question.question,
+        "expected_answer": case.question.expected_answer,
+        "contexts": numbered_contexts(case),
+    },
+    given=lambda case: None if numbered_contexts(case) else {"contexts": []},
+)
+"""Which chunks help to answer the question."""
+
+
+def in_order(items: Sequence[Reply]) -> list[Reply]:
+    """The items of a reply by their ids."""
+    return sorted(items, key=lambda item: int(item["id"]))

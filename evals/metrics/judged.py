@@ -1,0 +1,226 @@
+"""What judged metrics share: inquiries to a judge, and scores computed here from its discrete verdicts.
+
+An inquiry is one call to the judge about one case. Several metrics may want the same one; it is made once. Some need
+the reply of another first: claims are found before they are checked. A judge that refuses, is cut off, cannot be parsed
+or reached gives no score: such questions are counted apart (`judge`), never as bad answers. Repeats give the median.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median, median_low
+from typing import Any, ClassVar, Protocol
+
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.case import Case
+from evals.metrics.matching import MatchSettings
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
+from evals.schemas.results import VerdictRequest
+from evals.sync import run_anywhere
+
+Reply = Mapping[str, Any]
+
+
+class Decider(Protocol):
+    """What a judge is to a metric."""
+
+    async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
+        """Get the verdicts on one request."""
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One thing that a judge is asked about a case.
+
+    Attributes:
+        name: Of its verdicts.
+        prompt: By which it is asked.
+        data: What the judge is given; called once every inquiry in `after` has its reply.
+        after: What must be known before.
+        given: The reply where it follows without a judge, for example that an empty answer makes no claims.
+        once: Whether repeats are of no use: later inquiries build on one reply.
+    """
+
+    name: str
+    prompt: str
+    data: Callable[[Case], dict[str, Any]]
+    after: tuple["Inquiry", ...] = ()
+    given: Callable[[Case], Reply | None] = lambda _case: None
+    once: bool = False
+
+    def replies(self, case: Case) -> dict[int, Reply]:
+        """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
+        if all(inquiry.replies(case) for inquiry in self.after):
+            given = self.given(case)
+            if given is not None:
+                return {-1: given}
+        found: dict[int, Reply] = {}
+        for verdict in case.verdicts:
+            if verdict.request == self.name and verdict.reply is not None:
+                found[-1 if self.once else verdict.repeat] = verdict.reply
+        return found
+
+    def reply(self, case: Case) -> Reply:
+        """The first usable reply; only for what is in `after`."""
+        return next(iter(self.replies(case).values()))
+
+    def request(self, case: Case) -> VerdictRequest | None:
+        """What to ask now: None where it is known already, or something else must be known first."""
+        if not all(inquiry.replies(case) for inquiry in self.after) or self.given(case) is not None:
+            return None
+        return VerdictRequest(name=self.name, prompt=self.prompt, data=self.data(case), once=self.once)
+
+
+def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
+    """The inquiries with all that they need, each once, what is needed first."""
+    found: dict[str, Inquiry] = {}
+    for inquiry in inquiries:
+        for one in (*chain(inquiry.after), inquiry):
+            found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
+    """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
+
+    Asking again after an unusable reply, and repeats, are not in it.
+    """
+    judged: list[Inquiry] = []
+    others = 0
+    for cls in metrics:
+        if issubclass(cls, JudgedMetric):
+            judged += cls.inquiries
+        else:
+            others += cls.judge_calls
+    return len(chain(judged)) + others
+
+
+class JudgedMetric(BaseMetric):
+    """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
+
+    needs = frozenset({Need.JUDGE})
+    inquiries: ClassVar[tuple[Inquiry, ...]] = ()
+    of_answer: ClassVar[bool] = True
+    """Whether there is nothing to judge where the server sent no answer."""
+
+    def __init__(self, judge: Decider | None = None) -> None:
+        self.judge = judge
+        """Asked by `compute` where no verdicts are given; a run gathers its verdicts itself."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.judge_calls = len(chain(cls.inquiries))
+
+    @abstractmethod
+    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+        """Score one set of replies, by the names of the inquiries.
+
+        Returns `self.result(...)`, or `self.undefined(..., missing="judge")` where the judge could not tell.
+        """
+
+    def settled(self, case: Case) -> MetricResult | None:
+        """The result where no judge is needed to know it; None where one is."""
+        return None
+
+    def wanted(self, case: Case) -> tuple[Inquiry, ...]:
+        """The inquiries for this case."""
+        return self.inquiries
+
+    def compute(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        verdicts: Sequence[JudgeVerdict] | None = None,
+        *,
+        settings: MatchSettings | None = None,
+    ) -> MetricResult:
+        judged = bool(verdicts or self.judge)
+        case = Case(question, response, verdicts or (), settings or MatchSettings(), judged=judged)
+        if verdicts is None and self.judge is not None:
+            run_anywhere(_decide_all(self, case, self.judge))
+        return self.score(case)
+
+    def requests(self, case: Case) -> list[VerdictRequest]:
+        if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
+            return []
+        if self.settled(case) is not None:
+            return []
+        return [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
+
+    def _lacking(self, response: EvalResponse) -> str | None:
+        if self.of_answer and response.answer is None:
+            return "the server sent no answer"
+        return super()._lacking(response)
+
+    def score(self, case: Case) -> MetricResult:
+        if case.response.error is None and not case.judged and not case.verdicts:
+            return self.undefined("no judge was used (--no-judge)")
+        return super().score(case)
+
+    def measure(self, case: Case) -> MetricResult:
+        settled = self.settled(case)
+        return settled if settled is not None else self._from_verdicts(case)
+
+    def injection_flag(self, case: Case) -> dict[str, Any]:
+        """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
+        names = {inquiry.name for inquiry in chain(self.wanted(case))}
+        suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
+        return {"injection_suspected": True} if suspected else {}
+
+    def _from_verdicts(self, case: Case) -> MetricResult:
+        inquiries = chain(self.wanted(case))
+        flag = self.injection_flag(case)
+        by_name = {inquiry.name: inquiry.replies(case) for inquiry in inquiries}
+        for name, replies in by_name.items():
+            if not replies:
+                return self.undefined(_failure(case, name), missing="judge", **flag)
+        graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
+        if not graded:
+            return self.undefined("no repeat of the judge's verdicts is whole", missing="judge", **flag)
+        decided = [result for result in graded if result.value is not None]
+        if not decided:
+            return graded[0].model_copy(update={"details": {**graded[0].details, **flag}})
+        whole = self.aggregation in {Aggregation.RATE, Aggregation.SUM}  # half a yes is no, half an answer none
+        middle = median_low if whole else median
+        value = middle(result.value for result in decided if result.value is not None)
+        nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
+        return self.result(value, **{**nearest.details, **flag})
+
+
+def _failure(case: Case, name: str) -> str:
+    failed = next((v for v in case.verdicts if v.request == name and v.failure is not None), None)
+    return f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
+
+
+def _by_repeat(by_name: Mapping[str, Mapping[int, Reply]]) -> list[dict[str, Reply]]:
+    """The replies that belong together: one set for each repeat that every inquiry has, in order."""
+    repeated = [set(replies) for replies in by_name.values() if -1 not in replies]
+    repeats = sorted(set.intersection(*repeated)) if repeated else [-1]
+    return [
+        {name: replies[repeat] if repeat in replies else replies[-1] for name, replies in by_name.items()}
+        for repeat in repeats
+    ]
+
+
+async def _decide_all(metric: BaseMetric, case: Case, judge: Decider) -> None:
+    """Ask for everything that the metric wants, in as many rounds as its inquiries build on one another."""
+    asked: set[str] = set()
+    while todo := [request for request in metric.requests(case) if request.name not in asked]:
+        for request in todo:
+            asked.add(request.name)
+            case.verdicts = [*case.verdicts, *await judge.decide(request)]
+
+
+class LabelledMetric(JudgedMetric):
+    """A metric of a single inquiry whose verdict is one label."""
+
+    scale: ClassVar[Mapping[str, float]]
+    """The value of each label; one that is not here means that the judge could not tell."""
+
+    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+        (reply,) = replies.values()
+        details = {"verdict": reply["verdict"], "justification": reply["justification"]}
+        value = self.scale.get(reply["verdict"])
+        if value is None:
+            return self.undefined("the judge could not tell", missing="judge", **details)
+        return self.result(value, **details)

@@ -1,0 +1,147 @@
+"""RAGAS: does the answer address the question, and the weighted score of the four."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from statistics import fmean
+from typing import ClassVar
+
+from evals.metrics.abstaining import settled_relevance
+from evals.metrics.base import Need
+from evals.metrics.case import Case
+from evals.metrics.inquiries import question_and_answer
+from evals.metrics.judged import Decider, Inquiry, JudgedMetric, Reply
+from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
+from evals.metrics.ragas_weights import RAGAS_WEIGHTS
+from evals.schemas import MetricGroup, MetricResult
+from evals.schemas.results import VerdictRequest
+from evals.semantics.base import Embedder, cosine
+
+GENERATED_QUESTIONS = Inquiry(
+    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
+)
+"""Three questions to which the answer is an answer."""
+
+DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_answer)
+"""How fully the answer addresses the question, on five steps."""
+
+
+class RagasAnswerRelevance(JudgedMetric):
+    """How well the answer addresses the question, whether or not it is right, in percent.
+
+    Formula: mean over three questions, which the judge writes for the answer, of the cosine between their embeddings
+    and the question's, × 100 and not below 0. Without an embedder the judge assesses directly: complete 100, mostly
+    75, partly 50, barely 25, not at all 0. Which of the two is decided once for a run and stands in the details;
+    values of the two do not compare. Range 0 to 100, higher is better. 0 for an abstention on an answerable question;
+    None for one on a question that is not known to be answerable.
+    Reference: Es et al. 2023 (RAGAS answer relevance).
+    """
+
+    name = "ragas_answer_relevance"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+    needs = frozenset({Need.JUDGE, Need.EMBEDDER})
+    inquiries = (GENERATED_QUESTIONS,)
+    scale: ClassVar[Mapping[str, float]] = {
+        "complete": 100.0,
+        "mostly": 75.0,
+        "partly": 50.0,
+        "barely": 25.0,
+        "not_at_all": 0.0,
+    }
+
+    def wanted(self, case: Case) -> tuple[Inquiry, ...]:
+        return (GENERATED_QUESTIONS,) if _embedder(case) else (DIRECT_RELEVANCE,)
+
+    def settled(self, case: Case) -> MetricResult | None:
+        return settled_relevance(self, case)
+
+    def texts(self, case: Case) -> Sequence[str]:
+        replies = GENERATED_QUESTIONS.replies(case).values() if _embedder(case) else ()
+        written = [text for reply in replies for text in reply["questions"]]
+        return [case.question.question, *written] if written else ()
+
+    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+        embedder = _embedder(case)
+        if embedder is None:
+            return self._assessed(replies[DIRECT_RELEVANCE.name])
+        written = replies[GENERATED_QUESTIONS.name]["questions"]
+        asked, *vectors = embedder.embed([case.question.question, *written])
+        alike = fmean(cosine(asked, vector) for vector in vectors)
+        if not isfinite(alike):
+            return self.undefined("the embedder gave numbers that are not finite")
+        return self.result(100 * max(0.0, alike), method="generated questions", questions=written)
+
+    def _assessed(self, reply: Reply) -> MetricResult:
+        details = {"method": "direct assessment", "verdict": reply["verdict"], "justification": reply["justification"]}
+        value = self.scale.get(reply["verdict"])
+        if value is None:
+            return self.undefined("the judge could not tell", missing="judge", **details)
+        return self.result(value, **details)
+
+
+def _embedder(case: Case) -> Embedder | None:
+    return case.semantics.embedder if case.semantics else None
+
+
+def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:
+    """The weighted mean of the values that are there: sum of weight × value / sum of their weights.
+
+    Returns:
+        On the scale of the values; None where none is there, or all that are weigh nothing.
+    """
+    there = {name: value for name, value in values.items() if value is not None}
+    total = sum(weights[name] for name in there)
+    return sum(weights[name] * value for name, value in there.items()) / total if total else None
+
+
+class RagasScore(JudgedMetric):
+    """The four RAGAS metrics in one number, in percent.
+
+    Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
+    `ragas_faithfulness`, 0.20 for `ragas_context_precision`, 0.20 for `ragas_context_recall` and 0.30 for
+    `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
+    parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value.
+    Reference: the GraphRAG document's composite score.
+    """
+
+    name = "ragas_score"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+    needs = frozenset({Need.JUDGE, Need.EMBEDDER})
+    parts: ClassVar[tuple[JudgedMetric, ...]] = (
+        RagasFaithfulness(),
+        RagasContextPrecision(),
+        RagasContextRecall(),
+        RagasAnswerRelevance(),
+    )
+    inquiries = tuple(dict.fromkeys(inquiry for part in parts for inquiry in part.inquiries))
+    of_answer = False
+
+    def __init__(self, judge: Decider | None = None, weights: Mapping[str, float] = RAGAS_WEIGHTS) -> None:
+        super().__init__(judge)
+        self.weights = weights
+
+    def requests(self, case: Case) -> list[VerdictRequest]:
+        found = {request.name: request for part in self.parts for request in part.requests(case)}
+        return list(found.values())
+
+    def texts(self, case: Case) -> Sequence[str]:
+        return [text for part in self.parts for text in part.texts(case)]
+
+    def measure(self, case: Case) -> MetricResult:
+        results = {part.name: part.score(case) for part in self.parts}
+        values = {name: result.value for name, result in results.items()}
+        left_out = {name: result.reason for name, result in results.items() if result.value is None}
+        score = ragas_score(values, self.weights)
+        if score is not None:
+            partly = {"left_out": left_out} if left_out else {}
+            return self.result(score, parts=values, **partly, **self.injection_flag(case))
+        missing = "judge" if any(result.missing == "judge" for result in results.values()) else "not_applicable"
+        return self.undefined("; ".join(dict.fromkeys(map(str, left_out.values()))), missing=missing)
+
+    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+        return self.measure(case)

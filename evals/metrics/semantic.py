@@ -1,0 +1,207 @@
+"""Semantic: does the answer mean what it should, whatever its words?
+
+Texts are compared by models that run here (extra `semantic`; docs/semantic.md). Where they are not installed the
+metrics have no value and say what to install. No judge takes part, and no value moves between runs with one model.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from evals.metrics.base import BaseMetric, Need
+from evals.metrics.case import Case
+from evals.metrics.sentences import sentences
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.semantics.base import Semantics, TextScorer, cosine
+
+_NOTHING_LOADED = "no model that compares texts is loaded"
+
+
+class _Semantic(BaseMetric):
+    """What the semantic metrics share: when they have a value without a model, and when none at all."""
+
+    group = MetricGroup.GENERATION
+
+    def __init__(self, semantics: Semantics | None = None) -> None:
+        self.semantics = semantics
+        """Used by `compute`; a run brings its own."""
+
+    @abstractmethod
+    def settled(self, case: Case) -> MetricResult | None:
+        """The result where nothing needs to be compared to know it; None where something does."""
+
+    def lacking_model(self, case: Case) -> MetricResult:
+        """The result where the model is not there."""
+        semantics = case.semantics or self.semantics
+        return self.undefined((semantics.reason if semantics else None) or _NOTHING_LOADED)
+
+    def is_open(self, case: Case) -> bool:
+        """Whether something needs to be compared."""
+        if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
+            return False
+        return self.settled(case) is None
+
+    def scorer(self, case: Case) -> TextScorer | None:
+        """What gives BERTScores; None where it is not there."""
+        semantics = case.semantics or self.semantics
+        return semantics.scorer if semantics else None
+
+
+class _AgainstExpected(_Semantic):
+    """The answer compared with the expected answer, in percent; an empty text is worth 0."""
+
+    suites = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return "the question has no expected answer" if question.expected_answer is None else None
+
+    def settled(self, case: Case) -> MetricResult | None:
+        if case.response.answer is None:
+            return self.undefined("the server sent no answer")
+        answer, expected = _pair(case)
+        if not answer.strip():
+            return self.result(0.0, empty="answer")
+        return None if expected.strip() else self.result(0.0, empty="expected answer")
+
+
+class SemanticSimilarityPercentage(_AgainstExpected):
+    """How near the answer's embedding is to that of the expected answer, in percent.
+
+    Formula: max(0, cosine(answer, expected answer)) × 100, rounded to 2 places. Range 0 to 100, higher is better;
+    0 where the answer or the expected answer is empty (details say which). An abstention is compared like any answer.
+    None without an expected answer, and without an embedder. Texts longer than the model's window are cut; values of
+    two embedders do not compare. Reference: Reimers and Gurevych 2019 (Sentence-BERT).
+    """
+
+    name = "semantic_similarity_percentage"
+    needs = frozenset({Need.EXPECTED_ANSWER, Need.EMBEDDER})
+
+    def texts(self, case: Case) -> Sequence[str]:
+        return _pair(case) if self.is_open(case) else ()
+
+    def measure(self, case: Case) -> MetricResult:
+        semantics = case.semantics or self.semantics
+        if semantics is None or semantics.embedder is None:
+            return self.lacking_model(case)
+        settled = self.settled(case)
+        if settled is not None:
+            return settled
+        answer, expected = semantics.embedder.embed(_pair(case))
+        value = cosine(answer, expected)
+        if not isfinite(value):
+            return self.undefined("the embedder gave numbers that are not finite")
+        return self.result(round(max(0.0, value) * 100, 2))
+
+
+class BertScoreF1(_AgainstExpected):
+    """How much the answer says token by token what the expected answer says, in percent.
+
+    Formula: F1 × 100, where P is the mean over the answer's tokens of the best cosine with a token of the expected
+    answer, R the same the other way, F1 = 2PR/(P+R); contextual vectors of one layer, no idf weights. Rescaled to
+    (F1 − b)/(1 − b) where `semantic.bert_score_rescale` is set. Range 0 to 100, higher is better: a score outside is
+    cut, and stands whole in the details. 0 where a text is empty. An abstention is compared like any answer. None
+    without an expected answer, and without BERTScore. Reference: Zhang et al. 2020 (BERTScore).
+    """
+
+    name = "bert_score_f1"
+    needs = frozenset({Need.EXPECTED_ANSWER, Need.TEXT_SCORER})
+
+    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+        return [_pair(case)] if self.is_open(case) else ()
+
+    def measure(self, case: Case) -> MetricResult:
+        scorer = self.scorer(case)
+        if scorer is None:
+            return self.lacking_model(case)
+        settled = self.settled(case)
+        if settled is not None:
+            return settled
+        (score,) = scorer.f1([_pair(case)])
+        if not isfinite(score):
+            return self.undefined(_NOT_FINITE)
+        value = _within_one(score)
+        return self.result(value * 100, **({} if value == score else {"uncut": score * 100}))
+
+
+class SentenceCoverage(_Semantic):
+    """How well the answer says its worst key sentence.
+
+    Formula: min over the key sentences of the max over the answer's sentences of BERTScore F1(answer sentence, key
+    sentence). Range 0 to 1, higher is better; a score outside is cut. Adequate from `sentence_coverage_threshold` (of
+    the configuration's part `semantic`; 0.85): details hold the best score of every key sentence, those that failed,
+    the threshold and the scorer, for 0.85 means something else with another model or with rescaling. 0 where the
+    answer is empty, or abstains on a question that is not marked as unanswerable; None for an abstention on one that
+    is, without key sentences (those of the expected answer, where the dataset names none), and without BERTScore.
+    Reference: Zhang et al. 2020 (BERTScore).
+    """
+
+    name = "sentence_coverage"
+    suites = frozenset({"qa"})
+    needs = frozenset({Need.KEY_SENTENCES, Need.TEXT_SCORER})
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return None if _key_sentences(question) else "the question has no key sentences"
+
+    def settled(self, case: Case) -> MetricResult | None:
+        if case.response.answer is None:
+            return self.undefined("the server sent no answer")
+        failed: dict[str, Any] = {"adequate": False, "failed": _key_sentences(case.question)}
+        if case.abstained:
+            if case.question.is_unanswerable:
+                return self.undefined("the question is unanswerable and the answer abstains")
+            return self.result(0.0, abstained=True, **failed)
+        return None if sentences(case.response.answer) else self.result(0.0, empty="answer", **failed)
+
+    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+        return _matrix(case) if self.is_open(case) else ()
+
+    def measure(self, case: Case) -> MetricResult:
+        semantics, scorer = case.semantics or self.semantics, self.scorer(case)
+        if semantics is None or scorer is None:
+            return self.lacking_model(case)
+        settled = self.settled(case)
+        if settled is not None:
+            return settled
+        pairs = _matrix(case)
+        scores = scorer.f1(pairs)
+        if not all(map(isfinite, scores)):
+            return self.undefined(_NOT_FINITE)
+        best: dict[str, tuple[float, str]] = {}
+        for (sentence, key), score in zip(pairs, scores, strict=True):
+            if key not in best or _within_one(score) > best[key][0]:
+                best[key] = (_within_one(score), sentence)
+        value, threshold = min(score for score, _ in best.values()), semantics.coverage_threshold
+        return self.result(
+            value,
+            adequate=value >= threshold,
+            failed=[key for key, (score, _) in best.items() if score < threshold],
+            key_sentences=[{"text": key, "score": score, "best": said} for key, (score, said) in best.items()],
+            threshold=threshold,
+            scorer=scorer.name,
+        )
+
+
+_NOT_FINITE = "BERTScore gave a number that is not finite"
+
+
+def _pair(case: Case) -> tuple[str, str]:
+    return case.response.answer or "", case.question.expected_answer or ""
+
+
+def _key_sentences(question: EvalQuestion) -> list[str]:
+    """The distinct key sentences that say something, in order; those of the expected answer where none is named."""
+    named = [key.text for key in question.key_sentences] or sentences(question.expected_answer or "")
+    return [text for text in dict.fromkeys(named) if text.strip()]
+
+
+def _matrix(case: Case) -> list[tuple[str, str]]:
+    """Every sentence of the answer with every key sentence."""
+    said = list(dict.fromkeys(sentences(case.response.answer or "")))
+    return [(sentence, key) for key in _key_sentences(case.question) for sentence in said]
+
+
+def _within_one(score: float) -> float:
+    return max(0.0, min(1.0, score))

@@ -1,0 +1,113 @@
+"""`evals metrics`: what a metric is, and which metrics a suite has."""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.metrics import BaseMetric
+from evals.metrics.describe import facts, value_range
+from evals.metrics.registry import metric_classes, suites
+from evals.schemas import MetricGroup
+
+Cli = Callable[..., Any]
+
+
+def _first_words(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
+
+
+@pytest.mark.parametrize("cls", metric_classes(), ids=lambda cls: cls.pattern())
+def test_a_metric_is_printed_with_all_that_it_declares(evals_cli: Cli, cls: type[BaseMetric]) -> None:
+    """The whole docstring, then group, suites, unit, range, direction, aggregation, needs and judge calls."""
+    result = evals_cli("metrics", cls.pattern())
+    assert result.code == 0
+    printed = result.out.split()
+    assert " ".join(inspect.cleandoc(cls.__doc__ or "").split()) in " ".join(printed)
+    for label, text in facts(cls).items():
+        assert text
+        assert f"{label}: {text}" in " ".join(printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "latency_p95",
+            {"unit": "ms", "range": "0 to –", "direction": "lower is better", "over a run": "percentile 95"},
+        ),
+        ("mrr", {"needs": "gold passages, retrieved chunks", "suites": "core", "judge calls a question": "0"}),
+        ("fuzzy_match", {"over a run": "rate", "range": "0 to 1", "group": "generation", "suites": "qa"}),
+        ("correct_answers_count", {"range": "0 to the number of questions", "over a run": "sum"}),
+        ("dont_know_answers_count", {"range": "0 to the number of questions"}),
+        ("latency_p50", {"needs": "nothing but an answer", "group": "performance"}),
+        ("answer_correctness", {"judge calls a question": "1", "direction": "higher is better"}),
+    ],
+)
+def test_what_is_printed_is_what_the_metric_is(evals_cli: Cli, name: str, expected: dict[str, str]) -> None:
+    """Known metrics, in the words that a reader sees."""
+    lines = evals_cli("metrics", name).out.splitlines()
+    assert all(f"{label}: {text}" in lines for label, text in expected.items())
+
+
+@pytest.mark.parametrize("suite", suites())
+def test_a_suite_lists_its_metrics_and_no_other(evals_cli: Cli, suite: str) -> None:
+    """--suite shows what `eval --suite` computes."""
+    listed = set(_first_words(evals_cli("metrics", "--suite", suite).out))
+    for cls in metric_classes():
+        assert (cls.pattern() in listed) == (suite == "all" or suite in cls.suites), cls.pattern()
+
+
+def test_two_suites_are_listed_together_each_metric_once(evals_cli: Cli) -> None:
+    """Suites are named with commas, as for `eval`."""
+    listed = _first_words(evals_cli("metrics", "--suite", "core, qa").out)
+    assert {"mrr", "adapted_ndcg", "modified_precision", "fuzzy_match"} <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_the_list_shows_suites_range_direction_aggregation_and_judge_calls(
+    evals_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of the list says what the numbers of a metric look like; a wide terminal shows all of it."""
+    monkeypatch.setenv("COLUMNS", "110")
+    out = evals_cli("metrics").out
+    assert re.search(r"^latency_p95 +core +0 to – ms ↓ +percentile 95 +0", out, re.MULTILINE)
+    assert re.search(r"^answer_correctness +core +0 to 1 ↑ +mean +1 +expected answer", out, re.MULTILINE)
+    assert re.search(r"^ragas_score +graphrag +0 to 100 % ↑ +mean +\d", out, re.MULTILINE)
+
+
+def test_a_narrow_terminal_cuts_no_name_and_folds_no_word(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At eighty columns every name, range and count of calls stands whole on its own line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = evals_cli("metrics").out.splitlines()
+    for cls in metric_classes():
+        [line] = [line for line in lines if line.startswith(f"{cls.pattern()} ")]
+        assert re.search(rf" {cls.judge_calls}( |$)", line), line
+        assert value_range(cls, questions="n") in line
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_the_list_stands_under_the_names_of_the_groups(evals_cli: Cli) -> None:
+    """Each of the five groups is a heading, in the order of every scorecard."""
+    lines = [line.rstrip() for line in evals_cli("metrics").out.splitlines()]
+    places = [lines.index(group.value) for group in MetricGroup]
+    assert places == sorted(places)
+    assert places[-1] < next(number for number, line in enumerate(lines) if line.startswith("latency_p50 "))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--suite", "cores"), "unknown suite 'cores'"),
+        (("--suite", ""), "unknown suite ''"),
+        (("mmr",), "unknown metric 'mmr'"),
+        (("mrr", "--suite", "core"), "leave out either the metric or --suite"),
+    ],
+)
+def test_what_does_not_exist_is_refused(evals_cli: Cli, arguments: tuple[str, ...], message: str) -> None:
+    """A wrong name or a contradiction ends with exit code 2 and says what is wrong."""
+    result = evals_cli("metrics", *arguments)
+    assert result.code == 2
+    assert message in result.err

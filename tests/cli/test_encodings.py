@@ -1,0 +1,106 @@
+"""Output through an encoding that does not hold every character."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.cli.streams import print_json, replace_what_cannot_be_printed
+from evals.schemas import EvalRecord, EvalRun
+from evals.store import RunStore
+
+NAME = "größer ✓ 😀"
+
+
+@pytest.fixture
+def saved(build_run: Callable[..., tuple[EvalRun, list[EvalRecord]]], tmp_path: Path) -> Path:
+    """A folder with the run abcd1234, whose name and texts no small encoding holds."""
+    texts = {"q1": {"question": "Wie groß… ist ✓?"}}
+    values = {"q1": {"mrr": 0.5}, "q2": "timeout"}
+    ended = datetime(2026, 1, 15, 11, 0, tzinfo=UTC)
+    run, records = build_run("abcd1234", values, name=NAME, questions=texts, completed_at=ended)
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    store.compact(run, records)
+    store.save(run)
+    return store.folder
+
+
+def evals(encoding: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "evals.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_what_cannot_be_printed_becomes_a_question_mark(saved: Path, encoding: str) -> None:
+    """The report is whole otherwise, and the exit code tells nothing of it."""
+    ended = evals(encoding, "show", "abcd1234", "--runs-dir", saved)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"mrr" in ended.stdout
+    assert b"?" in ended.stdout
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_json_loses_nothing_in_any_encoding(saved: Path, encoding: str) -> None:
+    """What the encoding does not hold is escaped: a program reads the same."""
+    ended = evals(encoding, "show", "abcd1234", "--runs-dir", saved, "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout.decode(encoding))["name"] == NAME
+
+
+def test_an_evaluation_is_printed_in_a_small_encoding(golden_server: str, tmp_path: Path) -> None:
+    """The findings and arrows of a run, and its progress."""
+    flags = ("--no-judge", "--datasets", "golden", "--samples", 3, "--rag-url", golden_server)
+    ended = evals("cp1252", "eval", *flags, "--runs-dir", tmp_path / "runs")
+    assert ended.returncode == 0, ended.stderr
+    assert b"saved to" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "command", [["metrics"], ["metrics", "faithfulness"], ["datasets"], ["--help"], ["show", "x✓"]]
+)
+def test_no_command_is_a_bug_in_a_small_encoding(command: list[str]) -> None:
+    """Catalogues, help and messages of errors."""
+    ended = evals("ascii", *command)
+    assert ended.returncode in {0, 2}
+    assert b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("encoding", "errors", "after"),
+    [
+        ("cp1252", "strict", "replace"),
+        ("ascii", "surrogateescape", "replace"),
+        ("utf-8", "strict", "replace"),
+        ("utf-8", "surrogateescape", "surrogateescape"),
+        ("ascii", "backslashreplace", "backslashreplace"),
+    ],
+)
+def test_a_stream_that_holds_all_or_was_told_how_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, errors: str, after: str
+) -> None:
+    """Only where printing could fail something is changed; utf-8 fails on file names that are no text."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors)
+    monkeypatch.setattr("sys.stdout", stream)
+    replace_what_cannot_be_printed()
+    assert stream.errors == after
+
+
+def test_a_closed_or_foreign_stream_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service without a terminal has none."""
+    monkeypatch.setattr("sys.stdout", None)
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    replace_what_cannot_be_printed()
+
+
+def test_json_is_printed_as_it_is_where_it_can_be(capsys: Any) -> None:
+    """Readable in a terminal that holds it."""
+    print_json(json.dumps({"name": NAME}, ensure_ascii=False))
+    assert NAME in capsys.readouterr().out

@@ -1,0 +1,89 @@
+"""`evals rescore`: how it ends."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store import RunStore
+
+Cli = Callable[..., Any]
+WRONG = "judge: false\nserver: {map: {answer: nowhere.at.all, chunks: nothing}}\n"
+
+
+@pytest.fixture
+def rescored(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> Cli:
+    """Rescore a saved run; `config` is the text of a configuration file."""
+    saved = ask("--rag-url", golden_server, "--json").json
+
+    def call(*arguments: object, config: str | None = None) -> Any:
+        path = tmp_path / "other.yml"
+        path.write_text(config or "{}")
+        return evals_cli("rescore", saved["id"], "--config", path, "--runs-dir", tmp_path / "runs", *arguments)
+
+    return call
+
+
+def test_a_rescored_run_ends_with_0(rescored: Cli) -> None:
+    """Nothing is wrong with it."""
+    result = rescored("--metrics", "mrr")
+    assert result.code == 0, result.err
+    assert "saved to" in result.out
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_mapping_that_finds_nothing_ends_with_4(rescored: Cli, flags: list[str], tmp_path: Path) -> None:
+    """The run is saved and printed all the same, and the message says what is wrong and what to mend."""
+    result = rescored("--remap", *flags, config=WRONG)
+    assert result.code == 4
+    assert "the run is failed: 12 of 12 questions brought no answer (malformed: 12)" in result.err
+    assert "server.map" in result.err
+    assert "failed" in {run.status for run in RunStore(tmp_path / "runs").list()}
+    if flags:
+        assert json.loads(result.out)["status"] == "failed"
+
+
+def test_a_partial_run_stays_partial_and_ends_with_4(
+    ask: Cli, evals_cli: Cli, start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """What the server did not answer cannot be measured again; the way out asks for it."""
+    url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
+    assert ask("--rag-url", url, "--max-error-rate", "0.01").code == 4
+    (run,) = RunStore(tmp_path / "runs").list()
+    result = evals_cli("rescore", run.id, "--metrics", "mrr", "--runs-dir", tmp_path / "runs")
+    assert result.code == 4
+    assert "the run is partial" in result.err
+    assert f"evals eval --resume {run.id}" in result.err
+
+
+def test_a_gate_of_the_configuration_that_is_not_met_ends_with_1(rescored: Cli) -> None:
+    """By the same rule as `eval`."""
+    result = rescored(config="judge: false\ngate: ['recall_at_10>1']\n")
+    assert result.code == 1
+    assert "gate failed" in result.err
+
+
+def test_a_judge_of_another_provider_is_named_with_its_prefix(rescored: Cli) -> None:
+    """A name without one is a model of the run's provider, which has no Claude."""
+    judge = "judge: {provider: openai, model: qwen3, base_url: 'http://127.0.0.1:9/v1'}\n"
+    result = rescored("--judge-model", "claude-sonnet-5-5", config=judge)
+    assert result.code == 2
+    assert "name a model of openai" in result.err
+    assert "anthropic:claude-sonnet-5-5" in result.err
+
+
+@pytest.mark.parametrize("config", ["judge: {provider: nobody}\n", "judge: {base_url: nowhere}\n"])
+def test_a_wrong_value_is_told_in_our_own_words(rescored: Cli, config: str) -> None:
+    """Not in those of the library that checks it."""
+    result = rescored(config=config)
+    assert result.code == 2
+    assert "Value error" not in result.err
+
+
+def test_a_configuration_changes_only_what_it_names(rescored: Cli) -> None:
+    """What it leaves out stays as in the run: a judge that was not used is not turned on by its default."""
+    result = rescored(config="match: {overlap_threshold: 0.5}\n")
+    assert result.code == 0, result.err
+    assert "no judge was used" in result.out

@@ -1,0 +1,276 @@
+"""`evals score`: retrieved passages, and saved answers, without a server."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+QUESTIONS = [
+    {"id": "q1", "question": "Cooling-off?", "gold_passages": [{"text": "fourteen days", "document_id": "guide"}]},
+    {"id": "q2", "question": "Excess?", "gold_passages": [{"text": "an excess of 300 euros"}]},
+]
+ANSWERS = [
+    {
+        "question_id": "q1",
+        "answer": "Fourteen days.",
+        "chunks": [{"text": "It is fourteen days.", "document_id": "guide"}],
+        "citations": [{"index": 1}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 3},
+        "latency_ms": 800,
+    },
+    {"question_id": "q2", "answer": "I don't know.", "chunks": ["nothing", "with an excess of 300 euros"]},
+]
+BLOCK = """\
+Evaluation Results:
+==========================
+exact_match: 0.0000
+span_f1: 0.4000
+recall@10: 1.0000
+ndcg@10: 1.0000
+num_examples: 1.0000
+==========================
+"""
+
+
+@pytest.fixture
+def passages(tmp_path: Path) -> tuple[Path, Path]:
+    """A file of predictions, and one of gold."""
+    predictions, gold = tmp_path / "predictions.json", tmp_path / "gold.json"
+    predictions.write_text(json.dumps([{"query": "q", "retrieved_passages": ["the deed of sale"]}]))
+    gold.write_text(json.dumps({"tests": [{"query": "q", "snippets": [{"answer": "deed"}]}]}))
+    return predictions, gold
+
+
+@pytest.fixture
+def score(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """Score saved answers to questions, both given as data; the lines may be given as they are."""
+
+    def run(lines: Sequence[Mapping[str, Any] | str], *arguments: object, questions: Any = QUESTIONS) -> Any:
+        (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)))
+        text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+        (tmp_path / "answers.jsonl").write_text(text)
+        flags = ("--dataset-file", tmp_path / "questions.jsonl", "--runs-dir", tmp_path / "runs", "--no-judge")
+        return evals_cli("score", tmp_path / "answers.jsonl", *flags, *arguments)
+
+    return run
+
+
+def values(run: Mapping[str, Any]) -> dict[str, float | None]:
+    return {metric["name"]: metric["value"] for metric in run["scorecard"]["metrics"]}
+
+
+def test_the_block_is_printed_as_documented(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
+    """Labels, digits and rules to the letter, and nothing else."""
+    done = evals_cli("score", *passages)
+    assert (done.code, done.out, done.err) == (0, BLOCK, "")
+
+
+def test_the_means_are_written_under_the_same_labels(
+    evals_cli: Callable[..., Any], passages: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """--output and --json hold the numbers in full; --k is in the labels."""
+    done = evals_cli("score", *passages, "--k", 3, "--output", tmp_path / "out.json", "--json")
+    expected = {"exact_match": 0.0, "span_f1": 0.4, "recall@3": 1.0, "ndcg@3": 1.0, "num_examples": 1}
+    assert done.json == json.loads((tmp_path / "out.json").read_text()) == expected
+
+
+def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
+    """The block stays what it is; the reports go beside it."""
+    passages[0].write_text("[]")
+    done = evals_cli("score", *passages)
+    assert done.code == 0
+    assert "num_examples: 1.0000" in done.out
+    assert done.err.splitlines() == ["! 0 predictions for 1 queries", "! 1 query without a prediction, scored 0: 'q'"]
+
+
+def test_a_broken_file_is_one_message_and_exit_2(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
+    """File and entry are named, nothing is printed."""
+    passages[0].write_text('[{"query": "q", "retrieved_passages": "text"}]')
+    done = evals_cli("score", *passages)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[0] == "error: predictions.json, entry 1: `retrieved_passages` must be a list"
+
+
+def test_an_output_that_cannot_be_written_is_exit_4(
+    evals_cli: Callable[..., Any], passages: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A folder that is not there is no traceback."""
+    done = evals_cli("score", *passages, "--output", tmp_path / "none" / "out.json")
+    assert (done.code, done.out) == (4, "")
+    assert "cannot write" in done.err
+    assert "--resume" not in done.err
+
+
+@pytest.mark.parametrize("output", [".", "..", "folder/", "{}"])
+def test_an_output_that_is_a_folder_is_refused(
+    evals_cli: Callable[..., Any],
+    passages: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    output: str,
+) -> None:
+    """A file is wanted; that is said before anything is scored, and without a word of runs."""
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    done = evals_cli("score", *passages, "--output", output.format(tmp_path))
+    assert (done.code, done.out) == (2, "")
+    assert "is a folder" in done.err
+    assert "--resume" not in done.err
+
+
+@pytest.mark.parametrize("flags", [["--suite", "core"], ["--no-judge"], ["--gate", "mrr>=1"], ["--config", "x.yml"]])
+def test_a_flag_of_answers_is_refused_for_passages(
+    evals_cli: Callable[..., Any], passages: tuple[Path, Path], flags: list[str]
+) -> None:
+    """A flag that would do nothing is a misunderstanding."""
+    done = evals_cli("score", *passages, *flags)
+    assert (done.code, done.out) == (2, "")
+    assert "does nothing where retrieved passages are scored" in done.err
+
+
+@pytest.mark.parametrize("flags", [["--k", "5"], ["--output", "out.json"]])
+def test_a_flag_of_passages_is_refused_for_answers(score: Callable[..., Any], flags: list[str]) -> None:
+    """And the other way round."""
+    done = score(ANSWERS, *flags)
+    assert (done.code, done.out) == (2, "")
+    assert "does nothing where saved answers are scored" in done.err
+
+
+def test_one_file_alone_says_both_forms(evals_cli: Callable[..., Any], tmp_path: Path) -> None:
+    """Without gold of either kind there is nothing to measure."""
+    done = evals_cli("score", tmp_path / "answers.jsonl", "--runs-dir", tmp_path)
+    assert done.code == 2
+    assert "score predictions.json gold.json" in done.err
+    assert "--dataset-file" in done.err
+
+
+def test_saved_answers_make_a_run_like_that_of_eval(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The scorecard is that of the fields given, and the run can be shown and exported."""
+    done = score(ANSWERS, "--json", "--name", "offline")
+    run = done.json
+    assert (done.code, done.err, run["status"], run["name"]) == (0, "", "complete", "offline")
+    assert (run["server"]["url"], run["server"]["profile"]) == ("answers.jsonl", "saved answers")
+    found = values(run)
+    assert (found["recall_at_5"], found["mrr"], found["recall_at_1"]) == (1.0, 0.75, 0.5)
+    assert (found["citation_precision"], found["latency_p50"]) == (1.0, 800.0)
+    shown = evals_cli("show", run["id"], "--runs-dir", tmp_path / "runs", "--json")
+    assert shown.json == run
+    exported = evals_cli("export", "--run-id", run["id"], "--format", "json", "--runs-dir", tmp_path / "runs")
+    assert [record["question"]["id"] for record in exported.json["records"]] == ["q1", "q2"]
+
+
+def test_the_passage_suite_of_answers_is_what_passages_alone_score(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Both forms give the same numbers for the same texts."""
+    run = score(ANSWERS, "--suite", "passage", "--json").json
+    chunks = {"q1": ["It is fourteen days."], "q2": ["nothing", "with an excess of 300 euros"]}
+    predictions = [{"query": query, "retrieved_passages": texts} for query, texts in chunks.items()]
+    tests = [{"query": q["id"], "snippets": [{"answer": q["gold_passages"][0]["text"]}]} for q in QUESTIONS]
+    (tmp_path / "p.json").write_text(json.dumps(predictions))
+    (tmp_path / "g.json").write_text(json.dumps({"tests": tests}))
+    means = evals_cli("score", tmp_path / "p.json", tmp_path / "g.json", "--json").json
+    del means["num_examples"]
+    assert list(values(run).values()) == pytest.approx(list(means.values()))
+
+
+def test_a_missing_answer_makes_the_run_partial(score: Callable[..., Any]) -> None:
+    """A question without an answer is noted, in no mean, and exit 4: nobody takes a part for the whole."""
+    done = score([ANSWERS[0], {**ANSWERS[1], "question_id": "q9"}], "--json")
+    run = done.json
+    assert (done.code, run["status"], run["outcomes"]["not_asked"]) == (4, "partial", 1)
+    assert run["notes"][:2] == [
+        "1 question without a saved answer: q2",
+        "1 question answered but not in the dataset, ignored: q9",
+    ]
+    assert values(run)["recall_at_5"] == 1.0
+    assert "have no saved answer" in done.err
+
+
+def test_a_saved_failure_is_a_failure_of_transport(score: Callable[..., Any]) -> None:
+    """An error in the place of an answer counts as it does in a run that asked."""
+    failed = {"question_id": "q2", "error": {"kind": "timeout", "message": "120 s"}}
+    run = score([ANSWERS[0], failed], "--json").json
+    assert (run["error_count"], run["outcomes"]["transport"]) == (1, {"timeout": 1})
+
+
+def test_chunks_without_an_answer_are_no_abstention(score: Callable[..., Any]) -> None:
+    """Who saved what was retrieved alone did not say anything about answers."""
+    run = score([{**line, "answer": None} for line in ANSWERS], "--suite", "passage", "--json").json
+    assert (run["outcomes"]["answered"], run["outcomes"]["abstained"]) == (2, 0)
+    assert values(run)["passage_recall_at_10"] == 1.0
+
+
+def test_a_lone_surrogate_becomes_a_question_mark(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """What no encoding can hold is replaced, as in what a live server sends."""
+    line = '{"question_id": "q1", "answer": "Fourteen \\ud800 days", "chunks": ["\\udc00"]}'
+    done = score([line, ANSWERS[1]], "--json")
+    assert done.code == 0
+    flags = ("--run-id", done.json["id"], "--format", "json", "--runs-dir", tmp_path / "runs")
+    response = evals_cli("export", *flags).json["records"][0]["response"]
+    assert (response["answer"], response["chunks"][0]["text"]) == ("Fourteen ? days", "?")
+
+
+def test_a_gate_that_is_not_met_is_exit_1(score: Callable[..., Any]) -> None:
+    """As with eval; the run is saved all the same."""
+    assert score(ANSWERS, "--gate", "mrr>=0.7").code == 0
+    done = score(ANSWERS, "--gate", "mrr>=0.8")
+    assert done.code == 1
+    assert "gate failed: mrr>=0.8" in done.err
+    assert "saved to" in done.out
+
+
+def test_all_questions_are_scored_whatever_a_sample_would_be(score: Callable[..., Any], tmp_path: Path) -> None:
+    """The files decide which questions there are, not the configuration's number of samples."""
+    (tmp_path / "config.yml").write_text("samples_per_dataset: 1\n")
+    assert score(ANSWERS, "--config", tmp_path / "config.yml", "--json").json["question_count"] == 2
+
+
+def test_a_run_of_saved_answers_is_not_resumed(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """There is no server that could be asked for what is missing."""
+    run = score(ANSWERS[:1], "--json").json
+    done = evals_cli("eval", "--resume", run["id"], "--runs-dir", tmp_path / "runs")
+    assert done.code == 2
+    assert "scored saved answers" in done.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "answers.jsonl holds no answers"),
+        ([ANSWERS[0], "{"], "answers.jsonl, line 2: not valid JSON"),
+        (["", "[]"], "answers.jsonl, line 2: expected an object with `question_id`, not list"),
+        ([{"answer": "a"}], "answers.jsonl, line 1: `question_id` must be a text"),
+        ([ANSWERS[0], ANSWERS[0]], "answers.jsonl, line 2: question 'q1' is answered at answers.jsonl, line 1 already"),
+        ([{"question_id": "q1", "anwser": "a"}], "answers.jsonl, line 1: unknown field 'anwser'"),
+        ([{"question_id": "q1", "latency_ms": "x"}], "answers.jsonl, line 1, latency_ms: "),
+        (
+            [ANSWERS[1], {"question_id": "q1", "latency_ms": -5}],
+            "answers.jsonl, line 2, latency_ms: must not be negative",
+        ),
+        ([{"question_id": "q1", "retrieval_latency_ms": -1}], "answers.jsonl, line 1, retrieval_latency_ms: must not"),
+        ([{"question_id": "q1", "chunks": [{"txt": "a"}]}], "answers.jsonl, line 1, chunks.0.txt: "),
+        ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answers is to a question of the dataset"),
+    ],
+)
+def test_a_wrong_line_is_named(score: Callable[..., Any], lines: list[Any], message: str, tmp_path: Path) -> None:
+    """One message with the line, exit code 2, and no run is saved."""
+    done = score(lines)
+    assert (done.code, done.out) == (2, "")
+    assert f"error: {message}" in done.err
+    assert not list(tmp_path.glob("runs/*.json"))
+
+
+def test_judged_metrics_without_a_key_stop_before_anything_is_scored(score: Callable[..., Any]) -> None:
+    """The two ways out are said."""
+    done = score(ANSWERS, "--judge")
+    assert done.code == 2
+    assert "--no-judge" in done.err

@@ -1,0 +1,34 @@
+"""The origin of a judge: what is saved with a run, and part of the cache's key."""
+
+import pytest
+
+from evals.judges.address import origin_of
+from evals.judges.backends import PROVIDERS
+from evals.judges.base import Call
+from evals.judges.cache import JudgeCache
+from evals.judges.openai_backend import OpenAIBackend
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        (PROVIDERS["anthropic"].home, "https://api.anthropic.com"),
+        (PROVIDERS["openai"].home, "https://api.openai.com"),
+        ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434"),
+        ("http://127.0.0.1:11434/", "http://127.0.0.1:11434"),
+        ("https://Gateway.example/Team-A/v1/", "https://gateway.example/Team-A/v1"),
+        ("https://me:secret@gateway.example/b/?token=x#y", "https://gateway.example/b"),
+        ("https://gateway.example/v2", "https://gateway.example/v2"),
+    ],
+)
+def test_an_origin_keeps_the_path_and_no_secret(url: str, origin: str) -> None:
+    """Without its last slash, its login, query and fragment; the version alone is no path."""
+    assert origin_of(url) == origin
+
+
+def test_a_reply_of_another_path_is_not_taken_from_the_cache() -> None:
+    """A gateway may have another model behind each."""
+    call = Call(system="s", content="c", schema={}, max_tokens=1)
+    paths = ("v1", "a/v1", "b/v1", "A/v1", "v1/b")
+    keys = {JudgeCache.key(OpenAIBackend("m", base_url=f"http://h/{path}", api_key="k"), call, 0) for path in paths}
+    assert len(keys) == len(paths)

@@ -1,0 +1,129 @@
+"""What a budget bounds, what a failing judge leaves behind, and what is said of both."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.config import EvalConfig, PriceConfig
+from evals.errors import JudgeError
+from evals.judging import NOTE
+from evals.observer import Observer
+from evals.rescoring import rescore
+from evals.runner import EvaluationRunner, run_evaluation
+from evals.schemas import EvalRun
+from evals.store import RunStore
+
+JUDGE = {"then": {"python": "judge"}}
+Configure = Callable[..., EvalConfig]
+
+
+@pytest.fixture
+def config(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    """A judged evaluation of eight golden questions, a dollar for a thousand tokens."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script(JUDGE)
+
+    def make(**keys: Any) -> EvalConfig:
+        judge = {"base_url": messages_api.url, "cache": False, "concurrency": 1, **keys.pop("judge", {})}
+        base = {
+            "datasets": ["golden"],
+            "samples_per_dataset": 8,
+            "rag_server_url": golden_server,
+            "runs_dir": tmp_path / "runs",
+            "prices": {"claude-sonnet-5-5": PriceConfig(input=1000, output=1000)},
+        }
+        return EvalConfig(**{**base, **keys}, judge=judge)
+
+    return make
+
+
+def resume(config: EvalConfig, run: EvalRun) -> EvalRun:
+    return asyncio.run(EvaluationRunner(config, resume=run.id).run())
+
+
+def notes(run: EvalRun) -> str:
+    return " ".join(note for note in run.notes if note.startswith(NOTE))
+
+
+def test_a_resumed_run_goes_on_with_what_it_spent(config: Configure, messages_api: Any) -> None:
+    """The budget is of the run, not of each attempt at it; with more money it is completed, and says no more of it."""
+    first = run_evaluation(config(judge={"max_cost_usd": 3.0}))
+    assert (first.status, "budget is spent" in notes(first)) == ("partial", True)
+    assert first.judge is not None
+    assert first.judge.cost_usd is not None
+    assert first.judge.calls == len(messages_api.log())
+    messages_api.reset()
+    again = resume(config(judge={"max_cost_usd": 3.0}), first)
+    assert (again.status, len(messages_api.log())) == ("partial", 0)
+    messages_api.script(JUDGE)
+    done = resume(config(judge={"max_cost_usd": 1000.0}), again)
+    assert (done.status, notes(done)) == ("complete", "")
+    assert done.judge is not None
+    assert (done.judge.cost_usd or 0) > first.judge.cost_usd
+
+
+def test_a_budget_that_prevented_nothing_left_nothing_undone(config: Configure) -> None:
+    """The last call may cross it."""
+    whole = run_evaluation(config())
+    assert whole.judge is not None
+    assert whole.judge.cost_usd is not None
+    crossed = run_evaluation(config(judge={"max_cost_usd": whole.judge.cost_usd - 0.001}))
+    assert (crossed.status, notes(crossed)) == ("complete", "")
+
+
+def test_a_call_without_a_reply_costs_nothing_and_is_counted(config: Configure, messages_api: Any) -> None:
+    """The cost stays known where a call failed."""
+    messages_api.script({"times": 1, "then": {"status": 400}}, JUDGE)
+    run = run_evaluation(config())
+    assert run.judge is not None
+    assert run.judge.cost_usd is not None
+    assert run.judge.calls == len(messages_api.log())
+    assert "1 transport" in notes(run)
+    assert run.status == "complete"
+
+
+def test_a_judge_that_never_gives_a_verdict_leaves_the_run_incomplete(config: Configure, messages_api: Any) -> None:
+    """A run whose judge was useless must not pass for a judged one."""
+    messages_api.script({"then": {"text": "nope"}})
+    run = run_evaluation(config())
+    assert run.status == "partial"
+    assert "unparsable" in notes(run)
+
+
+def test_a_judge_that_refuses_midway_says_how_to_go_on(config: Configure, messages_api: Any) -> None:
+    """The reason stands in the run, and the way on in the error."""
+    messages_api.script({"times": 3, "then": {"python": "judge"}}, {"then": {"status": 401}})
+    with pytest.raises(JudgeError) as caught:
+        run_evaluation(config())
+    (run,) = RunStore(config().runs_dir).list()
+    assert f"evals eval --resume {run.id} --runs-dir" in (caught.value.hint or "")
+    assert (run.status, "ended early" in notes(run)) == ("partial", True)
+
+
+def test_measuring_again_keeps_to_the_budget_and_says_what_it_takes(config: Configure) -> None:
+    """A rescored run is as partial as an asked one, and its estimate is over the answers that are there."""
+    source = run_evaluation(config(judge={"enabled": False}))
+    heard: list[str] = []
+
+    class Ears(Observer):
+        def estimate(self, estimate: Any) -> None:
+            heard.append(str(estimate))
+
+    run = asyncio.run(rescore(source, config(judge={"max_cost_usd": 3.0}), observer=Ears()))
+    assert (run.status, "budget is spent" in notes(run)) == ("partial", True)
+    assert "over the answers that are there" in heard[0]
+
+
+def test_measuring_again_saves_what_was_judged_before_it_ended(config: Configure, messages_api: Any) -> None:
+    """What was paid for is in a run that the commands know."""
+    source = run_evaluation(config(judge={"enabled": False}))
+    messages_api.script({"times": 3, "then": {"python": "judge"}}, {"then": {"status": 401}})
+    with pytest.raises(JudgeError):
+        asyncio.run(rescore(source, config()))
+    run = next(run for run in RunStore(config().runs_dir).list() if run.rescored_from == source.id)
+    assert run.status == "partial"
+    assert run.judge is not None
+    assert run.judge.calls >= 3

@@ -1,0 +1,124 @@
+"""What judging will take, said before anything is asked."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.config import EvalConfig
+from evals.estimate import Estimate
+from evals.judges.checks import problem_with
+from evals.judges.prompt import list_prompts, load_prompt
+from evals.judges.stand_in import stand_in_reply
+from evals.observer import Observer
+from evals.plan import check_config, estimate_of, load_workload
+from evals.runner import run_evaluation
+from evals.schemas import EvalRun
+
+
+@pytest.fixture
+def config(
+    golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., EvalConfig]:
+    """A judged evaluation of golden questions."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script({"then": {"python": "judge"}})
+
+    def make(**keys: Any) -> EvalConfig:
+        judge = {"base_url": messages_api.url, **keys.pop("judge", {})}
+        base = {"datasets": ["golden"], "samples_per_dataset": 100, "runs_dir": tmp_path / "runs"}
+        return EvalConfig(**{**base, "rag_server_url": golden_server, **keys}, judge=judge)
+
+    return make
+
+
+def estimate(config: EvalConfig) -> Estimate:
+    found = estimate_of(config, check_config(config), load_workload(config))
+    assert found is not None
+    return found
+
+
+def tokens(of: Estimate | EvalRun) -> int:
+    if isinstance(of, Estimate):
+        return of.input_tokens + of.output_tokens
+    assert of.judge is not None
+    return of.judge.usage.input_tokens + of.judge.usage.output_tokens
+
+
+def test_an_estimate_is_near_what_the_run_uses_and_asks_nothing(
+    config: Callable[..., EvalConfig], messages_api: Any
+) -> None:
+    """Within 20 % of the tokens without a saved run, within 3 % with one; neither asks the server or the judge."""
+    before = estimate(config(rag_server_url="http://127.0.0.1:9"))
+    assert messages_api.log() == []
+    run = run_evaluation(config())
+    assert tokens(before) == pytest.approx(tokens(run), rel=0.2)
+    after = estimate(config())
+    assert run.judge is not None
+    assert after.calls == run.judge.calls
+    assert tokens(after) == pytest.approx(tokens(run), rel=0.03)
+    assert run.id in after.basis
+
+
+@pytest.mark.parametrize("suite", ["core", "claims", "all"])
+def test_repeats_multiply_what_is_repeated(config: Callable[..., EvalConfig], suite: str) -> None:
+    """What is asked once however many repeats there are is counted once."""
+    once = estimate(config(suite=[suite], samples_per_dataset=5))
+    thrice = estimate(config(suite=[suite], samples_per_dataset=5, judge={"repeats": 3}))
+    assert once.calls < thrice.calls
+    assert (thrice.calls == 3 * once.calls) == (suite == "core")
+    assert (once.cost_usd or 0) < (thrice.cost_usd or 0)
+
+
+def test_without_a_judge_there_is_nothing_to_estimate(config: Callable[..., EvalConfig]) -> None:
+    """`--no-judge` costs nothing."""
+    plain = config(judge={"enabled": False})
+    assert estimate_of(plain, check_config(plain), load_workload(plain)) is None
+
+
+def test_an_unknown_price_is_said(config: Callable[..., EvalConfig]) -> None:
+    """Nobody knows is not free."""
+    unknown = estimate(config(judge={"model": "somebodys-own"}, samples_per_dataset=2))
+    assert unknown.cost_usd is None
+    assert "price unknown" in str(unknown)
+
+
+class Ears(Observer):
+    """Remembers what it heard, in order."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def estimate(self, estimate: Estimate) -> None:
+        self.heard.append("estimate")
+
+    def begin(self, total: int, done: int) -> None:
+        self.heard.append("asking")
+
+    def note(self, message: str) -> None:
+        self.heard.append(message)
+
+
+def test_a_run_says_its_estimate_before_it_asks(config: Callable[..., EvalConfig]) -> None:
+    """And says so where the budget will not do."""
+    ears = Ears()
+    run_evaluation(config(samples_per_dataset=3, judge={"max_cost_usd": 0.001}), ears)
+    assert ears.heard[0] == "estimate"
+    assert ears.heard.index("asking") > 0
+    assert any("will probably not do" in heard for heard in ears.heard[: ears.heard.index("asking")])
+
+
+def data_for(name: str) -> Iterator[dict[str, Any]]:
+    items = [{"id": n, "text": "A fact.", "claim": "A fact.", "citations": [1, 2]} for n in (1, 2, 3)]
+    lists = dict.fromkeys(("contexts", "claims", "answer_claims", "reference_claims", "passages", "statements"), items)
+    yield {"question": "Why?", "answer": "A fact. " * 40, "expected_answer": "A fact.", **lists}
+
+
+@pytest.mark.parametrize("name", list_prompts())
+def test_a_stand_in_has_the_form_of_a_reply(name: str) -> None:
+    """All but its quotations would pass, which are of nothing."""
+    prompt = load_prompt(name)
+    for data in data_for(name):
+        problem = problem_with(prompt, stand_in_reply(prompt, data), data)
+        assert problem is None or "quotation" in problem

@@ -1,0 +1,224 @@
+"""Replies of a judge of which a part is not what the API promises: never a crash, and never a made-up number."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from evals.judges.anthropic_backend import AnthropicBackend
+from evals.judges.base import Backend, BackendError, Call, Reply
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.openai_backend import OpenAIBackend
+from evals.schemas.results import JudgeUsage, VerdictRequest
+
+CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
+SAID = '{"verdict": "correct"}'
+NO_COUNTS = ("many", 12.5, -1, [3], {"n": 3}, 10**400, 1e308)
+TEXT = {"type": "text", "text": SAID}
+Ask = Callable[[str, Any], Reply]
+
+
+def completion(**changes: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": changes.pop("content", SAID)}
+    choice = {"index": 0, "message": message, "finish_reason": changes.pop("finish_reason", "stop")}
+    return {"model": "m-1", "choices": [choice], "usage": None, **changes}
+
+
+def message(**changes: Any) -> dict[str, Any]:
+    usage = {"input_tokens": 7, "output_tokens": 2}
+    return {"model": "m-1", "content": [TEXT], "stop_reason": "end_turn", "usage": usage, **changes}
+
+
+@pytest.fixture
+def backend(any_api: SimpleNamespace) -> Callable[[str], Backend]:
+    """A backend of either vendor for the server that answers anything."""
+
+    def make(vendor: str) -> Backend:
+        if vendor == "openai":
+            return OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test")
+        return AnthropicBackend("m", base_url=any_api.url, api_key="sk-test")
+
+    return make
+
+
+@pytest.fixture
+def ask(any_api: SimpleNamespace, backend: Callable[[str], Backend]) -> Ask:
+    """Make one call to a vendor's API that answers with a body."""
+
+    def call(vendor: str, body: Any) -> Reply:
+        any_api.body = body
+
+        async def main() -> Reply:
+            judge = backend(vendor)
+            try:
+                return await judge.complete(CALL)
+            finally:
+                await judge.aclose()
+
+        return asyncio.run(main())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        *(("prompt_tokens", wrong) for wrong in NO_COUNTS),
+        ("completion_tokens", 12.5),
+        ("cached_tokens", "many"),
+        ("cache_write_tokens", -1),
+    ],
+)
+def test_tokens_that_are_no_count_are_no_usage_of_a_completion(ask: Ask, field: str, wrong: Any) -> None:
+    """What the call cost is unknown then, and what the model said counts all the same."""
+    usage: dict[str, Any] = {"prompt_tokens": 7, "completion_tokens": 2}
+    if field in usage:
+        usage[field] = wrong
+    else:
+        usage["prompt_tokens_details"] = {field: wrong}
+    assert ask("openai", completion(usage=usage)) == Reply(SAID, "end", "m-1", None)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        *(("input_tokens", wrong) for wrong in NO_COUNTS),
+        ("output_tokens", 12.5),
+        ("cache_read_input_tokens", "many"),
+        ("cache_creation_input_tokens", -1),
+    ],
+)
+def test_tokens_that_are_no_count_are_no_usage_of_a_message(ask: Ask, field: str, wrong: Any) -> None:
+    """As with the other vendor."""
+    usage = {"input_tokens": 7, "output_tokens": 2, field: wrong}
+    assert ask("anthropic", message(usage=usage)) == Reply(SAID, "end", "m-1", None)
+
+
+@pytest.mark.parametrize("usage", ["many", 5, [1], {}, None])
+def test_usage_that_counts_nothing_is_none(ask: Ask, usage: Any) -> None:
+    """Unknown is None, not zero tokens."""
+    assert ask("openai", completion(usage=usage)).usage is None
+    assert ask("anthropic", message(usage=usage)).usage is None
+
+
+def test_whole_numbers_written_as_floats_are_counts(ask: Ask) -> None:
+    """7.0 tokens are seven."""
+    expected = JudgeUsage(input_tokens=7, output_tokens=2)
+    assert ask("openai", completion(usage={"prompt_tokens": 7.0, "completion_tokens": 2})).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": '{"verdict": '}, {"type": "text", "text": '"correct"}'}], SAID),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, TEXT], SAID),
+        ("", ""),
+        (None, ""),
+        ([], ""),
+        (f"```json\n{SAID}\n```", SAID),
+        (f"\n```\n{SAID}```  ", SAID),
+        (f"```JSON {SAID}```", SAID),
+        (f"~~~json\n{SAID}\n~~~", SAID),
+        (f"````json\n{SAID}\n````", SAID),
+        ([{"type": "text", "text": f"```json\n{SAID}\n```"}], SAID),
+        (f"Here it is:\n```json\n{SAID}\n```", f"Here it is:\n```json\n{SAID}\n```"),
+        (f"```json\n{SAID}", f"```json\n{SAID}"),
+        ("``````", "``````"),
+        ('{"quote": "a ``` b"}', '{"quote": "a ``` b"}'),
+        ("\ud800", "?"),
+        ('{"quote": "\\ud800"}', '{"quote": "?"}'),
+        ('{"quote": "\\ud83d\\ude00"}', '{"quote": "😀"}'),
+    ],
+)
+def test_what_a_completion_says_is_read(ask: Ask, content: Any, text: str) -> None:
+    """Texts in parts are joined, and one fence around all of it is taken off; nothing else is."""
+    assert ask("openai", completion(content=content)).text == text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        5,
+        {"verdict": "correct"},
+        ["a"],
+        [None],
+        [[TEXT]],
+        [TEXT, {"type": "image_url", "image_url": "x"}],
+        [{"type": "text"}],
+        [{"type": "text", "text": 5}],
+        [{"type": ["text"], "text": "a"}],
+        "[" * 50_000,
+    ],
+)
+def test_content_that_is_no_text_is_a_malformed_reply(
+    any_api: SimpleNamespace, backend: Callable[[str], Backend], content: Any
+) -> None:
+    """The judge counts it as unparsable, with a message that shows it; a tower of brackets is no reply either."""
+    any_api.body = completion(content=content)
+    judge = LLMJudge(backend("openai"))
+    data = {"question": "q", "expected_answer": "a", "accepted_variants": [], "answer": "a"}
+    request = VerdictRequest(name="answer_correctness", prompt="answer_correctness", data=data)
+
+    async def decide() -> Any:
+        try:
+            return await judge.decide(request)
+        finally:
+            await judge.aclose()
+
+    (verdict,) = asyncio.run(decide())
+    assert (verdict.failure, verdict.reply) == ("unparsable", None)
+    assert "not JSON: '<no " in (verdict.message or "").replace('"', "'")
+    verdict.model_dump_json()
+
+
+@pytest.mark.parametrize("content", [5, {"a": 1}, [{"type": "text", "text": 5}], [{"type": "text"}]])
+def test_content_of_a_message_that_is_no_text_is_no_json(ask: Ask, content: Any) -> None:
+    """It counts as malformed there too."""
+    with pytest.raises(ValueError, match="Expecting value"):
+        json.loads(ask("anthropic", message(content=content)).text)
+
+
+@pytest.mark.parametrize("content", [[], [{"type": "new"}], ["a", None, 3]])
+def test_blocks_of_other_kinds_are_passed_over(ask: Ask, content: list[Any]) -> None:
+    """Thinking, and what the vendor may add."""
+    blocks = [{"type": "thinking", "thinking": "hm", "signature": "s"}, *content, TEXT]
+    assert ask("anthropic", message(content=blocks)).text == SAID
+
+
+@pytest.mark.parametrize("wrong", [5, ["length"], {"a": 1}, True, None])
+def test_a_reason_or_name_that_is_no_text_is_none(ask: Ask, wrong: Any) -> None:
+    """The reply counts as ended, and who gave it is not known."""
+    reply = Reply(SAID, "end", None, None)
+    assert ask("openai", completion(finish_reason=wrong, model=wrong)) == reply
+    assert ask("anthropic", message(stop_reason=wrong, model=wrong, usage=None)) == reply
+
+
+@pytest.mark.parametrize("body", [[], [1], 5, None, {"choices": 5}, {"choices": {"a": 1}}, {"choices": "ab"}])
+def test_a_response_of_another_shape_is_a_failure_of_the_call(ask: Ask, body: Any) -> None:
+    """It can be tried again, and is counted as a failure of transport."""
+    for vendor in ("openai", "anthropic"):
+        with pytest.raises(BackendError, match="in the response") as caught:
+            ask(vendor, body)
+        assert caught.value.retryable
+
+
+def test_a_web_page_is_no_judge(ask: Ask) -> None:
+    """Every further call would bring the same page."""
+    for vendor in ("openai", "anthropic"):
+        with pytest.raises(BackendError, match="speaks no") as caught:
+            ask(vendor, b"<html>Welcome</html>")
+        assert caught.value.fatal
+
+
+@pytest.mark.parametrize("code", [["a"], {"a": 1}, 5, None])
+def test_an_error_code_that_is_no_text_is_no_known_code(any_api: SimpleNamespace, ask: Ask, code: Any) -> None:
+    """The status decides alone."""
+    any_api.status = 400
+    for vendor in ("openai", "anthropic"):
+        details = {"error_code": code}
+        with pytest.raises(BackendError, match=r"^HTTP 400: no$") as caught:
+            ask(vendor, {"error": {"message": "no", "code": code, "type": code, "details": details}})
+        assert (caught.value.fatal, caught.value.retryable) == (False, False)

@@ -1,0 +1,38 @@
+"""What the rule-following judge says of a whole answer: a label, one for each criterion, or questions to it."""
+
+from typing import Any
+
+from messages_api.shared_words import best_sentence, sentences, share, without_citations
+
+_UNDECIDED = ("cannot_tell", "not_applicable")
+
+
+def on_question(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """A label by how many of the question's words stand in the answer."""
+    return _judged(properties["verdict"]["enum"], data["question"], data["answer"])
+
+
+def beside_reference(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """A label by how many of the expected answer's words stand in the answer."""
+    return _judged(properties["verdict"]["enum"], data["expected_answer"] or "", data["answer"])
+
+
+def criteria(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """The same label for every criterion that the schema names."""
+    item = properties["criteria"]["items"]["properties"]
+    said = _judged(item["verdict"]["enum"], data["expected_answer"] or "", data["answer"])
+    return {"criteria": [{"id": name, **said} for name in item["id"]["enum"]]}
+
+
+def questions(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """Three questions around the first sentence of the answer."""
+    first = without_citations(next(iter(sentences(data["answer"])), ""))
+    return {"questions": [f"{asked} {first}?" for asked in ("What about:", "Is it so that", "Who says:")]}
+
+
+def _judged(labels: list[str], wanted: str, answer: str) -> dict[str, Any]:
+    """The label as far down the list, best first, as words are missing; what decides is quoted verbatim."""
+    decisive = [label for label in labels if label not in _UNDECIDED]
+    place = min(int((1 - share(wanted, answer)) * len(decisive)), len(decisive) - 1)
+    quote = best_sentence(answer, [wanted])
+    return {"justification": "By shared words.", "quote": quote, "verdict": decisive[place]}

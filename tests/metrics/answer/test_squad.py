@@ -1,0 +1,171 @@
+"""Exact match and F1 of SQuAD v2, compared with a second derivation of the official script's rules."""
+
+import string
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.metrics.answer.squad import best_exact, best_f1, best_hotpot_f1, normalise
+from evals.schemas import MetricResult
+
+Score = Callable[..., MetricResult]
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Cat, a hat & an  apple.", "cat hat apple"),
+        ("U.S.A.", "usa"),
+        ("a-n", ""),
+        ("the", ""),
+        ("“The” Cat’s", "“ ” cat’s"),
+        ("theatre than a.", "theatre than"),
+        ("$1,000", "1000"),
+        ("a\u00a0b\tc\n", "b c"),
+        ("", ""),
+    ],
+)
+def test_texts_are_normalised_in_the_order_of_the_script(text: str, normal: str) -> None:
+    """Lower case, then ASCII punctuation, then articles, then white space; Unicode quotes stay."""
+    assert normalise(text) == normal
+
+
+@pytest.mark.parametrize(
+    ("prediction", "golds", "exact", "f1"),
+    [
+        ("the cat", ["cat"], 1, 1),
+        ("a black cat", ["cat", "black dog cat"], 0, 0.8),
+        ("cat cat", ["cat"], 0, 2 / 3),
+        ("dog", ["cat"], 0, 0),
+        ("", [], 1, 1),
+        ("the", [], 1, 1),
+        ("cat", [], 0, 0),
+        ("", ["cat"], 0, 0),
+        ("", ["cat", "the"], 0, 0),
+        ("", ["the", "..."], 1, 1),
+        ("cat", ["the"], 0, 0),
+    ],
+)
+def test_empty_golds_are_dropped_and_nothing_matches_nothing(
+    prediction: str, golds: list[str], exact: float, f1: float
+) -> None:
+    """The best gold counts; without golds the empty answer is the right one."""
+    assert best_exact(prediction, golds) == exact
+    assert best_f1(prediction, golds) == pytest.approx(f1)
+
+
+def rederived(prediction: str, golds: list[str]) -> tuple[float, float]:
+    """The same rules, written another way: words by hand, tokens crossed off one by one."""
+
+    def words(text: str) -> list[str]:
+        kept = "".join(char for char in text.lower() if char not in string.punctuation)
+        spaced, word = "", ""
+        for char in f"{kept} ":
+            if char.isalnum() or char == "_":
+                word += char
+                continue
+            spaced += (" " if word in {"a", "an", "the"} else word) + char
+            word = ""
+        return spaced.split()
+
+    wanted = [words(gold) for gold in golds if words(gold)] or [[]]
+    given = words(prediction)
+    exact = any(gold == given for gold in wanted)
+    scores = []
+    for gold in wanted:
+        left = list(gold)
+        shared = sum(1 for word in given if word in left and not left.remove(word))  # type: ignore[func-returns-value]
+        both = len(given) + len(gold)
+        scores.append(2 * shared / both if given and gold else float(given == gold))
+    return float(exact), max(scores)
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "An", "THE", "cat", "Cat", "the.", "’", "“the”", "ÀB", "ß", "5%", "-", "", "_a", "ا"])
+)
+TEXTS = st.one_of(WORDS.map(" ".join), WORDS.map("".join), st.text(max_size=15))
+
+
+@settings(derandomize=True, deadline=None, max_examples=500)
+@given(prediction=TEXTS, golds=st.lists(TEXTS, max_size=3))
+def test_any_texts_give_what_the_rules_give_when_derived_again(prediction: str, golds: list[str]) -> None:
+    """Whatever the script, exact match and F1 agree with the second derivation."""
+    exact, f1 = rederived(prediction, golds)
+    assert best_exact(prediction, golds) == exact
+    assert best_f1(prediction, golds) == pytest.approx(f1)
+    assert best_exact(prediction, golds) <= best_f1(prediction, golds) <= 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "exact", "f1", "has_answer"),
+    [
+        ("The cat.", {"expected_answer": "cat"}, 1, 1, True),
+        ("Felix", {"expected_answer": "cat", "answers": ["Felix the cat", "Felix"]}, 1, 1, True),
+        ("I don't know.", {"expected_answer": "cat"}, 0, 0, True),
+        ("I don't know.", {"is_unanswerable": True}, 1, 1, False),
+        ("", {"is_unanswerable": True}, 1, 1, False),
+        ("a cat", {"is_unanswerable": True}, 0, 0, False),
+        ("Nobody", {"is_unanswerable": True, "expected_answer": "Nobody"}, 0, 0, False),
+        ("I could not find it in the documents.", {"is_unanswerable": True}, 1, 1, False),
+    ],
+)
+def test_an_abstention_is_the_empty_answer(
+    score: Score, answer: str, question: dict[str, Any], exact: float, f1: float, has_answer: bool
+) -> None:
+    """It is right for an unanswerable question, and wrong for every other."""
+    for name, value in (("squad_em", exact), ("squad_f1", f1)):
+        result = score(name, answer, **question)
+        assert (result.value, result.details) == (value, {"has_answer": has_answer})
+
+
+@pytest.mark.parametrize("name", ["squad_em", "squad_f1"])
+@pytest.mark.parametrize(
+    ("answer", "question", "reason"),
+    [
+        ("a cat", {}, "the question has no expected answer"),
+        (None, {"expected_answer": "cat"}, "the server sent no answer"),
+        (None, {"is_unanswerable": True}, "the server sent no answer"),
+    ],
+)
+def test_without_gold_or_answer_there_is_no_value(
+    score: Score, name: str, answer: str | None, question: dict[str, Any], reason: str
+) -> None:
+    """An answer that was not sent is not an empty one."""
+    result = score(name, answer, **question)
+    assert (result.value, result.reason) == (None, reason)
+
+
+def rederived_for_hotpotqa(prediction: str, gold: str) -> float:
+    """HotpotQA's rules for one gold, step by step as its script takes them."""
+    given, wanted = normalise(prediction), normalise(gold)
+    if given in {"yes", "no", "noanswer"} and given != wanted:
+        return 0.0
+    if wanted in {"yes", "no", "noanswer"} and given != wanted:
+        return 0.0
+    shared = sum((Counter(given.split()) & Counter(wanted.split())).values())
+    if shared == 0:
+        return 0.0
+    precision, recall = shared / len(given.split()), shared / len(wanted.split())
+    return 2 * precision * recall / (precision + recall)
+
+
+CLOSED = st.lists(st.sampled_from(["yes", "no", "Yes,", "noanswer", "cat", "the", "he", "was", ""]), max_size=4)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(prediction=CLOSED.map(" ".join), gold=CLOSED.map(" ".join))
+def test_rows_of_hotpotqa_are_compared_as_its_own_script_does(prediction: str, gold: str) -> None:
+    """Yes and no must be met exactly, and nothing is worth nothing; other datasets keep SQuAD's rules."""
+    assert best_hotpot_f1(prediction, [gold]) == pytest.approx(rederived_for_hotpotqa(prediction, gold))
+
+
+def test_a_sentence_that_begins_with_yes_is_no_yes_for_hotpotqa(score: Score) -> None:
+    """Its script gives 0 where SQuAD's counts the shared word."""
+    asked = {"expected_answer": "yes", "is_unanswerable": False}
+    assert score("squad_f1", "Yes, both were", dataset="hotpotqa", **asked).value == 0
+    assert score("squad_f1", "Yes, both were", dataset="squad_v2", **asked).value == 0.5
+    assert score("squad_f1", "Yes.", dataset="hotpotqa", **asked).value == 1

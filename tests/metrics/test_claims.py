@@ -1,0 +1,273 @@
+"""The claim metrics: their arithmetic over scripted verdicts, and what they are worth where something is missing."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.metrics import Case, parse_metric
+from evals.schemas import MetricResult, RetrievedChunk
+
+MakeCase = Callable[..., Case]
+Replies = Callable[..., dict[str, Any]]
+OF_ANSWER = ["claim_precision", "hallucination", "self_knowledge"]
+NOISE = ["noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"]
+ALL = [*OF_ANSWER, *NOISE, "claim_recall", "context_utilization"]
+OF_CHUNKS = [name for name in ALL if name != "claim_precision"]
+CHUNKS = [RetrievedChunk(text=f"text {n}") for n in (1, 2, 3)]
+ABSTENTION = "I don't know."
+
+RIGHT = [("correct", {1}), ("correct", {1, 2})]
+WRONG = [("not_stated", set()), ("contradicted", set())]
+MIXED = [("correct", {1}), ("not_stated", {2}), ("contradicted", {1, 2}), ("correct", set()), ("not_stated", set())]
+CONVEYED = [("conveyed", {1}, "vital"), ("conveyed", {3}, "okay")]
+MISSING = [("missing", set(), "vital"), ("missing", set(), "okay")]
+PARTLY = [
+    ("conveyed", {1}, "vital"),
+    ("partly", {1}, "vital"),
+    ("missing", set(), "okay"),
+    ("conveyed", set(), "okay"),
+]
+
+
+@pytest.fixture(scope="module")
+def case_of(judged_case: MakeCase, claim_replies: Replies) -> MakeCase:
+    """Build a record of three chunks with these verdicts on its claims."""
+
+    def make(answer: Sequence[Any], reference: Sequence[Any], /, **fields: Any) -> Case:
+        return judged_case(claim_replies(answer, reference), **({"chunks": CHUNKS} | fields))
+
+    return make
+
+
+def score(name: str, case: Case) -> MetricResult:
+    return parse_metric(name).score(case)
+
+
+def values(case: Case, names: Sequence[str] = ALL) -> dict[str, float | None]:
+    return {name: score(name, case).value for name in names}
+
+
+def asked_for(case: Case, names: Sequence[str] = ALL) -> set[str]:
+    return {request.name for name in names for request in parse_metric(name).requests(case)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        pytest.param(RIGHT, CONVEYED, [1, 0, 0, 0, 0, 0, 1, 1], id="all right"),
+        pytest.param(WRONG, MISSING, [0, 1, 0, 0, 0, 0, 0, None], id="all wrong"),
+        pytest.param(MIXED, PARTLY, [2 / 5, 1 / 5, 1 / 5, 2 / 5, 1 / 5, 1 / 5, 2 / 4, 1 / 2], id="mixed"),
+        pytest.param(
+            [*MIXED, ("cannot_tell", {1}), ("correct", None)],
+            [*PARTLY, ("cannot_tell", {3}, "okay"), ("conveyed", None, "okay")],
+            [3 / 6, 1 / 5, 1 / 5, 2 / 5, 1 / 5, 1 / 5, 3 / 5, 1 / 2],
+            id="the judge could not tell on some",
+        ),
+    ],
+)
+def test_each_metric_is_a_share_of_the_claims_on_which_the_judge_could_tell(
+    case_of: MakeCase, answer: Sequence[Any], reference: Sequence[Any], expected: list[float | None]
+) -> None:
+    """A chunk is relevant if it supports an expected claim; partly conveyed is not conveyed."""
+    assert values(case_of(answer, reference)) == pytest.approx(dict(zip(ALL, expected, strict=True)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_judge_that_could_not_tell_on_any_claim_gives_no_value(case_of: MakeCase, name: str) -> None:
+    """It is the judge that failed, not the server."""
+    result = score(name, case_of([("cannot_tell", None)], [("cannot_tell", None, "vital")]))
+    assert (result.value, result.missing, result.reason) == (None, "judge", "the judge could not tell")
+
+
+def test_a_claim_whose_support_is_unknown_may_still_be_correct(case_of: MakeCase) -> None:
+    """Each metric leaves out only the claims on whose verdicts it rests."""
+    case = case_of([("correct", None), ("not_stated", set())], CONVEYED)
+    assert values(case, ["claim_precision", "hallucination"]) == {"claim_precision": 0.5, "hallucination": 1.0}
+
+
+def test_the_items_of_a_reply_may_stand_in_any_order(judged_case: MakeCase, claim_replies: Replies) -> None:
+    """They are told apart by their ids."""
+    replies = claim_replies(MIXED, PARTLY)
+    compared = {name: items[1:] + items[:1] for name, items in replies["claims_compared"].items()}
+    contexts = {"claims": replies["answer_in_contexts"]["claims"][2:] + replies["answer_in_contexts"]["claims"][:2]}
+    turned = replies | {"claims_compared": compared, "answer_in_contexts": contexts}
+    assert values(judged_case(turned, chunks=CHUNKS)) == values(judged_case(replies, chunks=CHUNKS))
+
+
+def test_passages_named_beside_another_verdict_do_not_support(judged_case: MakeCase, claim_replies: Replies) -> None:
+    """The verdict decides; a passage may stand in the reply as what comes nearest."""
+    replies = claim_replies([("not_stated", {1})], CONVEYED)
+    replies["answer_in_contexts"]["claims"][0]["verdict"] = "unsupported"
+    case = judged_case(replies, chunks=CHUNKS)
+    assert values(case, ["hallucination", "noise_sensitivity"]) == {"hallucination": 1.0, "noise_sensitivity": 0.0}
+
+
+@pytest.mark.parametrize("answer", [ABSTENTION, "", "  ", "[1]"])
+def test_an_abstention_makes_no_claims_but_may_leave_facts_unused(case_of: MakeCase, answer: str) -> None:
+    """What the retriever found is still measured; only the expected answer is asked about."""
+    case = case_of((), [("conveyed", {1}, "vital"), ("conveyed", set(), "vital")], answer=answer)
+    given = {"claim_recall": 0.5, "context_utilization": 0.0}
+    assert values(case) == dict.fromkeys([*OF_ANSWER, *NOISE]) | given
+    assert {score(name, case).reason for name in [*OF_ANSWER, *NOISE]} == {"the answer abstains"}
+    assert asked_for(case) == {"reference_claims", "reference_in_contexts"}
+
+
+def test_an_abstention_without_support_in_the_chunks_left_nothing_unused(case_of: MakeCase) -> None:
+    """There was nothing to make use of."""
+    result = score("context_utilization", case_of((), MISSING, answer=ABSTENTION))
+    assert (result.value, result.missing) == (None, "not_applicable")
+    assert result.reason == "no chunk supports a claim of the expected answer"
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("answer", [ABSTENTION, "It lasts 96 hours."])
+@pytest.mark.parametrize("expected", [None, "Nobody knows."])
+def test_an_unanswerable_question_has_no_claims_to_compare_with(
+    case_of: MakeCase, name: str, answer: str, expected: str | None
+) -> None:
+    """Whatever was answered; nothing is asked for it."""
+    case = case_of(RIGHT, CONVEYED, asked={"is_unanswerable": True, "expected_answer": expected}, answer=answer)
+    result = score(name, case)
+    assert (result.value, result.missing, result.reason) == (None, "not_applicable", "the question is unanswerable")
+    assert asked_for(case, [name]) == set()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_without_an_expected_answer_nothing_is_asked(case_of: MakeCase, name: str) -> None:
+    """The question may be answerable or not."""
+    case = case_of(RIGHT, CONVEYED, asked={"expected_answer": None})
+    assert score(name, case).reason == "the question has no expected answer"
+    assert asked_for(case, [name]) == set()
+
+
+def test_where_nothing_was_retrieved_nothing_is_supported(case_of: MakeCase) -> None:
+    """The retriever made nothing possible, and what the answer says comes from the model; no judge looks at chunks."""
+    case = case_of(MIXED, PARTLY, chunks=[])
+    wanted = [2 / 5, 3 / 5, 2 / 5, 0, 0, 0, 0, None]
+    assert values(case) == pytest.approx(dict(zip(ALL, wanted, strict=True)))
+    assert asked_for(case) == {"answer_claims", "reference_claims", "claims_compared"}
+
+
+@pytest.mark.parametrize("name", OF_CHUNKS)
+@pytest.mark.parametrize(
+    ("chunks", "reason"),
+    [
+        (None, "the server sent no chunks"),
+        ([RetrievedChunk(chunk_id="c1"), RetrievedChunk(document_name="a.md", text="")], "the chunks carry no text"),
+    ],
+)
+def test_what_cannot_be_read_is_neither_supporting_nor_not(
+    case_of: MakeCase, name: str, chunks: Any, reason: str
+) -> None:
+    """Names alone say nothing; the comparison of the answers goes without chunks."""
+    case = case_of(MIXED, PARTLY, chunks=chunks)
+    result = score(name, case)
+    assert (result.value, result.missing, result.reason) == (None, "not_applicable", reason)
+    assert asked_for(case, [name]) == set()
+    assert score("claim_precision", case).value == 0.4
+
+
+@pytest.mark.parametrize("name", [*OF_ANSWER, *NOISE])
+def test_an_answer_without_claims_is_not_applicable(case_of: MakeCase, name: str) -> None:
+    """Nothing said is neither right nor wrong."""
+    result = score(name, case_of((), CONVEYED, answer="What a good question!"))
+    assert (result.value, result.missing, result.reason) == (None, "not_applicable", "the answer makes no claims")
+
+
+@pytest.mark.parametrize("expected", ["", " ", "As you like it!"])
+def test_an_expected_answer_without_facts_cannot_be_recalled(case_of: MakeCase, expected: str) -> None:
+    """And says none of the answer's claims; where it is empty, nobody is asked what it states."""
+    case = case_of([("not_stated", {1})], (), asked={"expected_answer": expected})
+    assert score("claim_recall", case).reason == "the expected answer states no facts"
+    wanted = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, None, None]
+    assert values(case) == dict(zip(ALL, wanted, strict=True))
+    assert ("reference_claims" in asked_for(case)) is bool(expected.strip())
+
+
+def test_the_judge_of_grounding_sees_neither_reference_nor_the_whole_answer(case_of: MakeCase) -> None:
+    """The claims alone, with the chunks by their ranks; a chunk without text keeps its number."""
+    chunks = [RetrievedChunk(text="one"), RetrievedChunk(chunk_id="c2"), RetrievedChunk(text="three")]
+    case = case_of(RIGHT, CONVEYED, chunks=chunks)
+    requests = {one.name: one for name in ALL for one in parse_metric(name).requests(case)}
+    contexts = [{"id": 1, "text": "one"}, {"id": 3, "text": "three"}]
+    for whose, texts in (("answer", ["a0", "a1"]), ("reference", ["r0", "r1"])):
+        numbered = [{"id": n, "text": text} for n, text in enumerate(texts, start=1)]
+        asked = requests[f"{whose}_in_contexts"].data
+        assert asked == {"contexts": contexts, "question": "How long?", "claims": numbered}
+        assert requests["claims_compared"].data[f"{whose}_claims"] == numbered
+        assert requests[f"{whose}_claims"].once
+    assert set(requests["answer_claims"].data) == {"question", "answer"}
+    assert set(requests["reference_claims"].data) == {"question", "expected_answer"}
+
+
+chunk_sets = st.frozensets(st.sampled_from([1, 2, 3]))
+answer_claims = st.tuples(st.sampled_from(["correct", "contradicted", "not_stated"]), chunk_sets)
+reference_claims = st.tuples(st.sampled_from(["conveyed", "partly", "missing"]), chunk_sets, st.just("vital"))
+unsure_answer = st.tuples(st.sampled_from(["correct", "not_stated", "cannot_tell"]), st.none() | chunk_sets)
+unsure_reference = st.tuples(
+    st.sampled_from(["conveyed", "missing", "cannot_tell"]), st.none() | chunk_sets, st.just("okay")
+)
+example_count = settings(derandomize=True, deadline=None, max_examples=150)
+
+
+def ragchecker(answer: Sequence[Any], reference: Sequence[Any]) -> dict[str, float | None]:
+    """RAGChecker's measures by its matrices of entailment, claims by chunks; an empty denominator gives None."""
+
+    def mean(flags: Sequence[bool]) -> float | None:
+        return sum(flags) / len(flags) if flags else None
+
+    correct = [verdict == "correct" for verdict, _ in answer]
+    retrieved2response = [[n in chunks for n in (1, 2, 3)] for _, chunks in answer]
+    retrieved2answer = [[n in chunks for n in (1, 2, 3)] for _, chunks, _ in reference]
+    relevant = [any(row[n] for row in retrieved2answer) for n in range(3)]
+    from_relevant = [any(row[n] and relevant[n] for n in range(3)) for row in retrieved2response]
+    from_irrelevant = [any(row[n] and not relevant[n] for n in range(3)) for row in retrieved2response]
+    from_any = [any(row) for row in retrieved2response]
+    recalled = [any(row) for row in retrieved2answer]
+    conveyed = [verdict == "conveyed" for verdict, _, _ in reference]
+    claims = range(len(answer))
+    return {
+        "claim_precision": mean(correct),
+        "claim_recall": mean(recalled),
+        "context_utilization": mean([said for said, found in zip(conveyed, recalled, strict=True) if found]),
+        "noise_sensitivity_relevant": mean([not correct[n] and from_relevant[n] for n in claims]),
+        "noise_sensitivity_irrelevant": mean(
+            [not correct[n] and from_irrelevant[n] and not from_relevant[n] for n in claims]
+        ),
+        "hallucination": mean([not correct[n] and not from_any[n] for n in claims]),
+        "self_knowledge": mean([correct[n] and not from_any[n] for n in claims]),
+    }
+
+
+@example_count
+@given(answer=st.lists(answer_claims, max_size=6), reference=st.lists(reference_claims, max_size=6))
+def test_the_values_are_ragcheckers(case_of: MakeCase, answer: Any, reference: Any) -> None:
+    """Whatever the verdicts are."""
+    case = case_of(answer, reference)
+    wanted = ragchecker(answer, reference)
+    assert values(case, list(wanted)) == pytest.approx(wanted)
+
+
+@example_count
+@given(answer=st.lists(answer_claims, min_size=1, max_size=6), reference=st.lists(reference_claims, max_size=6))
+def test_a_claim_is_grounded_hallucinated_or_known(case_of: MakeCase, answer: Any, reference: Any) -> None:
+    """The three shares add up to 1 where the judge could always tell, and wrong claims are noise or hallucinations."""
+    found = values(case_of(answer, reference))
+    grounded = sum(bool(chunks) for _, chunks in answer) / len(answer)
+    assert found["hallucination"] + found["self_knowledge"] + grounded == pytest.approx(1)
+    assert found["claim_precision"] + found["hallucination"] + found["noise_sensitivity"] == pytest.approx(1)
+
+
+@example_count
+@given(answer=st.lists(unsure_answer, max_size=6), reference=st.lists(unsure_reference, max_size=6))
+def test_every_value_lies_between_0_and_1_or_has_a_reason(case_of: MakeCase, answer: Any, reference: Any) -> None:
+    """However much the judge could not tell; noise is the sum of its two kinds."""
+    case = case_of(answer, reference)
+    for name in ALL:
+        result = score(name, case)
+        assert result.reason if result.value is None else 0 <= result.value <= 1, name
+    whole, *parts = (score(name, case).value for name in NOISE)
+    assert parts == [None, None] if whole is None else sum(parts) == pytest.approx(whole)

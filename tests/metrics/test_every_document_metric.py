@@ -1,0 +1,125 @@
+"""Every metric that the five documents define, and those that the suites add, can be asked for by its name."""
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+
+from evals.cli.catalogue import list_metrics
+from evals.metrics.registry import parse_metric
+
+TABLE: dict[str, dict[str, tuple[str, str]]] = {
+    "legal passage retrieval": {
+        "Exact Match (EM)": ("passage_exact_match", "PassageExactMatch"),
+        "Span F1": ("span_f1", "SpanF1"),
+        "Recall@K": ("passage_recall_at_10", "PassageRecallAtK"),
+        "nDCG@K": ("passage_ndcg_at_10", "PassageNDCGAtK"),
+    },
+    "answers against expected outputs": {
+        "Exact Match": ("exact_match", "ExactMatch"),
+        "Keyword Coverage": ("keyword_coverage", "KeywordCoverage"),
+        "Number Match": ("number_match", "NumberMatch"),
+        "Answer Completeness": ("answer_completeness", "AnswerCompleteness"),
+        "Source Citation Quality": ("source_citation_quality", "SourceCitationQuality"),
+        "EF_1: rules_coverage": ("rules_coverage", "RulesCoverage"),
+        "EF_2: fact_score": ("fact_score", "FactScore"),
+        "EF_3: is_correct": ("is_correct", "IsCorrect"),
+        "RAGAS Faithfulness": ("faithfulness", "Faithfulness"),
+        "RAGAS Answer Relevancy": ("answer_relevancy", "AnswerRelevancy"),
+        "RAGAS Context Precision": ("context_precision", "ContextPrecision"),
+        "RAGAS Context Recall": ("context_recall", "ContextRecall"),
+    },
+    "question answering": {
+        "adapted NDCG": ("adapted_ndcg", "AdaptedNDCG"),
+        "modified Precision": ("modified_precision", "ModifiedPrecision"),
+        "Fuzzy Match": ("fuzzy_match", "FuzzyMatch"),
+        "GPTScore": ("gptscore", "GPTScore"),
+        "f(Answer)": ("factual_match", "FactualMatch"),
+        "minimum of the maximum BERTScores": ("sentence_coverage", "SentenceCoverage"),
+    },
+    "a server over HTTP": {
+        "recall_at_1": ("recall_at_1", "RecallAtK"),
+        "recall_at_3": ("recall_at_3", "RecallAtK"),
+        "recall_at_5": ("recall_at_5", "RecallAtK"),
+        "recall_at_10": ("recall_at_10", "RecallAtK"),
+        "precision_at_1": ("precision_at_1", "PrecisionAtK"),
+        "precision_at_3": ("precision_at_3", "PrecisionAtK"),
+        "precision_at_5": ("precision_at_5", "PrecisionAtK"),
+        "mrr": ("mrr", "MRR"),
+        "ndcg_at_k": ("ndcg_at_10", "NDCG"),
+        "faithfulness": ("faithfulness", "Faithfulness"),
+        "answer_correctness": ("answer_correctness", "AnswerCorrectness"),
+        "answer_relevancy": ("answer_relevancy", "AnswerRelevancy"),
+        "citation_precision": ("citation_precision", "CitationPrecision"),
+        "citation_recall": ("citation_recall", "CitationRecall"),
+        "section_accuracy": ("section_accuracy", "SectionAccuracy"),
+        "unanswerable_accuracy": ("unanswerable_accuracy", "UnanswerableAccuracy"),
+        "abstention_false_positive_rate": ("abstention_false_positive_rate", "FalsePositiveRate"),
+        "abstention_false_negative_rate": ("abstention_false_negative_rate", "FalseNegativeRate"),
+        "latency_p50": ("latency_p50", "LatencyP50"),
+        "latency_p95": ("latency_p95", "LatencyP95"),
+        "cost_per_query": ("cost_per_query", "CostPerQuery"),
+    },
+    "GraphRAG": {
+        "1. RAGAS Faithfulness": ("ragas_faithfulness", "RagasFaithfulness"),
+        "2. RAGAS Context Precision": ("ragas_context_precision", "RagasContextPrecision"),
+        "2. Precision@K (when order matters)": ("ragas_context_precision_ordered", "RagasContextPrecisionOrdered"),
+        "3. RAGAS Context Recall": ("ragas_context_recall", "RagasContextRecall"),
+        "4. RAGAS Answer Relevance": ("ragas_answer_relevance", "RagasAnswerRelevance"),
+        "5. RAGAS Composite Score": ("ragas_score", "RagasScore"),
+        "6. Factual Accuracy Percentage": ("factual_accuracy_percentage", "FactualAccuracyPercentage"),
+        "7. Semantic Similarity Percentage": ("semantic_similarity_percentage", "SemanticSimilarityPercentage"),
+        "8. BERTScore F1": ("bert_score_f1", "BertScoreF1"),
+        "9. Correct Answers Count": ("correct_answers_count", "CorrectAnswersCount"),
+        "10. Wrong Answers Count": ("wrong_answers_count", "WrongAnswersCount"),
+        "11. Don't Know Answers Count": ("dont_know_answers_count", "DontKnowAnswersCount"),
+    },
+    "SQuAD v2": {
+        "exact": ("squad_em", "SquadEM"),
+        "f1": ("squad_f1", "SquadF1"),
+    },
+    "RAGChecker": {
+        "claim recall": ("claim_recall", "ClaimRecall"),
+        "claim precision": ("claim_precision", "ClaimPrecision"),
+        "context utilization": ("context_utilization", "ContextUtilization"),
+        "noise sensitivity": ("noise_sensitivity", "NoiseSensitivity"),
+        "hallucination": ("hallucination", "Hallucination"),
+        "self-knowledge": ("self_knowledge", "SelfKnowledge"),
+    },
+    "ALCE": {
+        "citation precision": ("citation_support_precision", "CitationSupportPrecision"),
+        "citation recall": ("citation_support_recall", "CitationSupportRecall"),
+        "over-citation": ("over_citation_rate", "OverCitationRate"),
+    },
+    "AutoNuggetizer": {
+        "vital": ("nugget_vital", "NuggetVital"),
+        "all": ("nugget_all", "NuggetAll"),
+        "strict vital": ("nugget_vital_strict", "NuggetVitalStrict"),
+        "strict all": ("nugget_all_strict", "NuggetAllStrict"),
+    },
+}
+"""By document and by what the document calls it: the metric's name here, and its class."""
+
+ROWS = [
+    pytest.param(name, cls, id=f"{document}: {title}")
+    for document, metrics in TABLE.items()
+    for title, (name, cls) in metrics.items()
+]
+
+
+@pytest.fixture(scope="module")
+def listed() -> set[str]:
+    """The first word of each line that `evals metrics` prints."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        list_metrics()
+    return {line.split()[0] for line in out.getvalue().splitlines() if line[:1].strip()}
+
+
+@pytest.mark.parametrize(("name", "cls"), ROWS)
+def test_a_metric_of_a_document_can_be_asked_for_and_is_listed(name: str, cls: str, listed: set[str]) -> None:
+    """The name gives an instance of the class, and the catalogue has a line for it."""
+    metric = parse_metric(name)
+    assert type(metric).__name__ == cls
+    assert metric.name == name
+    assert metric.pattern() in listed

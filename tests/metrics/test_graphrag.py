@@ -1,0 +1,233 @@
+"""The GraphRAG document's verdicts on answers: graded accuracy and the three counts."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+
+from evals.metrics import Case
+from evals.metrics.abstention_detector import is_abstention
+from evals.metrics.graphrag import (
+    CorrectAnswersCount,
+    DontKnowAnswersCount,
+    FactualAccuracyPercentage,
+    WrongAnswersCount,
+    letter_grade,
+)
+from evals.schemas import EvalRecord, ResponseError
+from evals.schemas.results import JudgeFailure
+from evals.scoring import ScoreSettings, make_scorecard, score_records
+
+MakeCase = Callable[..., Case]
+ABSTENTION = "I don't know."
+CRITERIA = ("correctness", "completeness", "consistency")
+POINTS = {"excellent": 100, "good": 75, "fair": 50, "poor": 25, "bad": 0}
+COUNTS = (CorrectAnswersCount(), WrongAnswersCount(), DontKnowAnswersCount())
+
+
+def graded(*verdicts: str) -> dict[str, Any]:
+    items = [{"id": name, "verdict": verdict} for name, verdict in zip(CRITERIA, verdicts, strict=True)]
+    return {"factual_accuracy": {"criteria": items[::-1]}}
+
+
+def classified(verdict: str) -> dict[str, Any]:
+    return {"answer_classification": {"verdict": verdict, "justification": "because", "quote": ""}}
+
+
+def counts(case: Case) -> tuple[float | None, ...]:
+    return tuple(metric.score(case).value for metric in COUNTS)
+
+
+def test_accuracy_weighs_its_criteria_and_has_the_letter_of_its_percentage(judged_case: MakeCase) -> None:
+    """All 125 combinations against whole numbers: 50, 30 and 20 percent, whatever order the judge replies in."""
+    for verdicts in product(POINTS, repeat=3):
+        tenths = sum(weight * POINTS[verdict] for weight, verdict in zip((5, 3, 2), verdicts, strict=True))
+        result = FactualAccuracyPercentage().score(judged_case(graded(*verdicts)))
+        assert result.value == pytest.approx(tenths / 10), verdicts
+        assert result.details["label"] == "EDCBA"[min(tenths // 200, 4)], verdicts
+        assert result.details["criteria"] == dict(zip(reversed(CRITERIA), reversed(verdicts), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("percent", "letter"),
+    [
+        (100.0, "A"), (80.0, "A"), (79.999, "B"), (60.0, "B"), (59.999, "C"), (40.0, "C"), (39.999, "D"), (20.0, "D"),
+        (19.999, "E"), (0.0, "E"),
+    ],
+)  # fmt: skip
+def test_a_letter_begins_at_its_threshold(percent: float, letter: str) -> None:
+    """A from 80, B from 60, C from 40, D from 20, else E."""
+    assert letter_grade(percent) == letter
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_accuracy_needs_every_criterion(judged_case: MakeCase, place: int) -> None:
+    """One on which the judge could not tell leaves no honest sum."""
+    verdicts = ["good"] * 3
+    verdicts[place] = "cannot_tell"
+    result = FactualAccuracyPercentage().score(judged_case(graded(*verdicts)))
+    assert (result.value, result.missing) == (None, "judge")
+    assert result.details["criteria"][CRITERIA[place]] == "cannot_tell"
+
+
+def test_repeats_of_the_grades_give_the_median(judged_case: MakeCase) -> None:
+    """Between two they give the middle, and a failed one is left out."""
+    replies = [graded(*[verdict] * 3)["factual_accuracy"] for verdict in ("excellent", "bad", "good")]
+    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": replies})).value == 75.0
+    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": replies[:2]})).value == 50.0
+    some = ["truncated", replies[2]]
+    assert FactualAccuracyPercentage().score(judged_case({"factual_accuracy": some})).value == 75.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "value"),
+    [
+        ({"is_unanswerable": False}, ABSTENTION, 0.0),
+        ({"is_unanswerable": None}, ABSTENTION, 0.0),
+        ({"is_unanswerable": True, "expected_answer": None}, ABSTENTION, None),
+        ({"is_unanswerable": True, "expected_answer": None}, "96 hours.", 0.0),
+        ({"expected_answer": None}, "96 hours.", None),
+        ({}, None, None),
+    ],
+)
+def test_accuracy_that_abstention_settles_is_not_asked_for(
+    judged_case: MakeCase, asked: dict[str, Any], answer: str | None, value: float | None
+) -> None:
+    """0 has the letter E; a right abstention, a missing reference and a missing answer have no value."""
+    case = judged_case({}, asked=asked, answer=answer)
+    assert FactualAccuracyPercentage().requests(case) == []
+    result = FactualAccuracyPercentage().score(case)
+    assert result.value == value
+    assert result.details.get("label") == ("E" if value == 0 else None)
+    assert result.missing == (None if value == 0 else "not_applicable")
+
+
+@pytest.mark.parametrize("failure", get_args(JudgeFailure))
+@pytest.mark.parametrize("metric", [FactualAccuracyPercentage, CorrectAnswersCount, WrongAnswersCount])
+def test_a_failure_of_the_judge_is_neither_correct_nor_wrong(judged_case: MakeCase, metric: Any, failure: str) -> None:
+    """It is counted apart."""
+    (inquiry,) = metric.inquiries
+    result = metric().score(judged_case({inquiry.name: failure}))
+    assert (result.value, result.missing) == (None, "judge")
+    assert failure in (result.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [("correct", (1, 0, 0)), ("wrong", (0, 1, 0)), ("cannot_tell", (None, None, 0))]
+)
+def test_an_answer_is_of_one_class(
+    judged_case: MakeCase, verdict: str, expected: tuple[float | None, float | None, float]
+) -> None:
+    """The judge decides between correct and wrong; it is asked once for both counts."""
+    case = judged_case(classified(verdict))
+    assert counts(case) == expected
+    assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_classification"}
+
+
+PHRASES = [
+    "i don't know",
+    "i do not know",
+    "unknown",
+    "not sure",
+    "cannot determine",
+    "no information",
+    "insufficient data",
+    "unable to answer",
+    "cannot answer",
+    "don't have enough information",
+    "not available",
+    "no data",
+]
+"""Every uncertainty phrase of the document."""
+SHORT = ["n/a", "none", "null", "unknown", "N/A", "None.", "NULL", "Unknown!", "", "  ", "-"]
+IN_SENTENCES = [
+    "I don't know who married her.",
+    "I'm not sure about that.",
+    "I cannot determine this from the context.",
+    "There is no information about it in the documents.",
+    "There is insufficient data to say.",
+    "I am unable to answer this question.",
+    "I cannot answer that.",
+    "I don't have enough information to answer.",
+    "That is not available in the provided context.",
+    "No data available.",
+    "None of the documents mention it.",
+]
+
+
+@pytest.mark.parametrize("answer", [*PHRASES, *map(str.capitalize, PHRASES), *SHORT, *IN_SENTENCES])
+def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeCase, answer: str) -> None:
+    """Every phrase of the document as a whole answer, its short non-answers, and sentences; the judge is not asked."""
+    case = judged_case({}, answer=answer)
+    assert is_abstention(answer)
+    assert counts(case) == (0, 0, 1)
+    assert CorrectAnswersCount().requests(case) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The cause is unknown to science.",
+        "The parcel was sent by an unknown person.",
+        "Annona",
+        "Nonesuch Palace",
+        "Null Island.",
+        "The function returns null.",
+        "None of the rooms has a sink.",
+        "None of the above exclusions applies to burst pipes.",
+        "Route 66 is not available in winter.",
+        "It is not available in blue.",
+        "He was not sure whether to go.",
+        "Cornish heath",
+    ],
+)
+def test_a_phrase_inside_an_answer_is_no_admission(judged_case: MakeCase, answer: str) -> None:
+    """The document's bare substrings would call these unknown; words and their position do not."""
+    assert counts(judged_case(classified("correct"), answer=answer)) == (1, 0, 0)
+
+
+def test_an_answer_to_an_unanswerable_question_is_wrong_without_the_judge(judged_case: MakeCase) -> None:
+    """Nothing is there that it could agree with; not to know is right, and is counted as not to know."""
+    asked = {"is_unanswerable": True, "expected_answer": None}
+    answered = judged_case({}, asked=asked, answer="96 hours.")
+    assert counts(answered) == (0, 1, 0)
+    assert WrongAnswersCount().requests(answered) == []
+    assert counts(judged_case({}, asked=asked, answer=ABSTENTION)) == (0, 0, 1)
+
+
+def test_what_the_server_did_not_say_is_in_no_class(judged_case: MakeCase) -> None:
+    """No answer field and no answer at all are not the same as not to know."""
+    assert counts(judged_case({}, answer=None)) == (None, None, None)
+    error = ResponseError(kind="timeout", message="too late")
+    assert counts(judged_case({}, answer=None, error=error)) == (None, None, None)
+    assert counts(judged_case({}, asked={"expected_answer": None})) == (None, None, 0)
+
+
+SAID = [*["correct"] * 17, *["wrong"] * 6, "don't know"]
+"""The document's example: 24 evaluations."""
+
+
+def test_the_counts_of_a_run_are_those_of_the_documents_example(judged_case: MakeCase) -> None:
+    """17 correct, 6 wrong, 1 not known, 24 together; what the judge failed on is in none, and bounds the counts."""
+    cases = [
+        judged_case({}, answer=ABSTENTION) if said == "don't know" else judged_case(classified(said)) for said in SAID
+    ]
+    cases += [judged_case({"answer_classification": "refused"}), judged_case(classified("cannot_tell"))]
+    records = [
+        EvalRecord(
+            question=case.question.model_copy(update={"id": f"q{n}"}), response=case.response, verdicts=[*case.verdicts]
+        )
+        for n, case in enumerate(cases)
+    ]
+    settings = ScoreSettings(judged=True)
+    card = make_scorecard(COUNTS, score_records(COUNTS, records, settings), settings)
+    correct, wrong, unknown = (card.get(metric.name) for metric in COUNTS)
+    assert correct is not None
+    assert wrong is not None
+    assert unknown is not None
+    assert (correct.value, wrong.value, unknown.value) == (17, 6, 1)
+    assert correct.value + wrong.value + unknown.value == correct.counts.scored == wrong.counts.scored == len(SAID)
+    assert correct.counts.judge == wrong.counts.judge == 2
+    assert (correct.bounds, wrong.bounds) == ((17, 19), (8, 6))
+    assert unknown.counts.scored == len(cases)

@@ -1,0 +1,234 @@
+"""The metrics that compare texts, with models that need no weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evals.metrics import BaseMetric, Case, Need, select
+from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
+from evals.schemas import EvalQuestion, EvalResponse, ResponseError
+from evals.semantics import Semantics
+
+MakeCase = Callable[..., Case]
+EXPECTED = "Burst pipes are covered."
+KEYS = ("Burst pipes are covered.", "Slow leaks are not.")
+AGAINST_EXPECTED = [SemanticSimilarityPercentage(), BertScoreF1()]
+ALL = [*AGAINST_EXPECTED, SentenceCoverage()]
+each = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+against_expected = pytest.mark.parametrize("metric", AGAINST_EXPECTED, ids=lambda metric: metric.name)
+moderate = settings(
+    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+texts = st.text(st.sampled_from("ab c.\n"), max_size=12)
+
+
+def test_the_metrics_stand_in_their_suites() -> None:
+    """Two belong to graphrag, one to qa."""
+    names = {suite: {metric.name for metric in select([suite], [])} for suite in ("graphrag", "qa")}
+    assert {"semantic_similarity_percentage", "bert_score_f1"} <= names["graphrag"]
+    assert "sentence_coverage" in names["qa"]
+
+
+@against_expected
+@pytest.mark.parametrize(
+    ("answer", "expected", "value", "details"),
+    [
+        (EXPECTED, EXPECTED, 100.0, {}),
+        ("completely different words", EXPECTED, 0.0, {}),
+        ("", EXPECTED, 0.0, {"empty": "answer"}),
+        (" \n ", EXPECTED, 0.0, {"empty": "answer"}),
+        (EXPECTED, "", 0.0, {"empty": "expected answer"}),
+        (EXPECTED, "  ", 0.0, {"empty": "expected answer"}),
+        ("", "", 0.0, {"empty": "answer"}),
+    ],
+)
+def test_an_answer_is_compared_with_the_expected_answer(
+    make_case: MakeCase, metric: BaseMetric, answer: str, expected: str, value: float, details: dict[str, Any]
+) -> None:
+    """In percent; an empty text is worth 0 and the details say which it was."""
+    result = metric.score(make_case(answer, expected_answer=expected))
+    assert result.value == pytest.approx(value)
+    assert result.details == details
+
+
+def test_similarity_is_rounded_to_two_places(make_case: MakeCase) -> None:
+    """One word of two in common: the square root of a half."""
+    assert SemanticSimilarityPercentage().score(make_case("pipes", expected_answer="pipes leak")).value == 70.71
+
+
+def test_a_similarity_below_zero_is_zero(make_case: MakeCase, embedder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that point away from one another have nothing in common."""
+    monkeypatch.setattr(embedder, "embed", lambda _texts: [[1.0, 0.0], [-1.0, 0.1]])
+    assert SemanticSimilarityPercentage().score(make_case(expected_answer="x")).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("score", "value", "details"),
+    [(0.5, 50.0, {}), (-0.2, 0.0, {"uncut": -20.0}), (1.5, 100.0, {"uncut": 150.0}), (0.0, 0.0, {}), (1.0, 100.0, {})],
+)
+def test_a_score_outside_the_range_is_cut_and_told(
+    make_case: MakeCase, scorer: Any, score: float, value: float, details: dict[str, Any]
+) -> None:
+    """Rescaled scores can fall below 0: the value stays in its range, the details keep the score."""
+    scorer.script = {("a", "b"): score}
+    result = BertScoreF1().score(make_case("a", expected_answer="b"))
+    assert (result.value, result.details) == (value, details)
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_number_that_is_none_gives_no_value(make_case: MakeCase, scorer: Any, score: float) -> None:
+    """A broken model is a reason, never a number."""
+    scorer.script = {("a", "b"): score}
+    assert "not finite" in str(BertScoreF1().score(make_case("a", expected_answer="b")).reason)
+    assert "not finite" in str(SentenceCoverage().score(make_case("a", keys=["b"])).reason)
+
+
+def test_an_embedding_that_is_no_number_gives_no_value(
+    make_case: MakeCase, embedder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same for an embedder."""
+    monkeypatch.setattr(embedder, "embed", lambda _texts: [[float("nan")], [1.0]])
+    assert "not finite" in str(SemanticSimilarityPercentage().score(make_case("a", expected_answer="b")).reason)
+
+
+def test_coverage_is_that_of_the_worst_key_sentence(make_case: MakeCase, scorer: Any) -> None:
+    """The minimum over key sentences of the best sentence of the answer, with what each one got."""
+    scorer.script = {
+        ("First is said.", "k1"): 0.9, ("Second is said.", "k1"): 0.95,
+        ("First is said.", "k2"): 0.6, ("Second is said.", "k2"): 0.5,
+    }  # fmt: skip
+    result = SentenceCoverage().score(make_case("First is said. Second is said.", keys=["k1", "k2"]))
+    assert result.value == 0.6
+    assert result.details == {
+        "adequate": False,
+        "failed": ["k2"],
+        "key_sentences": [
+            {"text": "k1", "score": 0.95, "best": "Second is said."},
+            {"text": "k2", "score": 0.6, "best": "First is said."},
+        ],
+        "threshold": 0.85,
+        "scorer": "word overlap",
+    }
+
+
+@pytest.mark.parametrize(("score", "adequate"), [(0.85, True), (0.8499, False), (1.0, True)])
+def test_coverage_is_adequate_from_the_threshold_on(
+    make_case: MakeCase, scorer: Any, score: float, adequate: bool
+) -> None:
+    """A score of exactly the threshold is enough."""
+    scorer.script = {("a", "k"): score}
+    assert SentenceCoverage().score(make_case("a", keys=["k"])).details["adequate"] is adequate
+
+
+def test_the_threshold_is_configuration(make_case: MakeCase, scorer: Any) -> None:
+    """What is adequate changes, the value does not."""
+    scorer.script = {("a", "k"): 0.6}
+    strict, lax = (Semantics(scorer=scorer, coverage_threshold=one) for one in (0.85, 0.5))
+    results = [SentenceCoverage().score(make_case("a", keys=["k"], semantics=one)) for one in (strict, lax)]
+    assert [(result.value, result.details["adequate"]) for result in results] == [(0.6, False), (0.6, True)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_unanswerable", "value"),
+    [
+        ("I don't know.", False, 0.0),
+        ("I don't know.", None, 0.0),
+        ("I don't know.", True, None),
+        ("", False, 0.0),
+        ("...", False, 0.0),
+        ("", True, None),
+    ],
+)
+def test_an_answer_that_says_nothing_covers_nothing(
+    make_case: MakeCase, scorer: Any, answer: str, is_unanswerable: bool | None, value: float | None
+) -> None:
+    """An abstention or an empty answer is 0 without a model; a right abstention is no answer to measure."""
+    case = make_case(answer, keys=KEYS, is_unanswerable=is_unanswerable)
+    result = SentenceCoverage().score(case)
+    assert result.value == value
+    assert scorer.calls == [] == list(SentenceCoverage().text_pairs(case))
+    if value is not None:
+        assert (result.details["adequate"], result.details["failed"]) == (False, list(KEYS))
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [(metric, "no expected answer") for metric in AGAINST_EXPECTED] + [(SentenceCoverage(), "no key sentences")],
+)
+@pytest.mark.parametrize("is_unanswerable", [True, False, None])
+def test_without_something_to_compare_with_there_is_no_value(
+    make_case: MakeCase, metric: BaseMetric, reason: str, is_unanswerable: bool | None
+) -> None:
+    """Also where the question is unanswerable, and known before anything is asked."""
+    case = make_case(keys=[" "], is_unanswerable=is_unanswerable)
+    assert reason in str(metric.not_applicable_to(case.question))
+    assert metric.score(case).missing == "not_applicable"
+    assert (list(metric.texts(case)), list(metric.text_pairs(case))) == ([], [])
+
+
+@each
+@pytest.mark.parametrize(
+    ("given_semantics", "reason"),
+    [
+        (Semantics(reason="bert-score is not installed"), "bert-score is not installed"),
+        (Semantics(), "no model that compares texts is loaded"),
+        (None, "no model that compares texts is loaded"),
+    ],
+)
+@pytest.mark.parametrize("answer", ["x", ""])
+def test_without_a_model_there_is_no_value_and_the_way_out(
+    make_case: MakeCase, metric: BaseMetric, given_semantics: Semantics | None, reason: str, answer: str
+) -> None:
+    """Not even an empty answer's 0: a mean over those alone would say something wrong."""
+    result = metric.score(make_case(answer, expected_answer=EXPECTED, keys=KEYS, semantics=given_semantics))
+    assert (result.value, result.reason, result.missing) == (None, reason, "not_applicable")
+
+
+@each
+def test_a_response_without_an_answer_gives_no_value(make_case: MakeCase, metric: BaseMetric) -> None:
+    """What the server did not say is no empty answer, and an error of transport is counted as that."""
+    silent = metric.score(make_case(None, expected_answer=EXPECTED, keys=KEYS))
+    assert (silent.value, silent.reason) == (None, "the server sent no answer")
+    error = ResponseError(kind="timeout", message="too slow")
+    failed = make_case(None, expected_answer=EXPECTED, keys=KEYS, error=error)
+    assert metric.score(failed).missing == "transport"
+    assert (list(metric.texts(failed)), list(metric.text_pairs(failed))) == ([], [])
+
+
+@each
+def test_a_metric_can_be_computed_by_itself(semantics: Semantics, metric: BaseMetric) -> None:
+    """With what it compares by as an argument, outside a run."""
+    question = EvalQuestion(
+        question="What?",
+        expected_answer="x",
+        key_sentences=[{"text": "x", "source": "test"}],  # type: ignore[list-item]
+    )
+    alone = type(metric)(semantics)  # type: ignore[call-arg]
+    assert alone.compute(question, EvalResponse(answer="x")).value in (1.0, 100.0)
+
+
+@moderate
+@given(answer=texts, expected=texts, keys=st.lists(texts.filter(bool), max_size=3))
+def test_a_metric_asks_for_nothing_that_it_did_not_announce(
+    make_case: MakeCase, embedder: Any, scorer: Any, answer: str, expected: str, keys: list[str]
+) -> None:
+    """What is prepared for a whole run is all that scoring needs, and every value is in its range."""
+    case = make_case(answer, expected_answer=expected, keys=keys)
+    for metric in ALL:
+        embedder.calls.clear()
+        scorer.calls.clear()
+        announced, announced_pairs = set(metric.texts(case)), set(metric.text_pairs(case))
+        result = metric.score(case)
+        assert {text for call in embedder.calls for text in call} == announced
+        assert {pair for call in scorer.calls for pair in call} == announced_pairs
+        assert all(text.strip() for text in announced | {text for pair in announced_pairs for text in pair})
+        assert result.value is None or 0.0 <= result.value <= (metric.high or 0.0)
+
+
+@each
+def test_a_metric_says_which_model_it_needs(metric: BaseMetric) -> None:
+    """By this a run knows what to load."""
+    assert len(metric.needs & {Need.EMBEDDER, Need.TEXT_SCORER}) == 1
