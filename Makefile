@@ -18,7 +18,7 @@ types:
 	$(PYTHON) -m mypy
 
 test:
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n auto --dist loadfile
 
 docs:               ## regenerate what is generated from the code
 	$(PYTHON) docs/generate.py

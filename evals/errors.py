@@ -48,6 +48,10 @@ class ConfigError(EvalsError):
     """Wrong usage: an option, a configuration key or a value."""
 
 
+_LISTED, _NEAREST, _NEAR = 30, 8, 0.4
+"""More names than these are not listed whole, but the nearest of them, where any is this like the name given."""
+
+
 class UnknownNameError(ConfigError):
     """A name that does not exist.
 
@@ -59,9 +63,12 @@ class UnknownNameError(ConfigError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(set(known))
-        close = get_close_matches(name.lower(), names, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        super().__init__(f"unknown {kind} {name!r}", f"{hint}known: {', '.join(names)}")
+        near = get_close_matches(name.lower(), names, n=_NEAREST, cutoff=_NEAR)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        if near and len(names) > _LISTED:
+            super().__init__(f"unknown {kind} {name!r}", f"{hint}nearest of {len(names)}: {', '.join(near)}")
+        else:
+            super().__init__(f"unknown {kind} {name!r}", f"{hint}known: {', '.join(names)}")
 
 
 class CorpusMissingError(ConfigError):

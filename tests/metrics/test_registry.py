@@ -120,6 +120,15 @@ def test_a_name_that_does_not_exist_says_the_nearest_that_does(name: str, neares
     assert f"did you mean {nearest!r}?" in (error.value.hint or "")
 
 
+def test_a_name_near_to_some_of_many_lists_only_the_nearest() -> None:
+    """Seventy names on the screen would hide the one that was meant."""
+    with pytest.raises(UnknownNameError) as error:
+        parse_metric("recal_at_5")
+    assert "nearest of " in (error.value.hint or "")
+    assert "recall_at_1" in (error.value.hint or "")
+    assert "latency_p95" not in (error.value.hint or "")
+
+
 def test_an_empty_name_lists_all_names() -> None:
     """Where nothing is near, the hint says what there is."""
     with pytest.raises(UnknownNameError) as error:

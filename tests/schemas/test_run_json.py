@@ -24,7 +24,7 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "keys"), KEYS.items(), ids=str)
+@pytest.mark.parametrize(("path", "keys"), KEYS.items(), ids=[".".join(map(str, path)) or "run" for path in KEYS])
 def test_a_saved_run_has_the_keys_of_the_published_example(
     make_run: Callable[..., EvalRun], path: tuple[str | int, ...], keys: set[str]
 ) -> None:
