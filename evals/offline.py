@@ -22,7 +22,7 @@ from evals.errors import DatasetError
 from evals.observer import Observer
 from evals.outcomes import package_versions
 from evals.plan import Workload, check_config, load_workload
-from evals.rescoring import measure_records
+from evals.rescoring import Saved, measure
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
 
 SAVED_ANSWERS = "saved answers"
@@ -51,6 +51,18 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     """
     observer = observer or Observer()
     metrics = check_config(config)
+    saved = saved_answers(answers, config)
+    for note in saved.notes:
+        observer.note(note)
+    return await measure(saved, metrics, config, observer)
+
+
+def saved_answers(answers: Path, config: EvalConfig) -> Saved:
+    """Read saved answers beside the questions of the configuration.
+
+    Raises:
+        DatasetError: The questions or the answers cannot be read, or do not belong together.
+    """
     workload = load_workload(config)
     responses = read_answers(answers)
     known = {question.id for question in workload.questions}
@@ -64,10 +76,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
         *_note("without a saved answer", [record.question.id for record in records if record.response is None]),
         *_note("answered but not in the dataset, ignored", [key for key in responses if key not in known]),
     ]
-    for note in notes:
-        observer.note(note)
-    run = _new_run(answers, config, workload)
-    return await measure_records(run, records, metrics, config, observer, notes=notes)
+    return Saved(_new_run(answers, config, workload), records, notes)
 
 
 def read_answers(path: Path) -> dict[str, EvalResponse]:

@@ -90,12 +90,16 @@ def make_judge(config: EvalConfig) -> LLMJudge:
 
     Raises:
         JudgeError: Its package is not installed.
+        StoreError: Its replies cannot be kept.
     """
     judge = config.judge
+    cache = JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None
+    if cache is not None:
+        cache.prepare()
     provider = PROVIDERS[judge.provider]
     return LLMJudge(
         provider.make(judge.model, base_url=provider.address(judge.base_url)),
-        cache=JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None,
+        cache=cache,
         repeats=judge.repeats,
         concurrency=judge.concurrency,
         max_cost_usd=judge.max_cost_usd,

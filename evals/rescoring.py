@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -13,7 +13,7 @@ from evals.conclusion import conclude
 from evals.config import EvalConfig
 from evals.embedding import compare_texts, without_models
 from evals.errors import JudgeError, StoreError
-from evals.estimate import Known
+from evals.estimate import Estimate, Known
 from evals.judging import Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
@@ -22,6 +22,21 @@ from evals.plan import Workload, check_config, estimate_of, make_judge, wants_ju
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ResponseError
 from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Answers that are there already.
+
+    Attributes:
+        run: The run that they will make, as far as it is known.
+        records: All its questions, with their answers.
+        notes: What a reader must know, beside what the answers themselves give reason to say.
+    """
+
+    run: EvalRun
+    records: Sequence[EvalRecord]
+    notes: Sequence[str] = ()
 
 
 async def rescore(
@@ -40,37 +55,43 @@ async def rescore(
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The records cannot be read, hold no bodies to read again, or the result cannot be written.
     """
-    observer = observer or Observer()
     metrics = check_config(config)
+    return await measure(saved_run(source, config, remap=remap), metrics, config, observer or Observer())
+
+
+def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Saved:
+    """The answers of a saved run, for a new one of this configuration.
+
+    Raises:
+        StoreError: The records cannot be read, or hold no bodies to read again.
+    """
     records = RunStore(config.runs_dir).records(source)
     if remap:
         records = _remapped(records, RAGClient(config.server_spec()))
-    return await measure_records(_new_run(source, config), records, metrics, config, observer)
+    return Saved(_new_run(source, config), records)
 
 
-async def measure_records(
-    run: EvalRun,
-    records: list[EvalRecord],
-    metrics: Sequence[BaseMetric],
-    config: EvalConfig,
-    observer: Observer,
-    *,
-    notes: Sequence[str] = (),
-) -> EvalRun:
-    """Judge and score records that are there already, and save them as a run; nothing is asked of a server.
+def estimate_saved(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
+    """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
+    answered = {r.question.id: r.response for r in saved.records if r.response is not None and r.response.error is None}
+    workload = Workload(questions=[record.question for record in saved.records if record.question.id in answered])
+    return estimate_of(config, metrics, workload, Known(answered))
+
+
+async def measure(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> EvalRun:
+    """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
 
     Args:
-        run: The run as far as it is known.
-        records: All its questions, with their answers.
+        saved: The answers.
         metrics: What to measure.
         config: Of the run.
         observer: Hears of the progress.
-        notes: What a reader must know, beside what the answers themselves give reason to say.
 
     Raises:
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The result cannot be written.
     """
+    run, records = saved.run, saved.records
     store = RunStore(config.runs_dir)
     spec = config.server_spec()
     settings = ScoreSettings(
@@ -89,7 +110,7 @@ async def measure_records(
     try:
         if judge is not None:
             settings = replace(settings, judged=True)
-            await _tell_estimate(records, metrics, config, observer)
+            await _tell_estimate(saved, metrics, config, observer)
             with store.journal(run) as journal:
                 judging = Judging(judge, metrics, settings, journal)
                 await _judge(judging, records, journal, observer)
@@ -113,7 +134,7 @@ async def measure_records(
         judge=judging.record() if judging else None,
         duration_s=round(time.monotonic() - started, 3),
         notes=[
-            *notes,
+            *saved.notes,
             *(judging.notes() if judging else []),
             *notes_on_answers(records, concurrency=run.concurrency, usage_limit=limit),
         ],
@@ -126,13 +147,9 @@ async def measure_records(
     return finished
 
 
-async def _tell_estimate(
-    records: Sequence[EvalRecord], metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
-) -> None:
+async def _tell_estimate(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> None:
     """Say what the judge will take over the answers that are there."""
-    answered = {r.question.id: r.response for r in records if r.response is not None and r.response.error is None}
-    workload = Workload(questions=[record.question for record in records if record.question.id in answered])
-    estimate = await asyncio.to_thread(estimate_of, config, metrics, workload, Known(answered))
+    estimate = await asyncio.to_thread(estimate_saved, saved, metrics, config)
     if estimate is not None:
         observer.estimate(estimate)
         warning = estimate.warning(config.judge.max_cost_usd)

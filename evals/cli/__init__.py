@@ -34,6 +34,8 @@ def options(
 
 RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
 JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
+JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
 JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API: http://127.0.0.1:11434/v1")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
@@ -55,9 +57,7 @@ def eval_command(
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
-    judge_cache: Annotated[
-        bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")
-    ] = None,
+    judge_cache: JudgeCache = None,
     max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
     rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
@@ -71,7 +71,7 @@ def eval_command(
     preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")] = False,
+    dry_run: DryRun = False,
     gate: Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'recall_at_5>=0.8'; repeatable")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
@@ -164,9 +164,11 @@ def rescore_command(
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
+    judge_cache: JudgeCache = None,
     max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
     remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
+    dry_run: DryRun = False,
     name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
@@ -177,9 +179,10 @@ def rescore_command(
 
     flags = EvalFlags(
         suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
-        judge_base_url=judge_base_url, judge_repeats=judge_repeats, max_cost=max_cost, name=name, runs_dir=runs_dir,
+        judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
+        name=name, runs_dir=runs_dir,
     )  # fmt: skip
-    rescore_run(run, flags, config=config, remap=remap, as_json=as_json)
+    rescore_run(run, flags, config=config, remap=remap, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("score")
@@ -194,10 +197,15 @@ def score_command(
     match: Annotated[str | None, typer.Option(help="Answers: how chunks are recognised as gold (auto)")] = None,
     judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Answers: use the LLM judge (yes)")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Answers: model of the judge")] = None,
+    judge_base_url: Annotated[str | None, typer.Option(help="Answers: address of the judge's API")] = None,
     judge_repeats: Annotated[int | None, typer.Option(help="Answers: how often each decision is made (1)")] = None,
+    judge_cache: Annotated[
+        bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Answers: keep replies (yes)")
+    ] = None,
     max_cost: Annotated[float | None, typer.Option(help="Answers: dollars after which no judge call starts")] = None,
     config: Annotated[Path | None, typer.Option(help="Answers: configuration file; flags go before it")] = None,
     name: Annotated[str | None, typer.Option(help="Answers: name of the run")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Answers: say what would be done; ask nothing")] = False,
     gate: Annotated[list[str] | None, typer.Option(help="Answers: fail unless, as in 'mrr>=0.8'; repeatable")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the means, or the run, as JSON")] = False,
     runs_dir: RunsDir = None,
@@ -206,9 +214,10 @@ def score_command(
     from evals.cli.score_command import score
 
     score(
-        predictions, gold, k=k, output=output, config=config, as_json=as_json, dataset_file=dataset_file, suite=suite,
-        metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_repeats=judge_repeats,
-        max_cost=max_cost, name=name, gate=gate, runs_dir=runs_dir,
+        predictions, gold, k=k, output=output, config=config, dry_run=dry_run, as_json=as_json,
+        dataset_file=dataset_file, suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
+        judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
+        name=name, gate=gate, runs_dir=runs_dir,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from evals.cli.console import console
+from evals.cli.dry_run import describe_measuring
 from evals.cli.eval_command import EvalFlags
 from evals.cli.outcome import raise_for
 from evals.cli.progress import Terminal
@@ -12,14 +13,14 @@ from evals.cli.streams import print_json
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.observer import Observer
-from evals.offline import score_answers
+from evals.offline import saved_answers, score_answers
 from evals.schemas import EvalRun
 from evals.store import RunStore
 
 _FAILURES_SHOWN = 3
 
 
-def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None, as_json: bool) -> None:
+def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None, dry_run: bool, as_json: bool) -> None:
     """Score saved answers to the questions of a dataset file, and print what came out.
 
     Raises:
@@ -32,6 +33,9 @@ def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None,
             "nothing says what the right answers are",
             "score answers.jsonl --dataset-file questions.jsonl, or score predictions.json gold.json",
         )
+    if dry_run:
+        describe_measuring(saved_answers(answers, settings), settings, as_json=as_json)
+        return
     observer: Observer = Observer() if as_json else Terminal()
     run = asyncio.run(score_answers(answers, settings, observer))
     if as_json:

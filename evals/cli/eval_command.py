@@ -1,16 +1,14 @@
 """`evals eval`."""
 
 import asyncio
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from evals.cli.console import console
+from evals.cli.dry_run import describe_asking
 from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
 from evals.cli.progress import Terminal
 from evals.cli.report import print_findings, print_run, print_slices
@@ -18,10 +16,8 @@ from evals.cli.streams import print_json
 from evals.client.redaction import MASK, public_url
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
-from evals.metrics.base import Need
 from evals.observer import Observer
 from evals.offline import SAVED_ANSWERS
-from evals.plan import check_config, estimate_of, load_workload, wants_judge
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store import RunStore
@@ -133,7 +129,7 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     else:
         settings = EvalConfig.build(flags.overrides())
     if dry_run:
-        _describe(settings, as_json=as_json)
+        describe_asking(settings, as_json=as_json)
         return
     observer: Observer = Observer() if as_json else Terminal()
     runner = EvaluationRunner(settings, observer, resume=resume)
@@ -178,41 +174,6 @@ def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
             "write it as ${NAME} in the configuration; for this run, begin a new one",
         )
     return EvalConfig.build(run.eval_config, flags.overrides())
-
-
-def _describe(config: EvalConfig, *, as_json: bool) -> None:
-    """Say what would be done, without asking anything."""
-    metrics = check_config(config)
-    workload = load_workload(config)
-    judged = wants_judge(config, metrics)
-    estimate = estimate_of(config, metrics, workload)
-    plan: dict[str, Any] = {
-        "server": "embedded" if config.embedded else public_url(config.rag_server_url),
-        "profile": config.server_spec().profile,
-        "questions": len(workload.questions),
-        "datasets": [each.model_dump(mode="json") for each in workload.fingerprints],
-        "seed": config.seed,
-        "concurrency": config.concurrency,
-        "upload_documents": len(workload.documents) if config.ingest or config.embedded else 0,
-        "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
-        "judge": config.judge.model if judged else None,
-        "estimate": asdict(estimate) if estimate else None,
-        "runs_dir": str(config.runs_dir),
-    }
-    if as_json:
-        typer.echo(json.dumps(plan, indent=2))
-        return
-    out = console()
-    out.print(
-        f"would ask {plan['server']} {plan['questions']} questions, {config.concurrency} at a time, nothing asked"
-    )
-    for each in workload.fingerprints:
-        out.print(f"  {each.name}: {each.questions} questions, {each.documents} documents, from {each.source}")
-    if plan["upload_documents"]:
-        out.print(f"would upload {plan['upload_documents']} documents first")
-    out.print(f"would compute {', '.join(plan['metrics'])}")
-    out.print(f"would judge with {plan['judge']}: {estimate}" if judged else "no judge")
-    out.print(f"seed {config.seed}, runs in {config.runs_dir}")
 
 
 def _print(run: EvalRun, config: EvalConfig) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from evals.cli.console import console
+from evals.cli.dry_run import describe_measuring
 from evals.cli.eval_command import EvalFlags
 from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
 from evals.cli.progress import Terminal
@@ -12,12 +13,14 @@ from evals.cli.streams import print_json
 from evals.client.profile import read_yaml
 from evals.config import EvalConfig
 from evals.observer import Observer
-from evals.rescoring import rescore
+from evals.rescoring import rescore, saved_run
 from evals.schemas import EvalRun
 from evals.store import RunStore
 
 
-def rescore_run(run_id: str, flags: EvalFlags, *, config: Path | None, remap: bool, as_json: bool) -> None:
+def rescore_run(
+    run_id: str, flags: EvalFlags, *, config: Path | None, remap: bool, dry_run: bool, as_json: bool
+) -> None:
     """Measure a saved run again, and print what came out.
 
     Raises:
@@ -30,6 +33,9 @@ def rescore_run(run_id: str, flags: EvalFlags, *, config: Path | None, remap: bo
         base.pop("suite", None)
     layers = [base, *([read_yaml(config, "configuration")] if config else []), flags.overrides()]
     settings = EvalConfig.build(*layers, {"runs_dir": runs_dir})
+    if dry_run:
+        describe_measuring(saved_run(source, settings, remap=remap), settings, as_json=as_json)
+        return
     observer: Observer = Observer() if as_json else Terminal()
     run = asyncio.run(rescore(source, settings, remap=remap, observer=observer))
     if as_json:

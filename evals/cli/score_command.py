@@ -16,6 +16,7 @@ def score(
     k: int | None,
     output: Path | None,
     config: Path | None,
+    dry_run: bool,
     as_json: bool,
     **flags: Any,
 ) -> None:
@@ -25,7 +26,7 @@ def score(
         EvalsError: With the exit code of what went wrong.
     """
     if gold is not None:
-        _refuse("retrieved passages", config=config, **flags)
+        _refuse("retrieved passages", config=config, dry_run=dry_run or None, **flags)
         from evals.cli.passages_command import score_passages  # noqa: PLC0415 - without all that runs need
 
         score_passages(first, gold, _DEFAULT_K if k is None else k, output=output, as_json=as_json)
@@ -34,7 +35,7 @@ def score(
         from evals.cli.answers_command import score_saved_answers  # noqa: PLC0415
         from evals.cli.eval_command import EvalFlags  # noqa: PLC0415
 
-        score_saved_answers(first, EvalFlags(**flags), config=config, as_json=as_json)
+        score_saved_answers(first, EvalFlags(**flags), config=config, dry_run=dry_run, as_json=as_json)
 
 
 def _refuse(what: str, **flags: object) -> None:

@@ -1,6 +1,7 @@
 """Replies that were paid for once, by a hash over everything that decides them."""
 
 import json
+import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,24 @@ class JudgeCache:
     """A folder of replies. Failures are never in it.
 
     Args:
-        folder: Where the files are; made on the first write.
+        folder: Where the files are.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def prepare(self) -> None:
+        """Make the folder and see that it can be written, before the first reply is paid for.
+
+        Raises:
+            StoreError: It cannot.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._folder):
+                pass
+        except OSError as error:
+            raise self._unwritable(self._folder, error) from error
 
     @staticmethod
     def key(backend: Backend, call: Call, repeat: int) -> str:
@@ -45,11 +59,14 @@ class JudgeCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, [json.dumps(reply).encode()])
         except (OSError, StoreError) as error:
-            cause = error if isinstance(error, OSError) else error.__cause__
-            raise StoreError(
-                f"cannot keep a reply of the judge in {path}: {getattr(cause, 'strerror', None) or error}",
-                f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)",
-            ) from error
+            raise self._unwritable(path, error) from error
+
+    def _unwritable(self, path: Path, error: OSError | StoreError) -> StoreError:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        return StoreError(
+            f"cannot keep replies of the judge in {path}: {getattr(cause, 'strerror', None) or error}",
+            f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)",
+        )
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

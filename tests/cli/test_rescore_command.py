@@ -87,3 +87,25 @@ def test_a_configuration_changes_only_what_it_names(rescored: Cli) -> None:
     result = rescored(config="match: {overlap_threshold: 0.5}\n")
     assert result.code == 0, result.err
     assert "no judge was used" in result.out
+
+
+def test_a_dry_run_says_what_the_judge_would_take(
+    rescored: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the answers that are there, without a call and without another run."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-never-used")
+    plan = rescored("--metrics", "answer_relevancy", "--judge", "--dry-run", "--json").json
+    [run] = RunStore(tmp_path / "runs").list()
+    assert plan["source"] == run.id
+    assert plan["questions"] == plan["answered"] == 12
+    assert plan["metrics"] == ["answer_relevancy"]
+    assert 0 < plan["estimate"]["calls"] <= 12
+    assert plan["estimate"]["basis"] == "over the answers that are there"
+
+
+def test_a_dry_run_without_a_judge_costs_nothing(rescored: Cli, tmp_path: Path) -> None:
+    """Metrics that need no judge have no estimate."""
+    result = rescored("--metrics", "mrr", "--dry-run")
+    assert result.code == 0, result.err
+    assert "would compute mrr\nno judge\n" in result.out
+    assert len(RunStore(tmp_path / "runs").list()) == 1

@@ -120,7 +120,9 @@ def test_an_output_that_is_a_folder_is_refused(
     assert "--resume" not in done.err
 
 
-@pytest.mark.parametrize("flags", [["--suite", "core"], ["--no-judge"], ["--gate", "mrr>=1"], ["--config", "x.yml"]])
+@pytest.mark.parametrize(
+    "flags", [["--suite", "core"], ["--no-judge"], ["--gate", "mrr>=1"], ["--config", "x.yml"], ["--dry-run"]]
+)
 def test_a_flag_of_answers_is_refused_for_passages(
     evals_cli: Callable[..., Any], passages: tuple[Path, Path], flags: list[str]
 ) -> None:
@@ -274,3 +276,16 @@ def test_judged_metrics_without_a_key_stop_before_anything_is_scored(score: Call
     done = score(ANSWERS, "--judge")
     assert done.code == 2
     assert "--no-judge" in done.err
+
+
+def test_a_dry_run_of_saved_answers_says_what_the_judge_would_take(
+    score: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the answers that are there, without a call and without a run."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-never-used")
+    done = score(ANSWERS[:1], "--judge", "--metrics", "answer_relevancy", "--dry-run")
+    assert done.code == 0, done.err
+    assert "1 question without a saved answer: q2" in done.out
+    assert "would measure 1 answers to 2 questions of answers.jsonl" in done.out
+    assert "about 1 calls" in done.out
+    assert not (tmp_path / "runs").exists()

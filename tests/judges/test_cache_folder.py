@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges import cache
 from evals.judges.cache import JudgeCache
+from evals.plan import make_judge
 
 
 def test_a_folder_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:
@@ -20,6 +22,21 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) 
     assert str(folder) in caught.value.message
     assert str(folder) in (caught.value.hint or "")
     assert "--no-judge-cache" in (caught.value.hint or "")
+
+
+def test_a_folder_that_cannot_be_written_is_known_before_anything_is_paid_for(tmp_path: Path) -> None:
+    """The judge is not made, so nothing is asked; without a cache it is."""
+    (tmp_path / ".judge-cache").write_text("")
+    with pytest.raises(StoreError, match="cannot keep replies") as caught:
+        make_judge(EvalConfig(runs_dir=tmp_path))
+    assert "--no-judge-cache" in (caught.value.hint or "")
+    assert make_judge(EvalConfig(runs_dir=tmp_path, judge={"cache": False})).spent_usd in (None, 0)
+
+
+def test_looking_whether_a_folder_can_be_written_leaves_nothing_in_it(tmp_path: Path) -> None:
+    """The file that is tried is gone."""
+    JudgeCache(tmp_path / "a" / "b").prepare()
+    assert not list((tmp_path / "a" / "b").iterdir())
 
 
 def test_a_full_disk_is_named_with_the_same_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
