@@ -36,6 +36,9 @@ _DO = (
 )
 _DATA = r"(?:information|info|data|details?|context|evidence|mention|reference|answer|indication|documentation|material|results?|records?|documents?)"
 
+_IS_SAID = rf"(?:is|was|were|are) (?:(?:\w+ )?(?:{_SAID}|available|made)|on|about|in)\b"
+"""Of information: that there is none. "No data is stored on the server" is about data."""
+
 DECLINES = _any(
     # first person
     rf"\b(?:i|we)(?:'m| am| was|'re| are)?(?: \w+){{0,2}} {_ABLE}(?: \w+){{0,2}} {_DO}\b",
@@ -57,6 +60,7 @@ DECLINES = _any(
     r"\bit(?:'s| is) (?:not possible|impossible) to (?:answer|say|tell|determine|know|identify|give)\b",
     r"^(?:cannot|can't|could not|unable to) (?:answer|determine|say|find)\b",
     r"^(?:the |this |that )?(?:answer|information|result|data)s?(?: is| are| was| were)? (?:not found|unavailable|not available|missing)\b",
+    r"^the answer(?: to (?:this|that|the|your)(?: \w+)? question)? (?:is|remains) (?:unknown|not known|unclear|undetermined|uncertain)\b",
     r"\b(?:leaves?|left) (?:this|the|that|your) question (?:open|unanswered)\b|\b(?:is|are) silent (?:on|about|as to)\b",
     r"\bit is (?:not possible|impossible|unclear)\b[^.]{0,200}\b(?:sources?|context|documents?|passages?|information|text|provided)\b",
     # of the sources
@@ -66,7 +70,7 @@ DECLINES = _any(
     rf"^(?:\W*)(?:is |are )?(?:not|nowhere) (?:\w+ )?{_SAID}\b",
     r"^(?:\W*)not (?:mentioned|stated|found|specified|available|given|provided|covered|listed)\b",
     rf"\b(?:no|not enough|insufficient|too little|lacks?|lacking|without any|inadequate)(?: \w+){{0,2}} {_DATA}\b"
-    r"(?=\s*(?:$|[.,!]|about|on|regarding|concerning|available|in|to|was|were|is|that|for|of|from|as|found|given|given|here))",
+    rf"(?=\s*(?:$|[.,!]|about|on|regarding|concerning|available|in|to|that|for|of|from|as|found|given|here|{_IS_SAID}))",
     r"\b(?:makes?|contains?|offers?|gives?|provides?|has|have) no (?:\w+ )?(?:reference|mention|information|details?|data|indication|"
     r"answer|explanation|figures?|guidance|instructions?|description|hint|clue)\b",
     r"\b(?:says?|said|contains?|has|have|is|there's) (?:absolutely |almost )?nothing (?:on|about|regarding|relevant|that)\b",
@@ -76,7 +80,8 @@ DECLINES = _any(
     rf"\b(?:not one|none|neither) of (?:them|these|those|the (?:\w+ ){{0,2}}{_SOURCE})\b[^.]{{0,200}} \w+\b",
     r"\b(?:leaves?|left) (?:the line|it|this|that|the question)? ?(?:blank|open|unanswered)\b",
     r"\b(?:outside|beyond) (?:of )?(?:my|the) (?:scope|knowledge|sources|documents|information)\b",
-    r"^no (?:relevant |matching |such |specific )?(?:information|results?|documents?|mention|answer|data|match|matches)\b",
+    r"^no (?:relevant |matching |such |specific )?(?:information|results?|documents?|mention|answer|data|match|matches)\b"
+    rf"(?! (?:(?:is|are|was|were) (?!(?:\w+ )?(?:{_SAID}|available|made))|leaves?|needs?|(?:will|shall|may|must|can|should)\b(?! be (?:{_SAID}|determined|located)))\b)",
     # other languages
     r"\bnicht (?:beantworten|finden|entnehmen|bekannt|angegeben|erwähnt|enthalten|sagen|genannt|hervor)|steht nicht i[mn]|weiß (?:ich |es )?nicht|keine (?:angaben?|informationen?|hinweise)",
     r"\bno (?:se )?(?:encontr\w+|menciona\w*|especifica\w*|indica\w*|consta|aparece|puedo|lo sé|tengo|dispongo|hay información|contiene\w*)",
