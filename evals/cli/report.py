@@ -1,4 +1,4 @@
-"""A run on the terminal: its scorecard by group, its failures, its slices."""
+"""A run on the terminal: its head, score and notes, its failures, its slices."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.console import arrow, clean, interval, number
+from evals.cli.console import clean, number
+from evals.cli.scorecard import scorecard_lines
 from evals.config import EvalConfig
 from evals.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.hints import applying
@@ -23,7 +24,9 @@ _CHUNKS_SHOWN = 3
 def print_run(out: Console, run: EvalRun) -> None:
     """Print head, scorecard, weighted score and notes."""
     out.print(_head(run))
-    out.print(scorecard_table(run))
+    out.print()
+    for line in scorecard_lines(run, out.width):
+        out.print(line)
     _print_weighted(out, run)
     _print_judge(out, run)
     for note in run.notes:
@@ -32,14 +35,14 @@ def print_run(out: Console, run: EvalRun) -> None:
 
 def _head(run: EvalRun) -> Text:
     outcomes = run.outcomes
-    parts = [f"{outcomes.answered} answered", f"{outcomes.abstained} of them abstentions"]
+    parts = [f"{outcomes.answered} answered ({outcomes.abstained} abstained)"]
     parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
     parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
     parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
     if outcomes.median_chunks is not None:
         parts.append(f"median {outcomes.median_chunks:g} chunks")
     if outcomes.citations is not None:
-        parts.append(f"{outcomes.citations} citations, {outcomes.invalid_citations} of them invalid")
+        parts.append(f"{outcomes.citations} citations ({outcomes.invalid_citations} invalid)")
     model = run.config.get("llm_model")
     text = Text()
     text.append(f"\n{run.name}", style="bold")
@@ -47,42 +50,6 @@ def _head(run: EvalRun) -> Text:
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
     return text
-
-
-def scorecard_table(run: EvalRun) -> Table:
-    """The scorecard by group, each metric with its interval and over how many questions it was computed."""
-    confidence = run.eval_config.get("confidence", 0.95)
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    # The numbers are what a narrow terminal must not lose: names fold first.
-    table.add_column("metric", overflow="fold", min_width=10)
-    table.add_column("value", justify="right", overflow="fold", min_width=6)
-    table.add_column(f"{confidence:.0%} interval", justify="right", overflow="fold", min_width=7)
-    table.add_column("n", justify="right", overflow="fold", min_width=3)
-    table.add_column("", overflow="fold")
-    for group, names in run.scorecard.by_group.items():
-        table.add_row(Text(group, style="bold"))
-        for name in names:
-            summary = run.scorecard.get(name)
-            if summary is not None:
-                _add_metric(table, summary)
-    return table
-
-
-def _add_metric(table: Table, summary: MetricSummary) -> None:
-    lost = summary.counts.transport + summary.counts.judge
-    remarks = [f"{lost} lost"] if lost else []
-    remarks += [summary.reason] if summary.reason else []
-    remarks += [" ".join(f"{label} {count}" for label, count in summary.labels.items())] if summary.labels else []
-    if summary.bounds is not None and summary.value is not None:
-        remarks.append("with them {} … {}".format(*(number(b, summary.unit) for b in sorted(summary.bounds))))
-    table.add_row(
-        f"  {summary.name} {arrow(summary)}",
-        number(summary.value, summary.unit),
-        interval(summary),
-        str(summary.sample_size),
-        clean(", ".join(remarks)),
-        style=None if summary.value is not None else "dim",
-    )
 
 
 def _print_weighted(out: Console, run: EvalRun) -> None:

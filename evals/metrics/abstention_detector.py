@@ -18,7 +18,10 @@ _CLAUSE = re.compile(
     r";|:\s|\(|\)|\s[–—-]\s|,?\s+\b(?:but|yet|however|although|though|whereas|so|aber|pero|mais|maar)\b,?\s*"
 )
 _YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|sí|si|sim|não|nee)\s*(?:[,.;:!]|[–—-]\s|$)")
-_NOTHING = re.compile(r"^(?:answer:?\s*)?(?:n/?a|none|null|nil|no answer|unknown|not known|idk|cannotanswer|not sure|unsure|undefined)?[\s.!?]*$")
+_NOTHING = re.compile(
+    r"^(?:answer:?\s*)?"
+    r"(?:n/?a|none|null|nil|no answer|unknown|not known|idk|cannotanswer|not sure|unsure|undefined)?[\s.!?]*$"
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 # "Does the will mention her?" is answered by "It does not mention her".
 _ABOUT_MENTION = re.compile(r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name)")
