@@ -19,16 +19,16 @@ def list_runs(runs_dir: Path | None) -> None:
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     out = console()
     table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("id", "created", "status", "questions", "failed", "score", "datasets", "name"):
-        table.add_column(title, no_wrap=title == "id", overflow="fold", min_width=8 if title == "id" else None)
+    for title in ("id", "created", "status", "questions", "score", "datasets", "name"):
+        whole = title in {"id", "status", "score"}
+        table.add_column(title, no_wrap=whole, overflow="fold", min_width=8 if title == "id" else None)
     runs = store.list()
     for run in runs:
         table.add_row(
             run.id,
             f"{run.created_at:%Y-%m-%d %H:%M}",
             run.status if run.completed_at else "unfinished",
-            str(run.question_count),
-            str(run.error_count),
+            f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
             number(run.weighted_score.score, "ratio"),
             clean(",".join(run.datasets), 40),
             clean(run.name, 60),

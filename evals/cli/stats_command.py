@@ -22,9 +22,7 @@ _COLUMNS = (
     "references",
     "documents",
     "words each",
-    "feeds",
 )
-_TEXT = frozenset({"dataset", "feeds"})
 
 
 def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
@@ -35,7 +33,8 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
     """
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
-        table.add_column(title, justify="left" if title in _TEXT else "right", overflow="fold")
+        longest = max(map(len, title.split()))
+        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", min_width=longest)
     problems, sources = [], []
     names = datasets.split(",") if datasets else list_available()
     for name in [dataset_file.name] if dataset_file else names:
@@ -73,15 +72,16 @@ def _row(name: str, workload: Workload) -> list[str]:
         str(sum(question.expected_answer is not None for question in questions)),
         str(len(workload.documents)),
         f"{median(len(document.text.split()) for document in workload.documents):.0f}" if workload.documents else "–",
-        ", ".join(_fed_groups(questions)),
     ]
 
 
 def _source(name: str, workload: Workload) -> str:
-    """Where the rows came from, and what was left out of them."""
+    """Where the rows came from, what was left out of them, and what they feed."""
     (found,) = workload.fingerprints
     dropped = ", ".join(f"{count} × {reason}" for reason, count in found.dropped.items())
-    return f"{name}: from {found.source}" + (f"; left out: {dropped}" if dropped else "")
+    left_out = f"; left out: {dropped}" if dropped else ""
+    fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
+    return f"{name}: from {found.source}{left_out}; feeds {fed}"
 
 
 def _fed_groups(questions: list[EvalQuestion]) -> list[str]:
