@@ -14,15 +14,8 @@ from evals.plan import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
 
 _COLUMNS = (
-    "dataset",
-    "questions",
-    "answerable",
-    "with gold",
-    "golds each",
-    "references",
-    "documents",
-    "words each",
-)
+    "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
+)  # fmt: skip
 
 
 def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
@@ -33,8 +26,7 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
     """
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
-        longest = max(map(len, title.split()))
-        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", min_width=longest)
+        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
     problems, sources = [], []
     names = datasets.split(",") if datasets else list_available()
     for name in [dataset_file.name] if dataset_file else names:
