@@ -1,7 +1,7 @@
-# What CI runs, for people. `make check` is all of it except the fresh environment.
+# What CI runs, for people. `make check` is all of it except the fresh environment and the coverage.
 PYTHON ?= .venv/bin/python
 
-.PHONY: install check lint types test docs bench
+.PHONY: install check lint types test coverage docs bench
 
 install:            ## a fresh environment with everything for development
 	python3 -m venv .venv
@@ -12,7 +12,7 @@ check: lint types test
 lint:
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
-	$(dir $(PYTHON))check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(PYTHON) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
 types:
 	$(PYTHON) -m mypy
@@ -20,9 +20,18 @@ types:
 test:
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
+coverage:           ## the tests, and which lines they do not reach
+	$(PYTHON) -m pytest -q -n auto --dist loadfile --cov --cov-report=
+	$(PYTHON) -m coverage combine -q 2>/dev/null || true  # what child processes left, where they left something
+	$(PYTHON) -m coverage report --skip-covered
+
 docs:               ## regenerate what is generated from the code
 	$(PYTHON) docs/generate.py
 
-bench:
+bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py
 	$(PYTHON) benchmarks/help_time.py
+	$(PYTHON) benchmarks/judge_overlap.py
+	$(PYTHON) benchmarks/passage_score.py
+	$(PYTHON) benchmarks/abstention.py
+	$(PYTHON) benchmarks/matching.py --datasets golden

@@ -17,10 +17,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evals.datasets.base import HubDatasetLoader, LoadOptions
+from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
+from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.registry import get_loader
 from evals.metrics.matching import MatchSettings, match
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage, RetrievedChunk
@@ -95,26 +96,20 @@ def anonymous(gold: GoldPassage) -> GoldPassage:
 def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[tuple[EvalQuestion, list[Document]]]:
     """Each question with the documents that come with it."""
     loader = get_loader(name)
-    if name == "ragbench":
-        subsets = sorted({question.metadata["subset"] for question in dataset.questions})
-        loaded = [loader.load(LoadOptions(None, options.seed, s, options.data_dir)) for s in subsets]
-        rows = [(q, d) for each in loaded for q, d in _by_row(loader, each, options)]
-        yield from rows
+    if isinstance(loader, RAGBenchLoader):
+        for subset in sorted({question.metadata["subset"] for question in dataset.questions}):
+            rows, _ = loader.open(replace(options, config=subset))
+            for place in range(len(rows.column("id")))[: options.samples]:
+                draft = Draft()
+                loader.add(subset, rows, [place], draft)
+                yield draft.questions[0], list(draft.documents.values())
+    elif isinstance(loader, HubDatasetLoader):
+        rows, _ = loader.open(options)
+        for place in range(len(rows.column(loader.id_column)))[: options.samples]:
+            draft = loader.convert(rows, [place])
+            yield draft.questions[0], list(draft.documents.values())
     else:
-        yield from _by_row(loader, dataset, options)
-
-
-def _by_row(
-    loader: object, dataset: EvalDataset, options: LoadOptions
-) -> Iterator[tuple[EvalQuestion, list[Document]]]:
-    if not isinstance(loader, HubDatasetLoader) or loader.name == "qasper":
         yield from ((question, dataset.documents) for question in dataset.questions)
-        return
-    config = dataset.questions[0].metadata["subset"] if loader.name == "ragbench" else None
-    rows, _ = loader.open(LoadOptions(None, options.seed, config, options.data_dir))
-    for place in range(min(len(rows.column(loader.id_column)), options.samples or 10**9)):
-        draft = loader.convert(rows, [place])
-        yield draft.questions[0], list(draft.documents.values())
 
 
 def main() -> None:

@@ -90,8 +90,10 @@ _SVG = """\
 def main() -> int:
     """Write the pages, or with --check compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing; no picture")
-    check = parser.parse_args().check
+    parser.add_argument("--check", action="store_true", help="compare the pages instead of writing them")
+    parser.add_argument("--picture", action="store_true", help="draw docs/scorecard.svg anew, of a new run")
+    options = parser.parse_args()
+    check = options.check
     stale = []
     for name, make in PAGES.items():
         path, text = DOCS / name, make()
@@ -99,7 +101,7 @@ def main() -> int:
             stale.append(name)
         elif not check:
             path.write_text(text, encoding="utf-8")
-    if not check:
+    if options.picture:
         picture()
     print(f"stale: {', '.join(stale)}" if stale else "up to date")
     return 1 if stale else 0

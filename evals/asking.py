@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from evals.client import RAGClient
 from evals.schemas import EvalQuestion, EvalResponse
 
+STOPPED = "asking ended early: "
+"""How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
 _REFUSED = frozenset({401, 403})
 _GONE_AFTER = 5
 """So many rounds of failed connections in a row mean that the server is gone."""

@@ -27,7 +27,7 @@ def paired_percentile_difference(
         confidence: Of the interval.
 
     Returns:
-        None where there are too few pairs even for an interval of the percentile itself.
+        None where the percentile itself has no interval: there are too few pairs, or q is 100.
     """
     if percentile_interval(first, q, confidence) is None:
         return None

@@ -4,27 +4,41 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.client.profile import first_problem, merge, read_yaml, resolve_spec
-from evals.client.redaction import public_url, without_credentials
+from evals.client.credentials import public_url, without_credentials
+from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, UnknownNameError
 from evals.judges.address import problem_with_address
 from evals.judges.backends import PROVIDERS, split_model
+from evals.layers import merge, read_yaml
 from evals.metrics.matching import MatchSettings, Rule
-from evals.metrics.ragas_weights import RAGAS_WEIGHTS
+from evals.problems import Problem, first_problem
 from evals.schemas.base import Finite, Record
+from evals.scoring_config import ScoringConfig
 from evals.semantics.loading import ModelChoice
+
+__all__ = [
+    "DEFAULT_PROVIDER",
+    "DEFAULT_RUNS_DIR",
+    "DEFAULT_SUITE",
+    "DatasetName",
+    "EvalConfig",
+    "JudgeConfig",
+    "MatchConfig",
+    "PriceConfig",
+    "ScoringConfig",
+    "SemanticConfig",
+]
 
 DEFAULT_SUITE = "core"
 DEFAULT_RUNS_DIR = "data/eval_runs"
 DEFAULT_PROVIDER = "anthropic"
 _DEFAULT_JUDGE = "claude-sonnet-5-5"
-_THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
 class DatasetName(StrEnum):
@@ -146,73 +160,22 @@ def _folder(model: str) -> str:
 
 
 class PriceConfig(Record):
-    """US dollars for a million tokens of a model."""
+    """US dollars for a million tokens of a model; those of a judge that are cached cost as `input` where None."""
 
     input: Finite = Field(ge=0)
     output: Finite = Field(ge=0)
-
-
-class ScoringConfig(Record):
-    """How the weighted score is made of the metrics."""
-
-    weights: dict[str, Finite] = {
-        "accuracy": 0.30,
-        "faithfulness": 0.20,
-        "citation": 0.20,
-        "retrieval": 0.15,
-        "cost": 0.10,
-        "latency": 0.05,
-    }
-    feeds: dict[str, list[str]] = {
-        "accuracy": ["answer_correctness", "answer_relevancy", "unanswerable_accuracy"],
-        "faithfulness": ["faithfulness"],
-        "citation": ["citation_precision", "citation_recall", "section_accuracy"],
-        "retrieval": ["recall_at_5", "mrr", "ndcg_at_10"],
-        "cost": ["cost_per_query"],
-        "latency": ["latency_p50"],
-    }
-    """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
-    thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
-    """The value of a unit at which an objective is worth nothing; units that are not named keep their default."""
-
-    ragas_weights: dict[str, Finite] = dict(RAGAS_WEIGHTS)
-    """Of the parts of ragas_score; parts that are not named keep their default."""
-
-    @field_validator("ragas_weights")
-    @classmethod
-    def _all_ragas_weights(cls, weights: dict[str, float]) -> dict[str, float]:
-        unknown = weights.keys() - RAGAS_WEIGHTS.keys()
-        if unknown:
-            raise ValueError(f"{min(unknown)!r} is no part of ragas_score; these are: {', '.join(RAGAS_WEIGHTS)}")
-        whole = {**RAGAS_WEIGHTS, **weights}
-        if any(weight < 0 for weight in whole.values()) or not any(whole.values()):
-            raise ValueError("ragas_weights must not be negative, and at least one must be positive")
-        return whole
-
-    @field_validator("weights")
-    @classmethod
-    def _weights_are_positive(cls, weights: dict[str, float]) -> dict[str, float]:
-        if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
-            raise ValueError("weights must not be negative, and at least one must be positive")
-        return weights
-
-    @field_validator("thresholds")
-    @classmethod
-    def _all_thresholds(cls, thresholds: dict[str, float]) -> dict[str, float]:
-        return {**_THRESHOLDS, **thresholds}
-
-    @model_validator(mode="after")
-    def _weights_name_objectives(self) -> Self:
-        for name in self.weights:
-            if name not in self.feeds:
-                raise ValueError(f"weight of an objective that nothing feeds: {name!r} (add it to scoring.feeds)")
-        return self
+    cache_read: Finite | None = Field(default=None, ge=0)
+    cache_write: Finite | None = Field(default=None, ge=0)
 
 
 class EvalConfig(Record):
     """Everything that decides what an evaluation does.
 
-    `rag_server_url` is accepted as a short form of `server.url`, and a single bool as `judge.enabled`.
+    `rag_server_url` is accepted as a short form of `server.url`, a single bool as `judge.enabled`, and a text with
+    commas as a list of names.
+
+    Raises:
+        ConfigError: A key is unknown or a value wrong; the message names the key.
     """
 
     name: str | None = None
@@ -260,20 +223,29 @@ class EvalConfig(Record):
     """Conditions on metrics, such as recall_at_5>=0.8; where one fails the exit code is 1."""
     runs_dir: Path = Path(DEFAULT_RUNS_DIR)
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _long_forms(cls, data: Any) -> Any:
-        return _spell_out(data) if isinstance(data, Mapping) else data
+    def _in_our_words(cls, data: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
+        # Around everything, so that the constructor too raises what `build` does: no ValueError, pydantic lets it pass.
+        try:
+            return check(_spell_out(data) if isinstance(data, Mapping) else data)
+        except ValidationError as error:
+            raise _explain(first_problem(error, cls)) from error
 
     @field_validator("samples_per_dataset", mode="before")
     @classmethod
     def _zero_is_all(cls, value: Any) -> Any:
         return None if value == 0 and not isinstance(value, bool) else value
 
-    @field_validator("datasets", mode="before")
+    @field_validator("datasets", "suite", "metrics", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("gate", mode="before")
+    @classmethod
+    def _one_condition(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
     @property
     def rag_server_url(self) -> str:
@@ -315,10 +287,7 @@ class EvalConfig(Record):
             spelt = _spell_out(layer)
             _refuse_foreign_address(merged.get("judge"), spelt.get("judge"))
             merged = merge(merged, spelt)
-        try:
-            return cls.model_validate(merged)
-        except ValidationError as error:
-            raise _explain(error) from error
+        return cls.model_validate(merged)
 
     @classmethod
     def from_file(cls, path: Path | str, overrides: Mapping[str, Any] | None = None) -> "EvalConfig":
@@ -367,20 +336,9 @@ def _refuse_foreign_address(below: Any, above: Any) -> None:
         )
 
 
-def _explain(error: ValidationError) -> ConfigError:
-    problem = error.errors(include_url=False)[0]
-    if problem["type"] == "extra_forbidden":
-        return UnknownNameError("configuration key", str(problem["loc"][-1]), _keys_beside(problem["loc"]))
-    hint = problem.get("ctx", {}).get("hint", "eval_config.yml documents every key")
-    return ConfigError(f"configuration: {first_problem(error)}", hint)
-
-
-def _keys_beside(loc: tuple[int | str, ...]) -> list[str]:
-    model: type[Record] = EvalConfig
-    for part in loc[:-1]:
-        inner = model.model_fields.get(str(part))
-        annotation = inner.annotation if inner else None
-        for kind in (annotation, *get_args(annotation)):
-            if isinstance(kind, type) and issubclass(kind, Record):
-                model = kind
-    return [*model.model_fields, *(["rag_server_url"] if model is EvalConfig else [])]
+def _explain(problem: Problem) -> ConfigError:
+    if problem.beside:
+        section, _, name = problem.key.rpartition(".")
+        known = problem.beside if section else (*problem.beside, "rag_server_url")
+        return UnknownNameError("configuration key", name, known, section=section)
+    return ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")

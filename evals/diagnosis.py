@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from operator import itemgetter
 
+from evals.metrics.abstaining import known_answerable
 from evals.metrics.case import Case
-from evals.metrics.matching import MatchSettings
 from evals.schemas import EvalRecord, MetricResult
+from evals.scoring import ScoreSettings
 
 LOW_RANK = 5
 """A gold first found below this rank is found, but low."""
@@ -38,7 +39,7 @@ _LABELS = {
     Fault.NO_ANSWER: "no answer",
     Fault.ANSWERED_UNANSWERABLE: "answered, though unanswerable",
     Fault.NOT_RETRIEVED: "gold not retrieved",
-    Fault.ABSTAINED: "abstained, though gold was retrieved",
+    Fault.ABSTAINED: "abstained, though answerable",
     Fault.INCORRECT: "incorrect, says the judge",
     Fault.UNSUPPORTED: "claims that no chunk supports",
     Fault.PART_NOT_RETRIEVED: "part of the gold not retrieved",
@@ -59,11 +60,9 @@ class Finding:
     """Ranks of the chunks that hold gold."""
 
 
-def diagnose(
-    records: Iterable[EvalRecord], settings: MatchSettings | None = None, *, citation_base: int = 1
-) -> list[Finding]:
+def diagnose(records: Iterable[EvalRecord], settings: ScoreSettings | None = None) -> list[Finding]:
     """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
-    findings = (find_fault(record, settings or MatchSettings(), citation_base) for record in records)
+    findings = (find_fault(record, settings or ScoreSettings()) for record in records)
     return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
 
 
@@ -77,7 +76,7 @@ def in_turn(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def find_fault(record: EvalRecord, settings: MatchSettings, citation_base: int = 1) -> Finding | None:
+def find_fault(record: EvalRecord, settings: ScoreSettings) -> Finding | None:
     """The gravest fault of a record; None where there is none, or it was not asked."""
     response = record.response
     if response is None:
@@ -86,7 +85,7 @@ def find_fault(record: EvalRecord, settings: MatchSettings, citation_base: int =
         error = response.error
         tries = f" after {response.attempts} attempts" if response.attempts > 1 else ""
         return Finding(Fault.NO_ANSWER, f"no answer{tries}: {error.kind}, {error.message}", record, ())
-    case = Case(record.question, response, record.verdicts, settings, citation_base)
+    case = settings.case(record)
     ranks = tuple(case.matches.hit_ranks)
     found = (
         _answer_fault(case, ranks),
@@ -101,9 +100,11 @@ def find_fault(record: EvalRecord, settings: MatchSettings, citation_base: int =
 def _answer_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
     if case.question.is_unanswerable:
         return None if case.abstained else (Fault.ANSWERED_UNANSWERABLE, "answered, though it cannot be answered")
-    if case.abstained and ranks:
+    if case.response.answer is None or not case.abstained:
+        return None
+    if ranks:
         return Fault.ABSTAINED, f"abstained, though gold was retrieved at rank {ranks[0]}"
-    return None
+    return (Fault.ABSTAINED, "abstained, though it can be answered") if known_answerable(case.question) else None
 
 
 def needs_verification(record: EvalRecord) -> MetricResult | None:
@@ -143,7 +144,7 @@ def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | No
 def _citation_fault(case: Case) -> tuple[Fault, str] | None:
     if not case.question.gold_passages or case.abstained or not case.cited:
         return None
-    wrong = [source for source in case.cited if source.place is None or not case.matches.by_chunk[source.place]]
+    wrong = [source for source in case.cited if not any(case.cited_golds[place] for place in source.places)]
     if not wrong:
         return None
     invalid = sum(source.place is None for source in wrong)

@@ -6,15 +6,34 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
+from evals.client.profile import resolve_spec
+from evals.client.spec import ServerSpec
 from evals.errors import ServerUnreachableError
 
 START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 5.0
+_OF_ANOTHER = frozenset({"url", "profile", "ask", "map"})
+"""Keys of `server` that are about another server; all others hold for the embedded one too."""
+
+
+def embedded_spec(url: str, server: Mapping[str, Any]) -> ServerSpec:
+    """The specification of the embedded server at this URL, with the keys of the configuration laid over it.
+
+    Raises:
+        ConfigError: A key is unknown or has a wrong value.
+    """
+    return resolve_spec({**{key: value for key, value in server.items() if key not in _OF_ANOTHER}, "url": url})
+
+
+def not_used(server: Mapping[str, Any]) -> list[str]:
+    """The keys of the configuration that say how another server is asked and read."""
+    return [key for key in ("ask", "map") if server.get(key)]
 
 
 @contextmanager

@@ -11,7 +11,8 @@
     │   ├── ServerUnreachableError 3   nothing answers at the URL
     │   └── ServerRefusedError     3   something answers, but not as a RAG server should
     ├── IngestError                3   the server did not take the documents
-    ├── StoreError                 4   a run cannot be written (disk full, no permission)
+    ├── StoreError                 4   a run cannot be written or read (disk full)
+    │   ├── UnwritableError        2   a place that cannot be written at all was named
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
     ├── RunIncompleteError         4   too many questions without an answer; what there is was saved
     ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
@@ -48,8 +49,9 @@ class ConfigError(EvalsError):
     """Wrong usage: an option, a configuration key or a value."""
 
 
-_LISTED, _NEAREST, _NEAR = 30, 8, 0.4
-"""More names than these are not listed whole, but the nearest of them, where any is this like the name given."""
+_LISTED, _AT_MOST, _NEAREST, _NEAR = 30, 100, 8, 0.4
+"""More names than the first are not listed whole where some are near, and more than the second never; of such many the
+nearest are named, those at least this like the name given."""
 
 
 class UnknownNameError(ConfigError):
@@ -59,16 +61,20 @@ class UnknownNameError(ConfigError):
         kind: What was named, for example "metric".
         name: The name as given.
         known: Every valid name.
+        section: What the name stands in, such as "judge" for the key "judge.model"; the message names it too.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, section: str = "") -> None:
         names = sorted(set(known))
-        near = get_close_matches(name.lower(), names, n=_NEAREST, cutoff=_NEAR)
+        by_lower = {each.lower(): each for each in names}
+        near = [by_lower[each] for each in get_close_matches(name.lower(), by_lower, n=_NEAREST, cutoff=_NEAR)]
         hint = f"did you mean {near[0]!r}? " if near else ""
-        if near and len(names) > _LISTED:
-            super().__init__(f"unknown {kind} {name!r}", f"{hint}nearest of {len(names)}: {', '.join(near)}")
+        if len(names) <= (_LISTED if near else _AT_MOST):
+            listed = f"known: {', '.join(names)}"
         else:
-            super().__init__(f"unknown {kind} {name!r}", f"{hint}known: {', '.join(names)}")
+            listed = f"{'nearest' if near else 'some'} of {len(names)}: {', '.join(near or names[:_NEAREST])}"
+        whole = f"{section}.{name}" if section else name
+        super().__init__(f"unknown {kind} {whole!r}", f"{hint}{listed}")
 
 
 class CorpusMissingError(ConfigError):
@@ -109,6 +115,12 @@ class StoreError(EvalsError):
     """A run cannot be written or read."""
 
     exit_code = 4
+
+
+class UnwritableError(StoreError):
+    """A file or folder was named that cannot be written at all: no disk that filled up, but wrong usage."""
+
+    exit_code = 2
 
 
 class RunNotFoundError(StoreError):

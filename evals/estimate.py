@@ -9,17 +9,30 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import cycle, islice
 from statistics import median
 
-from evals.config import EvalConfig
+from evals.config import EvalConfig, JudgeConfig
 from evals.judges.llm_judge import Price
 from evals.judges.prompt import load_prompt
 from evals.judges.stand_in import stand_in_reply
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
-from evals.schemas import Citation, Document, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, RetrievedChunk
+from evals.metrics.judged import new_requests
+from evals.schemas import (
+    Citation,
+    Document,
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    EvalRun,
+    JudgeVerdict,
+    RetrievedChunk,
+)
 from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.scoring import ScoreSettings
+from evals.semantics.base import Semantics, Vector
 from evals.store import RunStore
 
 CHARACTERS_A_TOKEN = 3
@@ -86,6 +99,8 @@ def estimate_judging(
     documents: Sequence[Document],
     config: EvalConfig,
     price: Price,
+    settings: ScoreSettings,
+    *,
     known: Known | None = None,
 ) -> Estimate:
     """Estimate what the judge will take; asks nothing of anybody.
@@ -95,7 +110,8 @@ def estimate_judging(
         questions: That will be asked.
         documents: Their corpus.
         config: Of the run; saved runs in its folder tell how long this server's answers are.
-        price: Of the judge's tokens.
+        price: Of the judge's tokens; it may depend on how many a single call has.
+        settings: How the run sees its records: what is asked may depend on it.
         known: Answers and verdicts that are there already.
     """
     known = known or Known()
@@ -103,52 +119,104 @@ def estimate_judging(
     if known.responses:
         saved = {**saved, **known.responses}
         basis = "over the answers that are there" if saved.keys() >= {q.id for q in questions} else basis
-    some = questions[:: max(1, len(questions) // _LOOKED_AT)][:_LOOKED_AT]
-    stand_ins = _stand_ins(some, documents, saved)
-    calls, sent, received = 0, 0, 0
-    for question, response in zip(some, stand_ins, strict=True):
-        given = [verdict for verdict in known.verdicts.get(question.id, ()) if verdict.failure is None]
-        for request, reply in _requests(metrics, question, response, given):
-            prompt = load_prompt(request.prompt)
-            repeats = 1 if request.once else config.judge.repeats
-            calls += repeats
-            sent += repeats * (len(prompt.system) + len(_dump(request.data)))
-            received += repeats * len(_dump(reply))
-    scale = len(questions) / len(some) if some else 0.0
-    usage = JudgeUsage(
-        input_tokens=round(scale * sent / CHARACTERS_A_TOKEN),
-        output_tokens=round(scale * received / CHARACTERS_A_TOKEN),
-    )
-    calls = round(scale * calls)
+    total = _Sum(0.0 if price(config.judge.model, JudgeUsage()) is not None else None)
+    for group in _by_judged(questions, known):
+        some = _spread(group)
+        part = _Sum(0.0)
+        for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
+            record = EvalRecord(question=question, response=response, verdicts=_given(known, question))
+            for request, reply in _requests(metrics, settings.case(record)):
+                part.add(request, reply, config.judge, price)
+        total.extend(part, len(group) / len(some) if some else 0.0)
+    calls = round(total.calls)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
     return Estimate(
         calls=calls,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cost_usd=price(config.judge.model, usage),
+        input_tokens=round(total.input_tokens),
+        output_tokens=round(total.output_tokens),
+        cost_usd=total.cost_usd,
         minutes=max(asking, calls * SECONDS_A_CALL / config.judge.concurrency) / 60,
         basis=basis,
     )
+
+
+def planned_settings(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoreSettings:
+    """How a run of this configuration sees its records, as far as it is known before models are loaded."""
+    wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
+    return ScoreSettings(
+        match=config.match.settings(),
+        citation_base=config.server_spec().citations.base,
+        judged=True,
+        semantics=Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None,
+    )
+
+
+class _NotLoaded:
+    """Stands for the embedder of a run: that there is one decides what a judge is asked."""
+
+    name = "not loaded"
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        raise NotImplementedError(f"an estimate compares no texts, and got {len(texts)}")
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Calls and what they take; a cost of None is unknown and stays it."""
+
+    cost_usd: float | None
+    calls: float = 0.0
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+
+    def add(self, request: VerdictRequest, reply: Mapping[str, object], judge: JudgeConfig, price: Price) -> None:
+        """Add a request with all its repeats; each is a call with a price of its own."""
+        prompt = load_prompt(request.prompt)
+        repeats = 1 if request.once else judge.repeats
+        sent = (len(prompt.system) + len(_dump(request.data))) / CHARACTERS_A_TOKEN
+        received = len(_dump(reply)) / CHARACTERS_A_TOKEN
+        cost = price(judge.model, JudgeUsage(input_tokens=round(sent), output_tokens=round(received)))
+        taken = _Sum(cost, 1, sent, received)
+        self.extend(taken, repeats)
+
+    def extend(self, other: "_Sum", times: float) -> None:
+        """Add another sum so many times."""
+        known = self.cost_usd is not None and other.cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + times * (other.cost_usd or 0.0) if known else None
+        self.calls += times * other.calls
+        self.input_tokens += times * other.input_tokens
+        self.output_tokens += times * other.output_tokens
+
+
+def _by_judged(questions: Sequence[EvalQuestion], known: Known) -> Iterator[list[EvalQuestion]]:
+    """The questions about which there are verdicts, and the others: one says nothing of what the other still takes."""
+    judged = {question.id for question in questions if _given(known, question)}
+    yield [question for question in questions if question.id in judged]
+    yield [question for question in questions if question.id not in judged]
+
+
+def _given(known: Known, question: EvalQuestion) -> list[JudgeVerdict]:
+    return [verdict for verdict in known.verdicts.get(question.id, ()) if verdict.failure is None]
+
+
+def _spread(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
+    """As many of them as are composed, from all over: those of one dataset stand together."""
+    count = min(len(questions), _LOOKED_AT)
+    return [questions[n * len(questions) // count] for n in range(count)]
 
 
 def _dump(data: object) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _requests(
-    metrics: Sequence[BaseMetric], question: EvalQuestion, response: EvalResponse, given: Sequence[JudgeVerdict]
-) -> Iterator[tuple[VerdictRequest, dict[str, object]]]:
+def _requests(metrics: Sequence[BaseMetric], case: Case) -> Iterator[tuple[VerdictRequest, dict[str, object]]]:
     """Every request that will be made about the answer, with a stand-in for its reply, round after round."""
-    verdicts = list(given)
-    while True:
-        case = Case(question, response, verdicts, judged=True)
-        known = {verdict.request for verdict in verdicts}
-        found = {r.name: r for metric in metrics for r in metric.requests(case) if r.name not in known}
-        if not found:
-            return
-        for request in found.values():
+    asked = {verdict.request for verdict in case.verdicts}
+    while todo := new_requests(metrics, case, asked):
+        for request in todo:
+            asked.add(request.name)
             reply = stand_in_reply(load_prompt(request.prompt), request.data)
-            verdicts.append(JudgeVerdict(request=request.name, reply=reply))
+            case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
             yield request, reply
 
 
@@ -156,7 +224,7 @@ def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> t
     """Answers of the newest saved run of this server over these datasets, by question, and how to call that source."""
     wanted = {question.dataset for question in questions}
     store = RunStore(config.runs_dir)
-    for run in reversed(store.list()):
+    for run in reversed(store.runs()):
         if not _same_server(run, config) or not run.outcomes.answered:
             continue
         records = store.records(run)

@@ -1,6 +1,38 @@
-"""Numbers as people read them, the same wherever they are shown."""
+"""Numbers, names and foreign text as people read them, the same wherever they are shown."""
 
-from evals.schemas import MetricSummary
+import re
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command line prints errors by this module, and loads no schemas for --help
+    from evals.schemas import MetricSummary, RetrievedChunk
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""What steers a terminal, turns the direction of text or hides in it; tabs and line breaks do not."""
+_BREAKS = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+"""Line breaks of other systems and of pages, which move the cursor of a terminal elsewhere."""
+_DIGITS = re.compile(r"([0-9]+)")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]+)?")
+
+
+def printable(text: str) -> str:
+    """Foreign text without control, direction and invisible characters; a replacement character stands for each."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def plain(text: str) -> str:
+    """Foreign text for a terminal: printable, on as many lines as it has."""
+    return printable(_BREAKS.sub("\n", text))
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text cut to so many characters, the last of them an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def one_line(text: str, limit: int) -> str:
+    """Foreign text made printable, on one line and cut to so many characters."""
+    return shortened(" ".join(printable(" ".join(text.split())).split()), limit)
 
 
 def number(value: float | None, unit: str) -> str:
@@ -10,20 +42,56 @@ def number(value: float | None, unit: str) -> str:
     if unit == "ms":
         return f"{value / 1000:.2f} s" if value >= 10_000 else f"{value:.1f} ms"
     if unit == "USD":
-        if value == 0:
-            return "$0"
-        return f"${value:.5f}" if value < 0.1 else f"${value:.3f}"
+        return "$0" if value == 0 else f"${value:.{5 if value < 0.1 else 3}f}"
+    if unit == "percent":
+        return f"{value:.1f} %"
+    if unit == "answers":
+        return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
     return f"{value:.3f}"
 
 
-def interval(summary: MetricSummary) -> str:
+def interval_end(value: float, unit: str) -> str:
+    """One end of an interval: of counts with a decimal, as no interval ends at whole answers."""
+    return f"{value:.1f}" if unit == "answers" else number(value, unit)
+
+
+def interval(summary: "MetricSummary") -> str:
     """The interval of a metric; a dash for none."""
-    if summary.ci is None:
-        return "–"
-    low, high = (number(end, summary.unit) for end in summary.ci)
-    return f"{low} … {high}"
+    return "–" if summary.ci is None else " … ".join(interval_end(end, summary.unit) for end in summary.ci)
 
 
-def arrow(summary: MetricSummary) -> str:
-    """Which way is better."""
-    return {True: "↑", False: "↓", None: " "}[summary.higher_is_better]
+def bounds(summary: "MetricSummary") -> str | None:
+    """What a metric would be with the questions lost to failures, from low to high; None where none is lost."""
+    if summary.bounds is None:
+        return None
+    return " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
+
+
+def lost(summary: "MetricSummary") -> str | None:
+    """How many questions failures took from a metric; None where they took none."""
+    count = summary.counts.transport + summary.counts.judge
+    return f"{count} lost" if count else None
+
+
+def arrow(higher_is_better: bool | None) -> str:
+    """Which way is better; nothing where neither is."""
+    return {True: "↑", False: "↓", None: ""}[higher_is_better]
+
+
+def place_of(chunk: "RetrievedChunk") -> str:
+    """Where a chunk is from: `document § section`, as far as the server says."""
+    name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
+    return f"{name} § {chunk.section}" if chunk.section else name
+
+
+def counted(count: int, thing: str) -> str:
+    """A count with its noun: `1 attempt`, `2 attempts`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def natural_order(text: str) -> tuple[float, list[tuple[bool, int, str]]]:
+    """A key that sorts numbers by their size, then other texts by the numbers in them: q2 before q10."""
+    if _NUMBER.fullmatch(text):
+        return float(text), []
+    parts = enumerate(_DIGITS.split(text))
+    return inf, [(place % 2 == 0, int(part) if place % 2 else 0, part) for place, part in parts if part]

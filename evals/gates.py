@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evals.errors import ConfigError, UnknownNameError
+from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
 
 _GATE = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign>>=|<=|>|<|==)\s*(?P<limit>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
@@ -51,16 +52,30 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
         known: The names of the metrics that the run computes.
 
     Raises:
-        ConfigError: It is no condition.
-        UnknownNameError: It names a metric that the run does not compute.
+        ConfigError: It is no condition, or on a metric that the run does not compute.
+        UnknownNameError: It names a metric that does not exist.
     """
     found = _GATE.fullmatch(text)
     if not found:
-        raise ConfigError(f"not a gate: {text!r}", "write one such as 'recall_at_5>=0.8'")
+        signs = " ".join(_SIGNS)
+        raise ConfigError(f"not a gate: {text!r}", f"write one such as 'recall_at_5>=0.8'; there are {signs}")
     names = [*known, "score"]
     if found["name"] not in names:
-        raise UnknownNameError("metric in a gate", found["name"], names)
+        raise _not_known(found["name"], names)
     return Gate(found["name"], found["sign"], float(found["limit"]))
+
+
+def _not_known(name: str, known: Iterable[str]) -> ConfigError:
+    try:
+        parse_metric(name)
+    except UnknownNameError:
+        return UnknownNameError("metric in a gate", name, known)
+    except ConfigError as error:
+        return error
+    return ConfigError(
+        f"a gate is on {name}, which the run does not compute",
+        f"add --metrics {name}, and name the suite beside it (--suite core): metrics alone replace the default one",
+    )
 
 
 def failed_gates(run: EvalRun, gates: Iterable[str]) -> list[str]:

@@ -5,20 +5,51 @@ the latency of the server.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
+from evals.judge_record import BUDGET, MISSING, NOTE, failed, make_record, notes_on_judging
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.reuse import repeats_of
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, JudgeUsage, VerdictRequest
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
+from evals.schemas.results import JudgeRecord, VerdictRequest
 from evals.scoring import ScoreSettings
 from evals.store import Journal
 from evals.sync import SideLoop
+from evals.verdicts import Inquest, of_judge, with_earlier
 
-NOTE = "the judge's"
-"""How every note of a run about its judge begins; a run that goes on makes them anew."""
+__all__ = ["BUDGET", "MISSING", "NOTE", "PATIENCE_S", "Judging"]
+
+PATIENCE_S = 5.0
+"""How long an interrupted run waits for the calls in flight, which are paid for."""
+_PATIENCE_AFTER_ERROR_S = 30.0
+"""The same where the judge refused us: nobody waits at a keyboard then."""
+_WORKERS_A_CALL = 4
+"""Some workers wait for an overloaded vendor while others call."""
+
+
+@dataclass(slots=True)
+class _Judged:
+    """A question with what the judge said of its answer, and what it said before."""
+
+    question: EvalQuestion
+    response: EvalResponse
+    known: list[JudgeVerdict] = field(default_factory=list)
+    found: list[JudgeVerdict] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    begun: bool = False
+
+
+class _Job(NamedTuple):
+    """One decision, or the beginning of a question."""
+
+    judged: _Judged
+    request: VerdictRequest | None = None
+    repeat: int = 0
 
 
 class Judging:
@@ -29,22 +60,53 @@ class Judging:
         metrics: Say what they want decided.
         settings: How the run's records are scored.
         journal: Every verdict is written there the moment it arrives.
+        before: The judge of the run that goes on, or whose verdicts are used again.
+        tell: Hears at once, in the thread that started the judging, of what must be known.
     """
 
     def __init__(
-        self, judge: LLMJudge, metrics: Sequence[BaseMetric], settings: ScoreSettings, journal: Journal
+        self,
+        judge: LLMJudge,
+        metrics: Sequence[BaseMetric],
+        settings: ScoreSettings,
+        journal: Journal,
+        *,
+        before: JudgeRecord | None = None,
+        tell: Callable[[str], None] = lambda _note: None,
     ) -> None:
-        self.verdicts: dict[str, list[JudgeVerdict]] = {}
         self._judge = judge
-        self._metrics = metrics
-        self._settings = settings
+        self._inquest = Inquest(metrics, settings, judge.identity, judge.repeats)
         self._journal = journal
-        self._given_up: list[JudgeVerdict] = []
-        """Verdicts of an earlier run that are asked for again: what they cost was spent all the same."""
-        self._asked: dict[str, set[str]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._before = before
+        self._tell = tell
+        self._questions: dict[str, _Judged] = {}
+        self._queue: deque[_Job] = deque()
+        self._workers: set[asyncio.Task[None]] = set()
+        self._unfit = 0
         self._error: BaseException | None = None
         self._side: SideLoop | None = None
+
+    @property
+    def verdicts(self) -> dict[str, list[JudgeVerdict]]:
+        """The verdicts by question: those of before stay where nothing has replaced them."""
+        return {
+            key: self._inquest.with_leftovers(judged.question, judged.response, judged.found, judged.known)
+            for key, judged in self._questions.items()
+        }
+
+    def take_up(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
+        """Know an answer and what was said of it before; nothing is asked until `go_on`."""
+        self._questions[question.id] = _Judged(question, response, list(known))
+
+    def go_on(self) -> None:
+        """Begin to judge all that was taken up.
+
+        Raises:
+            JudgeError: The judge turned out to be unusable.
+        """
+        for judged in list(self._questions.values()):
+            if not judged.begun:
+                self._begin(judged)
 
     def start(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
         """Begin to judge an answer, unless its verdicts are known already.
@@ -52,29 +114,76 @@ class Judging:
         Raises:
             JudgeError: The judge turned out to be unusable.
         """
+        self.take_up(question, response, known)
+        self._begin(self._questions[question.id])
+
+    def _begin(self, judged: _Judged) -> None:
         if self._error is not None:
             raise self._error
         if self._side is None:
             self._side = SideLoop("evals judge")
-        self._side.call(self._begin, question, response, known)
+            self._judge.on_remark = partial(_tell_at_home, asyncio.get_running_loop(), self._tell)
+        judged.begun = True
+        self._side.call(self._enqueue, [_Job(judged)])
 
-    def _begin(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict]) -> None:
-        whole = {name for name, found in _by_request(known).items() if all(v.failure is None for v in found)}
-        self.verdicts[question.id] = [verdict for verdict in known if verdict.request in whole]
-        self._given_up += [verdict for verdict in known if verdict.request not in whole]
-        self._asked[question.id] = whole
-        self._ask(question, response)
+    def _enqueue(self, jobs: Sequence[_Job], *, first: bool = False) -> None:
+        if first:  # what was begun is finished before more is begun
+            self._queue.extendleft(reversed(jobs))
+        else:
+            self._queue.extend(jobs)
+        most = _WORKERS_A_CALL * self._judge.concurrency
+        for _ in range(min(len(jobs), most - len(self._workers))):
+            worker = asyncio.get_running_loop().create_task(self._work())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
 
-    def _ask(self, question: EvalQuestion, response: EvalResponse) -> None:
-        """Begin whatever can be asked now and was not yet: some requests build on the replies to others."""
-        asked = self._asked[question.id]
-        for request in self._requests(question, response):
-            if request.name in asked:
-                continue
-            asked.add(request.name)
-            task = asyncio.create_task(self._decide(question, response, request))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    async def _work(self) -> None:
+        try:
+            while self._queue and self._error is None and not self._judge.over:
+                job = self._queue.popleft()
+                if job.request is None:
+                    self._open(job.judged)
+                    await asyncio.sleep(0)
+                else:
+                    await self._decide(job.judged, job.request, job.repeat)
+        except Exception as error:  # noqa: BLE001 - raised again where the run waits for it
+            self._error = self._error or error
+
+    def _open(self, judged: _Judged) -> None:
+        """Take what is known already, and ask for the rest."""
+        if judged.known:
+            theirs = of_judge(judged.known, self._before, self._judge.identity)
+            judged.found = self._inquest.fitting(judged.question, judged.response, theirs)
+        self._ask(judged)
+
+    def _ask(self, judged: _Judged) -> None:
+        """Ask for whatever can be asked now and was not yet: some requests build on the replies to others."""
+        jobs = []
+        there = {(verdict.request, verdict.repeat) for verdict in judged.found}
+        for request in self._inquest.requests(judged.question, judged.response, judged.found):
+            if request.name not in judged.asked:
+                judged.asked.add(request.name)
+                repeats = range(repeats_of(request, self._judge.repeats))
+                jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
+        self._enqueue(jobs, first=True)
+
+    async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
+        old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)
+        self._unfit += old is not None and old.reply is not None
+        decision = await self._judge.decide_once(request, repeat, old.spent if old is not None else None)
+        if decision is not None:
+            verdict = decision.verdict
+            if old is not None and old.reply is not None and verdict.reply is None and self._judge.over:
+                # Nobody was there to replace it; it stands until somebody is.
+                spent = verdict.model_copy(update={"earlier": None}).spent
+                verdict = with_earlier(old, spent)
+            judged.found.append(verdict)
+            self._journal.verdict(judged.question.id, verdict)
+            self._judge.keep(decision)
+        if self._judge.unusable is not None:
+            self._error = self._error or self._judge.unusable
+        elif not self._judge.over:
+            self._ask(judged)
 
     async def finish(self) -> None:
         """Wait for the verdicts that are still to come.
@@ -89,131 +198,57 @@ class Judging:
             raise self._error
 
     async def _wait(self) -> None:
-        while self._tasks and self._error is None:
-            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        while self._workers and self._error is None:
+            await asyncio.wait(self._workers, return_when=asyncio.FIRST_COMPLETED)
 
     async def stop(self) -> None:
-        """Give up what is still to come, and let go of the judge."""
+        """Begin nothing more, take what is in flight for a while, give up the rest, and let go of the judge."""
         side, self._side = self._side, None
         if side is None:
             return
+        if self._error is None and self._judge.in_flight:
+            self._tell(
+                f"waits {PATIENCE_S:g} s at most for {self._judge.in_flight} calls to the judge, as they are paid for"
+            )
         try:
-            await side.run(self._give_up())
+            await side.run(self._end(PATIENCE_S if self._error is None else _PATIENCE_AFTER_ERROR_S))
+        except asyncio.CancelledError:
+            await side.run(self._end(0))
+            raise
         finally:
             side.close()
 
-    async def _give_up(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+    async def _end(self, patience_s: float) -> None:
+        self._judge.wind_down()
+        if self._workers and patience_s:
+            await asyncio.wait(self._workers, timeout=patience_s)
+        self._judge.cut_off()
+        await asyncio.gather(*self._workers)
         await self._judge.aclose()
 
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
-        every = [*self._given_up, *(verdict for verdicts in self.verdicts.values() for verdict in verdicts)]
-        costs = [verdict.cost_usd for verdict in every]
-        known = [cost for cost in costs if cost is not None]
-        total = sum(known) if len(known) == len(costs) else None
-        usage = JudgeUsage()
-        for verdict in every:
-            usage = usage + verdict.usage if verdict.usage is not None else usage
-        return JudgeRecord(
-            model=self._judge.backend.model,
-            origin=self._judge.backend.origin,
-            prompt_hashes={v.request: v.prompt_hash for v in sorted(every, key=_request) if v.prompt_hash},
-            repeats=self._judge.repeats,
-            calls=sum(verdict.attempts for verdict in every if not verdict.cached),
-            cached=sum(verdict.cached for verdict in every),
-            usage=usage,
-            cost_usd=total,
-            cost_per_query_usd=total / len(self.verdicts) if total is not None and self.verdicts else None,
-            flip_rate=self._flip_rate(),
-            injections_suspected=sum(any(v.injection_suspected for v in vs) for vs in self.verdicts.values()),
-        )
-
-    def failed(self) -> tuple[int, int]:
-        """How many decisions failed, and of how many."""
-        every = [verdict for verdicts in self.verdicts.values() for verdict in verdicts]
-        return sum(verdict.failure is not None for verdict in every), len(every)
+        return make_record(self._judge.identity, self._judge.repeats, self.verdicts, prevented=self._judge.prevented)
 
     @property
     def incomplete(self) -> bool:
         """Whether the budget ended the judging, or most of it failed."""
-        failed, total = self.failed()
-        return bool(self._judge.prevented) or 2 * failed > total
+        lost, total = failed(self.verdicts)
+        return bool(self._judge.prevented) or 2 * lost > total
 
     def notes(self) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
-        notes = []
-        if self._judge.prevented:
-            notes.append(f"{NOTE} budget is spent: {self._judge.prevented} decisions were not made")
-        failed, total = self.failed()
-        if failed:
-            kinds = Counter(v.failure for verdicts in self.verdicts.values() for v in verdicts if v.failure)
-            named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-            notes.append(f"{NOTE} verdict is missing on {failed} of {total} decisions ({named}): see counts and bounds")
-        suspected = sum(any(v.injection_suspected for v in found) for found in self.verdicts.values())
-        if suspected:
+        judge, before = self._judge.identity, self._before
+        notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
+        if before is not None and (before.model, before.origin) != (judge.model, judge.origin):
+            notes.append(f"{NOTE} model or address was another before: {before.model} at {before.origin}")
+        if self._unfit:
             notes.append(
-                f"{NOTE} data may speak to it: {suspected} questions hold text that speaks to the judge; look at them "
-                "before trusting them"
+                f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
-        return notes
-
-    def _flip_rate(self) -> float | None:
-        if self._judge.repeats < 2:
-            return None
-        labels: dict[tuple[str, str], set[str]] = {}
-        for question, verdicts in self.verdicts.items():
-            for verdict in verdicts:
-                if verdict.reply is not None:
-                    labels.setdefault((question, verdict.request), set()).add(_label(verdict))
-        return sum(len(found) > 1 for found in labels.values()) / len(labels) if labels else None
-
-    def _requests(self, question: EvalQuestion, response: EvalResponse) -> list[VerdictRequest]:
-        known = self.verdicts[question.id]
-        case = self._settings.case(EvalRecord(question=question, response=response, verdicts=known))
-        found: dict[str, VerdictRequest] = {}
-        for metric in self._metrics:
-            for request in metric.requests(case):
-                found.setdefault(request.name, request)
-        return list(found.values())
-
-    async def _decide(self, question: EvalQuestion, response: EvalResponse, request: VerdictRequest) -> None:
-        try:
-            for verdict in await self._judge.decide(request):
-                self.verdicts[question.id].append(verdict)
-                self._journal.verdict(question.id, verdict)
-            self._ask(question, response)
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001 - raised again where the run waits for it
-            self._error = self._error or error
+        return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
 
 
-def _by_request(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[JudgeVerdict]]:
-    found: dict[str, list[JudgeVerdict]] = {}
-    for verdict in verdicts:
-        found.setdefault(verdict.request, []).append(verdict)
-    return found
-
-
-def _request(verdict: JudgeVerdict) -> str:
-    return verdict.request
-
-
-def _label(verdict: JudgeVerdict) -> str:
-    """What a verdict decided, for telling whether repeats agree."""
-    return ",".join(sorted(_decisions(verdict.reply or {})))
-
-
-def _decisions(part: Any, item: str = "") -> Iterator[str]:
-    if isinstance(part, dict):
-        item = f"{item}.{part['id']}" if "id" in part else item
-        if "verdict" in part:
-            yield f"{item}={part['verdict']}"
-        for name, inner in part.items():
-            yield from _decisions(inner, f"{item}.{name}")
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _decisions(inner, item)
+def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:
+    """Have the caller's thread hear of something."""
+    home.call_soon_threadsafe(tell, f"{NOTE} {remark}")

@@ -22,11 +22,11 @@ from evals.errors import DatasetError
 from evals.observer import Observer
 from evals.outcomes import package_versions
 from evals.plan import Workload, check_config, load_workload
-from evals.rescoring import Saved, measure
+from evals.problems import first_problem
+from evals.rescoring import Saved, measure, saved_verdicts
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
+from evals.schemas.results import SAVED_ANSWERS
 
-SAVED_ANSWERS = "saved answers"
-"""What stands in the place of the server's profile in a run that asked no server."""
 _FIELDS = {"question_id", *EvalResponse.model_fields}
 _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "waited_ms")
 _NAMED = 5
@@ -76,7 +76,9 @@ def saved_answers(answers: Path, config: EvalConfig) -> Saved:
         *_note("without a saved answer", [record.question.id for record in records if record.response is None]),
         *_note("answered but not in the dataset, ignored", [key for key in responses if key not in known]),
     ]
-    return Saved(_new_run(answers, config, workload), records, notes)
+    new = _new_run(answers, config, workload)
+    verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
+    return Saved(new, records, notes, verdicts)
 
 
 def read_answers(path: Path) -> dict[str, EvalResponse]:
@@ -89,8 +91,10 @@ def read_answers(path: Path) -> dict[str, EvalResponse]:
     lines: dict[str, str] = {}
     for where, row in _rows(path):
         question_id = row.get("question_id")
+        if isinstance(question_id, int) and not isinstance(question_id, bool):
+            question_id = str(question_id)  # as the id in a dataset file
         if not isinstance(question_id, str) or not question_id:
-            raise DatasetError(f"{where}: `question_id` must be a text, the id of a question")
+            raise DatasetError(f"{where}: `question_id` must be a text or a whole number, the id of a question")
         if question_id in lines:
             raise DatasetError(f"{where}: question {question_id!r} is answered at {lines[question_id]} already")
         lines[question_id] = where
@@ -147,8 +151,8 @@ def _validated(fields: Mapping[str, Any], where: str) -> EvalResponse:
     try:
         return EvalResponse.model_validate(fields)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise DatasetError(f"{where}, {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+        problem = first_problem(error, EvalResponse)
+        raise DatasetError(f"{where}, {problem}", problem.hint) from error
 
 
 def _note(what: str, ids: Sequence[str]) -> list[str]:
@@ -166,7 +170,7 @@ def _new_run(answers: Path, config: EvalConfig, workload: Workload) -> EvalRun:
         datasets=[fingerprint.name for fingerprint in workload.fingerprints],
         question_count=len(workload.questions),
         eval_config=config.as_written(),
-        server=ServerRecord(url=answers.name, profile=SAVED_ANSWERS),
+        server=ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
         fingerprints=workload.fingerprints,
         seed=config.seed,
         concurrency=1,

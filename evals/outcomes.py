@@ -67,12 +67,11 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         )
     chunks = [chunk for response in responses for chunk in response.chunks or []]
     if chunks and all(chunk.chunk_id is None for chunk in chunks):
-        notes.append("no retrieved chunk has an id: the server may merge chunks of a document, or be an old one")
+        notes.append("no retrieved chunk has an id: two passages of one document may have come as one")
     if chunks and not any(chunk.text for chunk in chunks):
-        notes.append(
-            "no retrieved chunk carries text: gold is recognised by its document alone, so retrieval is of documents "
-            "(is server.map.chunks right?)"
-        )
+        named = any(chunk.document_id or chunk.document_name for chunk in chunks)
+        how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
+        notes.append(f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)")
     return notes
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from evals.errors import ConfigError, DatasetError
 from evals.jsonstream import elements
-from evals.metrics.passage import exact_match, span_f1, substring_matches
-from evals.metrics.ranking import recall_at, unit_ndcg_at
+from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
+from evals.metrics.ranking import recall_at
 
 _NAMED = 3
 _SHOWN = 80
@@ -100,7 +100,7 @@ def _measure(passages: list[str], golds: list[str], k: int) -> tuple[float, floa
         exact_match(passages, golds),
         span_f1(passages, golds),
         recall_at(matches.found_counts, len(golds), k),
-        unit_ndcg_at(matches.newly_found, [1.0] * len(golds), k),
+        passage_ndcg(matches, len(golds), k),
     )
 
 

@@ -2,20 +2,20 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from evals.config import EvalConfig, JudgeConfig
-from evals.datasets.base import LoadOptions, fingerprint
-from evals.datasets.file import read_file
+from evals.datasets.base import LoadOptions
+from evals.datasets.file import load_file
 from evals.datasets.hub import settle_hub
-from evals.datasets.registry import get_loader, list_available, parse_name
-from evals.datasets.sampling import sample
+from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError, JudgeError, UnknownNameError
-from evals.estimate import Estimate, Known, estimate_judging
+from evals.estimate import Estimate, Known, estimate_judging, planned_settings
 from evals.gates import parse_gate
+from evals.judges.address import origin_of
 from evals.judges.backends import PROVIDERS
+from evals.judges.base import Identity
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric, Need
@@ -24,7 +24,8 @@ from evals.metrics.registry import select
 from evals.observer import Observer
 from evals.pricing import judge_price
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
-from evals.scoring import ScoreSettings
+from evals.schemas.results import JudgeUsage
+from evals.scoring import ScoreSettings, check_feeds
 from evals.semantics.base import Semantics
 from evals.semantics.loading import ModelChoice, check_choice, load_semantics
 
@@ -40,8 +41,12 @@ class Workload:
     fingerprints: list[DatasetFingerprint] = field(default_factory=list)
 
 
-def check_config(config: EvalConfig) -> list[BaseMetric]:
+def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]:
     """Check all names and the judge's key, without loading or asking anything; returns the metrics.
+
+    Args:
+        config: Of the run.
+        asking: Whether the judge will be asked; a plan needs no key.
 
     Raises:
         UnknownNameError: A dataset, metric, suite or profile does not exist.
@@ -53,15 +58,17 @@ def check_config(config: EvalConfig) -> list[BaseMetric]:
     metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
+    check_feeds(config.scoring)
     for gate in config.gate:
         parse_gate(gate, [metric.name for metric in metrics])
     if config.dataset_file is None:
         for name in config.dataset_names:
-            if parse_name(name)[0] not in list_available():
-                raise UnknownNameError("dataset", parse_name(name)[0], list_available())
+            check_name(name)
     check_choice(_model_choice(config, metrics))
     if wants_judge(config, metrics):
-        _check_judge(config.judge)
+        _check_model(config.judge)
+        if asking:
+            _check_key(config.judge)
     return metrics
 
 
@@ -69,7 +76,15 @@ def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
     return RagasScore(weights=config.scoring.ragas_weights) if isinstance(metric, RagasScore) else metric
 
 
-def _check_judge(judge: JudgeConfig) -> None:
+def _check_model(judge: JudgeConfig) -> None:
+    """Stop at `name:model` where the vendor has no such model; behind another address a name may be anything."""
+    provider = PROVIDERS[judge.provider]
+    prefix, colon, _ = judge.model.partition(":")
+    if colon and not provider.imitated and origin_of(provider.address(judge.base_url)) == origin_of(provider.home):
+        raise UnknownNameError("provider of a judge", prefix, PROVIDERS)
+
+
+def _check_key(judge: JudgeConfig) -> None:
     provider = PROVIDERS[judge.provider]
     if provider.lacks_key(judge.base_url):
         name = provider.key_variables[0]
@@ -99,23 +114,68 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     provider = PROVIDERS[judge.provider]
     return LLMJudge(
         provider.make(judge.model, base_url=provider.address(judge.base_url)),
+        provider=judge.provider,
         cache=cache,
         repeats=judge.repeats,
         concurrency=judge.concurrency,
         max_cost_usd=judge.max_cost_usd,
-        price=judge_price(config.prices, provider.price_table(judge.base_url)),
+        price=_price(config),
     )
 
 
+def judge_identity(config: EvalConfig) -> Identity:
+    """Who judges, known without asking."""
+    judge = config.judge
+    address = PROVIDERS[judge.provider].address(judge.base_url)
+    return Identity(judge.model, origin_of(address), judge.provider)
+
+
 def estimate_of(
-    config: EvalConfig, metrics: Sequence[BaseMetric], workload: Workload, known: Known | None = None
+    config: EvalConfig,
+    metrics: Sequence[BaseMetric],
+    workload: Workload,
+    known: Known | None = None,
+    settings: ScoreSettings | None = None,
 ) -> Estimate | None:
     """What judging will take; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    judge = config.judge
-    price = judge_price(config.prices, PROVIDERS[judge.provider].price_table(judge.base_url))
-    return estimate_judging(metrics, workload.questions, workload.documents, config, price, known)
+    price = _price(config)
+    settings = settings or planned_settings(config, metrics)
+    return estimate_judging(metrics, workload.questions, workload.documents, config, price, settings, known=known)
+
+
+def _price(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:
+    return judge_price(config.prices, PROVIDERS[config.judge.provider].price_table(config.judge.base_url))
+
+
+async def tell_estimate(
+    config: EvalConfig,
+    metrics: Sequence[BaseMetric],
+    workload: Workload,
+    known: Known,
+    settings: ScoreSettings,
+    observer: Observer,
+    *,
+    spent_usd: float = 0.0,
+) -> None:
+    """Say what the judge will take, and whether the budget will do.
+
+    Args:
+        config: Of the run.
+        metrics: Of the run.
+        workload: What will be judged.
+        known: What is there already.
+        settings: How the run's records are scored.
+        observer: Hears of it.
+        spent_usd: What a run that goes on has spent before.
+    """
+    estimate = await asyncio.to_thread(estimate_of, config, metrics, workload, known, settings)
+    if estimate is not None:
+        observer.estimate(estimate)
+        warning = estimate.warning(config.judge.max_cost_usd, spent_usd)
+        if warning:
+            observer.note(warning)
 
 
 def make_semantics(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Semantics | None:
@@ -156,7 +216,7 @@ def load_workload(config: EvalConfig) -> Workload:
     Raises:
         DatasetError: They cannot be had or read.
     """
-    sets = [_from_file(config.dataset_file, config)] if config.dataset_file else _from_loaders(config)
+    sets = _load(config)
     workload = Workload(
         questions=[question for dataset in sets for question in dataset.questions],
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
@@ -168,32 +228,16 @@ def load_workload(config: EvalConfig) -> Workload:
     return workload
 
 
-def _from_loaders(config: EvalConfig) -> list[EvalDataset]:
+def _load(config: EvalConfig) -> list[EvalDataset]:
+    everything = LoadOptions(config.samples_per_dataset, config.seed, data_dir=config.data_dir)
+    if config.dataset_file:
+        return [load_file(config.dataset_file, everything)]
     sets = []
     for name in dict.fromkeys(config.dataset_names):
+        check_name(name)
         base, chosen = parse_name(name)
-        options = LoadOptions(config.samples_per_dataset, config.seed, chosen, config.data_dir)
-        sets.append(get_loader(base).load(options))
+        sets.append(get_loader(base).load(replace(everything, config=chosen)))
     return sets
-
-
-def _from_file(path: Path, config: EvalConfig) -> EvalDataset:
-    content = read_file(path)
-    places = sample([question.id for question in content.questions], config.samples_per_dataset, config.seed)
-    questions = [content.questions[place] for place in places]
-    return EvalDataset(
-        name=path.stem,
-        aspects=[],
-        questions=questions,
-        documents=content.documents,
-        fingerprint=DatasetFingerprint(
-            name=path.stem,
-            source=path.name,
-            questions=len(questions),
-            documents=len(content.documents),
-            sha256=fingerprint(questions),
-        ),
-    )
 
 
 def _check_unique(questions: Sequence[EvalQuestion]) -> None:

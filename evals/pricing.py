@@ -23,7 +23,8 @@ def with_prices(
     """
     table = {model: Price(price.input, price.output, "configuration") for model, price in prices.items()}
     default = table.get(str(facts.get("llm_model"))) or server_price(facts)
-    priced = CostPerQuery(table, default, _listed(facts))
+    named = str(facts.get("llm_model") or "") or None
+    priced = CostPerQuery(table, default, _listed(facts), named)
     return [priced if isinstance(metric, CostPerQuery) else metric for metric in metrics]
 
 
@@ -58,16 +59,25 @@ def judge_price(prices: Mapping[str, PriceConfig], vendor: str | None) -> Callab
         vendor: Whose prices to take from the table; None where a server of one's own judges, whose model may be called
             like a vendor's.
 
-    Prices of cached tokens differ between sources, so treat the result as an estimate; the token counts are facts.
+    A price may depend on the size of a request, so give it one call at a time. Prices of cached tokens differ between
+    sources, so treat the result as an estimate; the token counts are facts.
     """
 
     def price(model: str, usage: JudgeUsage) -> float | None:
         own = prices.get(model)
         if own is not None:
-            return (usage.input_tokens * own.input + usage.output_tokens * own.output) / 1e6
+            return _own_price(own, usage)
         return None if vendor is None else _table_price(vendor, model, usage)
 
     return price
+
+
+def _own_price(own: PriceConfig, usage: JudgeUsage) -> float:
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    new = max(0, usage.input_tokens - read - written)
+    of_cache = read * (own.input if own.cache_read is None else own.cache_read)
+    of_cache += written * (own.input if own.cache_write is None else own.cache_write)
+    return (new * own.input + of_cache + usage.output_tokens * own.output) / 1e6
 
 
 def _table_price(vendor: str, model: str, usage: JudgeUsage) -> float | None:

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
-from evals.asking import StopRule, ask_all
+from evals.asking import STOPPED, StopRule, ask_all
 from evals.client import RAGClient
+from evals.client.credentials import in_clear
 from evals.client.ingest import ingest
 from evals.collector import seldom_collecting
 from evals.conclusion import conclude
 from evals.config import EvalConfig
-from evals.embedded import embedded_server
+from evals.embedded import embedded_server, embedded_spec, not_used
 from evals.embedding import compare_texts, without_models
 from evals.errors import (
     ConfigError,
@@ -31,12 +32,14 @@ from evals.judging import NOTE, Judging
 from evals.metrics.base import BaseMetric
 from evals.observer import Observer
 from evals.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.plan import Workload, check_config, estimate_of, load_workload, make_judge, wants_judge, with_semantics
+from evals.plan import Workload, check_config, load_workload, make_judge, tell_estimate, wants_judge, with_semantics
 from evals.preflight import check_probes, corpus_listed, to_probe
+from evals.resuming import check_resumable, kept_of, with_concurrency, with_way_on
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
 from evals.sync import run_anywhere
+from evals.verdicts import Inquest
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -90,6 +93,7 @@ class EvaluationRunner:
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
         self._resume = resume
+        self._earlier: EvalRun | None = None
         self._responses: dict[str, EvalResponse] = {}
         self._metrics: list[BaseMetric] = []
         self._workload = Workload()
@@ -105,6 +109,7 @@ class EvaluationRunner:
         self._ended_early = False
         self._notes: list[str] = []
         self._warmup: list[float | None] = []
+        self._usage_limit: int | None = None
         self._snapshot: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
     async def run(self) -> EvalRun:
@@ -114,6 +119,9 @@ class EvaluationRunner:
             EvalsError: It cannot be done, or had to end early for a reason that is no answer's fault.
         """
         self._metrics = check_config(self.config)
+        if self._resume is not None:
+            self._earlier = self.store.load(self._resume)
+            check_resumable(self._earlier, self.config)
         self.store.prepare()
         async with AsyncExitStack() as stack:
             stack.enter_context(seldom_collecting())
@@ -131,7 +139,9 @@ class EvaluationRunner:
         if self.config.embedded:
             self.observer.phase("starting the embedded server")
             url = stack.enter_context(embedded_server())
-            spec = EvalConfig(server={"url": url}).server_spec()
+            spec = embedded_spec(url, self.config.server)
+            if unused := not_used(self.config.server):
+                self._note(f"the embedded server is asked and read in its own way: server.{unused[0]} is not used")
         client = RAGClient(
             spec,
             concurrency=self.config.concurrency,
@@ -139,6 +149,7 @@ class EvaluationRunner:
             rps=self.config.rps,
         )
         self._settings = replace(self._settings, citation_base=spec.citations.base)
+        self._usage_limit = usage_limit(self._metrics, spec.usage_needs_concurrency)
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()
@@ -157,6 +168,8 @@ class EvaluationRunner:
             )
         self.observer.phase(f"uploading {len(self._workload.documents)} documents")
         report = await ingest(client, self._workload.documents, progress=self.observer.progress)
+        if not report.listed:
+            self._note(f"the server does not list its documents: all {report.uploaded} were uploaded")
         if report.already_there:
             self._note(
                 f"{report.already_there} of {len(self._workload.documents)} documents were on the server already"
@@ -164,13 +177,12 @@ class EvaluationRunner:
 
     async def _tell_estimate(self) -> None:
         """Say what the judge will take, and whether the budget will do."""
-        known = Known(self._responses, self._known_verdicts)
-        estimate = await asyncio.to_thread(estimate_of, self.config, self._metrics, self._workload, known)
-        if estimate is not None and self._judge is not None:
-            self.observer.estimate(estimate)
-            warning = estimate.warning(self.config.judge.max_cost_usd, self._judge.spent_usd)
-            if warning:
-                self.observer.note(warning)
+        if (judge := self._judge) is None:
+            return
+        inquest, work = Inquest(self._metrics, self._settings, judge.identity, judge.repeats), self._workload
+        there = inquest.fitting_all(work.questions, self._responses, self._known_verdicts)
+        known, spent = Known(self._responses, there), judge.spent_usd
+        await tell_estimate(self.config, self._metrics, work, known, self._settings, self.observer, spent_usd=spent)
 
     async def _evaluate(self, client: RAGClient) -> EvalRun:
         probes = await self._choose_probes(client)
@@ -185,7 +197,7 @@ class EvaluationRunner:
                 if not earlier:
                     journal.questions(self._workload.questions)
                 if self._judge is not None:
-                    self._judging = Judging(self._judge, self._metrics, self._settings, journal)
+                    self._judging = self._make_judging(self._judge, journal)
                 await self._warm_up(client)
                 await self._ask_and_judge(client, journal, probes)
             end: dict[str, Any] | None = (await client.info())[1]
@@ -197,7 +209,7 @@ class EvaluationRunner:
             self._ended_early = True
         except JudgeError as error:
             self._notes.append(f"{NOTE} work ended early: {error.message}")
-            problem, end = _with_way_on(error, run.id, self.config), None
+            problem, end = with_way_on(error, run.id, self.config), None
             self._ended_early = True
         finally:
             self.observer.end()
@@ -214,8 +226,8 @@ class EvaluationRunner:
 
     def _begin(self, client: RAGClient) -> tuple[EvalRun, bool]:
         """The run's first state, and whether it goes on from an earlier one."""
-        if self._resume is not None:
-            return self._continue(client), True
+        if self._earlier is not None:
+            return self._continue(self._earlier, client), True
         run_id = token_hex(4)
         facts, raw = self._snapshot
         run = EvalRun(
@@ -226,7 +238,13 @@ class EvaluationRunner:
             datasets=[fingerprint.name for fingerprint in self._workload.fingerprints],
             question_count=len(self._workload.questions),
             eval_config=self.config.as_written(),
-            server=ServerRecord(url=client.url, profile=client.spec.profile, snapshot_start=raw),
+            server=ServerRecord(
+                url=client.url,
+                profile=client.spec.profile,
+                citation_base=client.spec.citations.base,
+                masked=list(in_clear(self.config.server)),
+                snapshot_start=raw,
+            ),
             fingerprints=self._workload.fingerprints,
             seed=self.config.seed,
             concurrency=self.config.concurrency,
@@ -234,25 +252,22 @@ class EvaluationRunner:
         )
         return run, False
 
-    def _continue(self, client: RAGClient) -> EvalRun:
+    def _continue(self, run: EvalRun, client: RAGClient) -> EvalRun:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
-        run = self.store.load(self._resume or "")
         same = [f.sha256 for f in run.fingerprints] == [f.sha256 for f in self._workload.fingerprints]
         if not same:
             raise ConfigError(
                 f"run {run.id} asked other questions than the datasets give now",
                 "begin a new run without --resume",
             )
-        for record in self.store.records(run):
-            if record.response is not None and record.response.error is None:
-                self._responses[record.question.id] = record.response
-                self._known_verdicts[record.question.id] = record.verdicts
-                if self._judge is not None:
-                    self._judge.spent_usd += sum(verdict.cost_usd or 0.0 for verdict in record.verdicts)
+        kept = kept_of(self.store.records(run))
+        self._responses, self._known_verdicts = kept.responses, kept.verdicts
+        if self._judge is not None:
+            self._judge.spent_usd += kept.spent_usd
         if run.config != {**dict.fromkeys(_FACTS), **self._snapshot[0]} and not self.config.embedded:
             self._note(f"the configuration of {client.url} is not what it was when the run began")
         self._note(f"resumed with {len(self._responses)} of {run.question_count} questions answered")
-        return run
+        return with_concurrency(run, self.config.concurrency, kept=len(self._responses))
 
     async def _warm_up(self, client: RAGClient) -> None:
         for question in self._workload.questions[: self.config.warmup]:
@@ -266,16 +281,23 @@ class EvaluationRunner:
         probes = to_probe(questions) if self.config.preflight else []
         return [] if probes and await corpus_listed(client, questions) else probes
 
+    def _make_judging(self, judge: LLMJudge, journal: Journal) -> Judging:
+        """The judging, which knows the answers and verdicts of a resumed run from the start: none may be lost."""
+        before = self._earlier.judge if self._earlier is not None else None
+        judging = Judging(judge, self._metrics, self._settings, journal, before=before, tell=self.observer.note)
+        for question in self._workload.questions:
+            if question.id in self._responses:
+                known = self._known_verdicts.get(question.id, [])
+                judging.take_up(question, self._responses[question.id], known)
+        return judging
+
     async def _ask_and_judge(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
         """Ask what is to be asked, and judge every answer as soon as it is there."""
         if self._judging is None:
             await self._ask(client, journal, probes)
             return
         try:
-            for question in self._workload.questions:
-                if question.id in self._responses:  # of a resumed run
-                    known = self._known_verdicts.get(question.id, [])
-                    self._judging.start(question, self._responses[question.id], known)
+            self._judging.go_on()
             await self._ask(client, journal, probes)
             self.observer.phase("waiting for the judge")
             await self._judging.finish()
@@ -333,7 +355,7 @@ class EvaluationRunner:
         settings = (
             without_models(self._settings, "interrupted before texts were compared") if interrupted else self._settings
         )
-        earlier = [note for note in run.notes if not note.startswith(NOTE)]
+        earlier = [note for note in run.notes if not note.startswith((NOTE, STOPPED))]
         start = run.server.snapshot_start
         changed = _changed(start, snapshot_end)
         finished, records = conclude(
@@ -347,7 +369,7 @@ class EvaluationRunner:
             judge=self._judging.record() if self._judging else None,
             server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
             duration_s=round(run.duration_s + time.monotonic() - started, 3),
-            notes=list(dict.fromkeys([*earlier, *self._notes, *self._closing_notes(plain, changed)])),
+            notes=list(dict.fromkeys([*earlier, *self._notes, *self._closing_notes(plain, changed, run.concurrency)])),
         )
         self.store.compact(finished, records)
         self.store.save(finished)
@@ -357,26 +379,17 @@ class EvaluationRunner:
     def _judging_incomplete(self) -> bool:
         return self._judging is not None and self._judging.incomplete
 
-    def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None) -> list[str]:
-        notes = [self._stop.reason] if self._stop.reason else []
+    def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None, concurrency: int) -> list[str]:
+        notes = [f"{STOPPED}{self._stop.reason}"] if self._stop.reason else []
         if changed:
             notes.append("the server's configuration changed during the run")
         if self._judging is not None:
             notes += self._judging.notes()
-        limit = usage_limit(self._metrics, self.config.server_spec().usage_needs_concurrency)
-        return notes + notes_on_answers(records, concurrency=self.config.concurrency, usage_limit=limit)
+        return notes + notes_on_answers(records, concurrency=concurrency, usage_limit=self._usage_limit)
 
     def _note(self, message: str) -> None:
         self._notes.append(message)
         self.observer.note(message)
-
-
-def _with_way_on(error: JudgeError, run_id: str, config: EvalConfig) -> JudgeError:
-    """The same error, which also says how to go on with what is saved."""
-    default = EvalConfig.model_fields["runs_dir"].default
-    elsewhere = "" if config.runs_dir == default else f" --runs-dir {config.runs_dir}"
-    way = f"what was answered is saved: evals eval --resume {run_id}{elsewhere}"
-    return JudgeError(error.message, f"{error.hint}; {way}" if error.hint else way)
 
 
 def _changed(start: dict[str, Any], end: dict[str, Any] | None) -> bool | None:

@@ -1,7 +1,8 @@
 """From records to the scorecard and the weighted score. The only place that decides denominators.
 
 Every number is computed from records, never from other averages: each metric walks all the questions that were
-selected, and counts each exactly once as scored, not applicable, lost to transport or lost to the judge.
+asked, and counts each exactly once as scored, not applicable, lost to transport or lost to the judge. A question that
+was selected and never asked, because the run ended before, has no results: it is in no metric's counts.
 """
 
 from collections import Counter
@@ -11,9 +12,11 @@ from math import fsum
 from statistics import fmean
 
 from evals.config import ScoringConfig
+from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
+from evals.metrics.registry import parse_metric
 from evals.schemas import (
     EvalRecord,
     EvalResponse,
@@ -104,6 +107,9 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
         bounds = (value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost]))
     if settings.worst_on_error and worst is not None:
         values += [worst] * missing["transport"]
+    one_sided = metric.one_sided(results) if values else None
+    if one_sided is not None:
+        values, bounds = [], None
     value, ci = _aggregate(metric, values, settings.confidence)
     return MetricSummary(
         name=metric.name,
@@ -118,7 +124,7 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
         ),
         ci=ci,
         bounds=bounds,
-        reason=_why_missing(results) if value is None else None,
+        reason=(one_sided or _why_missing(results)) if value is None else None,
         rules=_rules(results),
         labels=_labels(results),
         unit=metric.unit,
@@ -184,16 +190,17 @@ def _why_missing(results: Sequence[MetricResult]) -> str:
 
 
 def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
+    """How often each rule recognised a gold; a plug-in may have another use for the word."""
     total: Counter[str] = Counter()
     for result in results:
-        for rule, count in result.details.get("rules", {}).items():
-            total[rule] += count
+        rules = result.details.get("rules")
+        total.update(rules if isinstance(rules, dict) else {})
     return dict(total)
 
 
 def _labels(results: Sequence[MetricResult]) -> dict[str, int]:
-    found = Counter(result.details["label"] for result in results if "label" in result.details)
-    return dict(sorted(found.items()))
+    labels = (result.details.get("label") for result in results)
+    return dict(sorted(Counter(label for label in labels if isinstance(label, str)).items()))
 
 
 def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:
@@ -202,7 +209,7 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     score = sum of weight × objective / sum of the weights present. A run without a single answer has no score.
 
     Args:
-        scorecard: All metrics of the run.
+        scorecard: All metrics of the run. Each counts on the scale from 0 to 1 of its own range.
         config: Weights, feeds and thresholds.
         answered: How many questions were answered.
     """
@@ -211,9 +218,11 @@ def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered
     objectives: dict[str, float] = {}
     fed_by: dict[str, list[str]] = {}
     left_out: dict[str, str] = {}
-    for name in config.weights:
-        parts = _parts(scorecard, config.feeds[name], config.thresholds)
-        if parts:
+    for name, weight in config.weights.items():
+        parts = _parts(scorecard, config.feeds[name], config.thresholds) if weight else {}
+        if not weight:
+            left_out[name] = "its weight is 0"
+        elif parts:
             objectives[name] = fmean(parts.values())
             fed_by[name] = list(parts)
         else:
@@ -234,8 +243,52 @@ def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, 
         if summary.unit in thresholds:
             parts[name] = min(1.0, max(0.0, 1 - summary.value / thresholds[summary.unit]))
         else:
-            parts[name] = summary.value if summary.higher_is_better is not False else 1 - summary.value
+            share = _share(summary)
+            parts[name] = share if summary.higher_is_better is not False else 1 - share
     return parts
+
+
+def _share(summary: MetricSummary) -> float:
+    """Where in the metric's range the value lies, from 0 to 1; a sum is that of as many questions as it was made of."""
+    metric = _known_metric(summary.name)
+    value = summary.value or 0.0
+    if metric is None or metric.low is None or metric.high is None:
+        return value
+    if metric.aggregation is Aggregation.SUM:
+        value /= summary.sample_size
+    return (value - metric.low) / (metric.high - metric.low)
+
+
+def _known_metric(name: str) -> BaseMetric | None:
+    """The metric of the name; None for one of a saved run that is not installed here."""
+    try:
+        return parse_metric(name)
+    except UnknownNameError:
+        return None
+
+
+def check_feeds(config: ScoringConfig) -> None:
+    """Check that every metric that feeds an objective exists and can be brought to the scale from 0 to 1.
+
+    Raises:
+        UnknownNameError: A metric does not exist.
+        ConfigError: One has no least or no greatest value, and there is no threshold for its unit.
+    """
+    for objective, names in config.feeds.items():
+        for name in names:
+            metric = parse_metric(name)
+            if metric.unit not in config.thresholds and (metric.low is None or metric.high is None):
+                raise ConfigError(
+                    f"{name} cannot feed {objective!r}: it has no bounds, and its unit ({metric.unit}) no threshold",
+                    "feed the objective with metrics between two bounds, or such as are in dollars or milliseconds",
+                )
+
+
+def slice_scorecards(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], key: str, settings: ScoreSettings
+) -> dict[str, Scorecard]:
+    """A scorecard for each value of a key, over the records of `slice_by`."""
+    return {value: make_scorecard(metrics, part, settings) for value, part in slice_by(records, key).items()}
 
 
 def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
@@ -243,6 +296,7 @@ def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalReco
     groups: dict[str, list[EvalRecord]] = {}
     for record in records:
         value = record.question.dataset if key == "dataset" else record.question.metadata.get(key)
-        if value not in (None, ""):
-            groups.setdefault(str(value), []).append(record)
+        if value not in (None, "", []):
+            spelled = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            groups.setdefault(spelled, []).append(record)
     return dict(sorted(groups.items()))

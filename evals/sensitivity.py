@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evals.metrics.base import BaseMetric
-from evals.metrics.case import Case
-from evals.metrics.matching import MatchSettings
 from evals.schemas import EvalRecord, MetricSummary
 from evals.scoring import ScoreSettings, summarise
 
@@ -31,7 +29,7 @@ class Sensitivity:
 def by_threshold(
     records: Sequence[EvalRecord],
     metrics: Sequence[BaseMetric],
-    settings: MatchSettings,
+    settings: ScoreSettings,
     thresholds: Iterable[float] = THRESHOLDS,
 ) -> list[Sensitivity]:
     """Measure the records again with each overlap threshold; nothing is asked.
@@ -44,13 +42,14 @@ def by_threshold(
     """
     results = []
     for threshold in thresholds:
-        pairs = min(1.0, settings.overlap_pairs_threshold * threshold / settings.overlap_threshold)
-        moved = replace(settings, overlap_threshold=threshold, overlap_pairs_threshold=pairs)
-        cases = [Case(r.question, r.response, settings=moved) for r in records if r.response is not None]
+        used = settings.match
+        pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
+        match = replace(used, overlap_threshold=threshold, overlap_pairs_threshold=pairs)
+        moved = replace(settings, match=match)
+        cases = [moved.case(record) for record in records if record.response is not None]
         rules: Counter[str] = Counter()
         for case in cases:
             rules.update(case.matches.rules)
-        score = ScoreSettings(match=moved)
-        summaries = tuple(summarise(metric, [metric.score(case) for case in cases], score) for metric in metrics)
+        summaries = tuple(summarise(metric, [metric.score(case) for case in cases], moved) for metric in metrics)
         results.append(Sensitivity(threshold, summaries, dict(rules)))
     return results

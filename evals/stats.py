@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, exp, inf, lgamma, log, log1p, sqrt
+from math import ceil, comb, exp, inf, lgamma, log, log1p, sqrt
 from statistics import NormalDist, fmean, stdev
 
 Interval = tuple[float, float]
+
+_EXACT = 1000
+"""Up to here a binomial coefficient is computed in whole numbers, which takes ever longer for greater ones."""
 
 
 def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval | None:
@@ -48,8 +51,15 @@ def percentile_interval(values: Sequence[float], q: float, confidence: float = 0
     """Distribution-free interval of a percentile, from two order statistics; None where n is too small for one.
 
     The ranks are the closest that leave at most (1 - confidence)/2 in each tail of Binomial(n, q/100)
-    (Hahn & Meeker 1991, section 5.2).
+    (Hahn & Meeker 1991, section 5.2). No number of values says how far the greatest possible one is: None for q = 100.
+
+    Args:
+        values: In any order.
+        q: In (0, 100].
+        confidence: Of the interval.
     """
+    if q >= 100:
+        return None
     n = len(values)
     tail = (1 - confidence) / 2
     cumulative = _binomial_cdf(n, q / 100)
@@ -87,11 +97,20 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
         only_second: Pairs that are yes in the second sample alone.
     """
     n, few = only_first + only_second, min(only_first, only_second)
-    term = total = 1
-    for k in range(few):
-        term = term * (n - k) // (k + 1)
-        total += term
-    return min(1.0, 2 * total / (1 << n))
+    if 2 * few == n:
+        return 1.0
+    # Summed from the greatest term down, each from the one before, until they add nothing.
+    share = tail = 1.0
+    for k in range(few, 0, -1):
+        share *= k / (n - k + 1)
+        tail += share
+        if share < 1e-17 * tail:
+            break
+    if n <= _EXACT:
+        greatest = comb(n, few) / (1 << n)
+    else:
+        greatest = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(n - few + 1) - n * log(2))
+    return min(1.0, 2 * tail * greatest)
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:

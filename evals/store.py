@@ -7,23 +7,39 @@ An event is `{"type": "question" | "answer" | "verdict" | "scores" | "record", "
 last one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
 """
 
+import errno
 import json
 import os
 import re
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 
-from evals.errors import RunNotFoundError, StoreError
+from evals.errors import RunNotFoundError, StoreError, UnwritableError
+from evals.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricResult
 from evals.schemas.results import SCHEMA_VERSION
 
 _ID = re.compile(r"[a-z0-9-]+")
 _RECORDS = ".records.jsonl"
+_RESUME = "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_BLOCK = 64 * 1024
+"""Bytes that are read at a time from the end of a log."""
+
+
+class SavedRuns(NamedTuple):
+    """What a folder of runs holds."""
+
+    runs: list[EvalRun]
+    """Oldest first."""
+    unreadable: list[StoreError]
+    """Why a file with the name of a run is none that can be read, in the order of the names."""
 
 
 class RunStore:
@@ -40,14 +56,16 @@ class RunStore:
         """Make the folder and see that it can be written, before anything is asked.
 
         Raises:
-            StoreError: It cannot.
+            UnwritableError: No run can be written there.
+            StoreError: The disk is full.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
-            raise StoreError(
+            kind = StoreError if error.errno in _FULL else UnwritableError
+            raise kind(
                 f"cannot write runs to {self.folder}: {error.strerror}", "name another folder with --runs-dir"
             ) from error
 
@@ -66,7 +84,7 @@ class RunStore:
             StoreError: The disk is full or the folder cannot be written.
         """
         path = self.run_path(run)
-        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"])
+        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=_RESUME)
         return path
 
     def journal(self, run: EvalRun) -> "Journal":
@@ -76,7 +94,7 @@ class RunStore:
     def compact(self, run: EvalRun, records: Iterable[EvalRecord]) -> None:
         """Replace the event log by one record a question, whole or not at all."""
         lines = (b'{"type":"record","question_id":%b,"record":%b}\n' % (_key(r), _json(r)) for r in records)
-        write_atomically(self.records_path(run), lines)
+        write_atomically(self.records_path(run), lines, hint=_RESUME)
 
     def records(self, run: EvalRun) -> list[EvalRecord]:
         """Read the run's records, in the order in which the questions were planned.
@@ -86,15 +104,19 @@ class RunStore:
         """
         return read_records(self.records_path(run))
 
-    def list(self) -> list[EvalRun]:
-        """All saved runs, oldest first; files that are no runs are passed over."""
-        runs = []
+    def runs(self) -> list[EvalRun]:
+        """All saved runs that can be read, oldest first."""
+        return self.survey().runs
+
+    def survey(self) -> SavedRuns:
+        """All saved runs, and what is wrong with those that cannot be read."""
+        runs, unreadable = [], []
         for path in sorted(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []:
             try:
-                runs.append(EvalRun.model_validate_json(path.read_bytes()))
-            except (OSError, ValidationError):
-                continue
-        return sorted(runs, key=lambda run: run.created_at)
+                runs.append(_read_run(path))
+            except StoreError as error:
+                unreadable.append(error)
+        return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
 
     def load(self, run_id: str) -> EvalRun:
         """Read the run with this id or unique prefix of an id.
@@ -117,7 +139,9 @@ class RunStore:
 
 
 class Journal:
-    """The event log of a running evaluation: appended and flushed, so that a crash loses nothing paid for.
+    """The event log of a running evaluation: appended and flushed, so that nothing paid for is lost when evals crashes.
+
+    It is not synced to the disk at each event: what was written in the last seconds before a power cut can be lost.
 
     Args:
         path: The file; it is made where it does not exist.
@@ -129,11 +153,13 @@ class Journal:
 
     def __enter__(self) -> "Journal":
         try:
-            file = self.path.open("ab")
-            _lock(file, self.path)
-            _mend_last_line(self.path)
+            with ExitStack() as opened:
+                file = opened.enter_context(self.path.open("ab"))
+                _lock(file, self.path)
+                _mend_last_line(self.path)
+                opened.pop_all()  # from here on `__exit__` closes it
         except OSError as error:
-            raise _write_error(self.path, error) from error
+            raise _write_error(self.path, error, _RESUME) from error
         self._file = file
         return self
 
@@ -144,7 +170,7 @@ class Journal:
         try:
             file.close()  # writes what a full disk kept back, and fails again where it is still full
         except OSError as error:
-            raise _write_error(self.path, error) from error
+            raise _write_error(self.path, error, _RESUME) from error
 
     def questions(self, questions: Iterable[EvalQuestion]) -> None:
         """Log what will be asked, so that the log is complete in itself."""
@@ -170,7 +196,7 @@ class Journal:
             self._file.write(line)
             self._file.flush()
         except OSError as error:
-            raise _write_error(self.path, error) from error
+            raise _write_error(self.path, error, _RESUME) from error
 
 
 def read_records(path: Path) -> list[EvalRecord]:
@@ -184,7 +210,8 @@ def read_records(path: Path) -> list[EvalRecord]:
         try:
             _apply(event, records)
         except (KeyError, TypeError, ValidationError) as error:
-            raise StoreError(f"{path.name}, line {number}: not an event of a run ({error})") from error
+            reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
+            raise StoreError(f"{path.name}, line {number}: not an event of a run ({reason})") from error
     return [EvalRecord.model_construct(**record) for record in records.values()]
 
 
@@ -225,30 +252,67 @@ def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
 
-def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
+def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
     """Write a file beside its place, sync it to disk and rename it into place.
+
+    Args:
+        path: The file; a link is replaced.
+        parts: What it shall hold.
+        hint: The way out where it cannot be written.
 
     Raises:
         StoreError: It could not be written; the old file, if any, is as it was.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Two threads and two processes, also on two machines that share the folder, may write the same file at once.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise _write_error(path, error, hint) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write the file that a user named with --output.
+
+    A file is written whole or not at all. A link stays, and what it points to is written; a pipe or a device is written
+    as it is.
+
+    Raises:
+        StoreError: It could not be written; the old file, if any, is as it was.
+    """
+    hint = "name another file with --output, or leave it out to print"
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        target = Path(os.path.realpath(path))
+    except OSError as error:
+        raise _write_error(path, error, hint) from error
+    write_atomically(target, [data], hint=hint)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a renaming last through a power cut, where the system can sync a folder."""
+    with suppress(OSError):  # not every system can; the file itself is synced and in its place
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _read_run(path: Path) -> EvalRun:
     try:
         data = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
@@ -256,8 +320,7 @@ def _read_run(path: Path) -> EvalRun:
     try:
         return EvalRun.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise StoreError(f"{path.name} is not a run: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
@@ -273,24 +336,35 @@ def _lock(file: BinaryIO, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        file.close()
         raise StoreError(f"another process is writing {path.name}", "wait until it has ended") from error
 
 
 def _mend_last_line(path: Path) -> None:
     """Cut a torn last line, and end one that lacks only its end, so that appending does not weld two lines into one."""
-    if not path.exists():
-        return
-    data = path.read_bytes()
-    start = data.rfind(b"\n", 0, -1) + 1
-    try:
-        json.loads(data[start:] or b"{}")
-    except ValueError:
-        os.truncate(path, start)
-        return
-    if data and not data.endswith(b"\n"):
-        with path.open("ab") as file:
+    with path.open("rb+") as file:
+        start = _start_of_last_line(file)
+        file.seek(start)
+        line = file.read()
+        try:
+            json.loads(line or b"{}")
+        except ValueError:
+            file.truncate(start)
+            return
+        if line and not line.endswith(b"\n"):
             file.write(b"\n")
+
+
+def _start_of_last_line(file: BinaryIO) -> int:
+    """Where the last line begins, ended or not; read from the end, for a log may be larger than the memory."""
+    end = max(0, file.seek(0, os.SEEK_END) - 1)  # a line's own end begins no other line
+    while end > 0:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def _event(kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
@@ -310,8 +384,5 @@ def _key(record: EvalRecord) -> bytes:
     return _quoted(record.question.id)
 
 
-def _write_error(path: Path, error: OSError) -> StoreError:
-    return StoreError(
-        f"cannot write {path}: {error.strerror or error}",
-        "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there",
-    )
+def _write_error(path: Path, error: OSError, hint: str | None) -> StoreError:
+    return StoreError(f"cannot write {path}: {error.strerror or error}", hint)

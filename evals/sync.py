@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_SWITCH_S = 0.0005
+"""How long a thread may keep the others from running while a `SideLoop` is at work."""
 
 
 def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
@@ -48,7 +50,30 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     return results[0]
 
 
-_SWITCH_S = 0.0005
+class _ShortTurns:
+    """Threads take turns more often while anybody wants it, and as before after the last one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before_s = 0.0
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._before_s = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before_s, _SWITCH_S))
+            self._users += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                sys.setswitchinterval(self._before_s)
+
+
+_short_turns = _ShortTurns()
+"""One for the process, as the interval is."""
 
 
 class SideLoop:
@@ -59,8 +84,7 @@ class SideLoop:
     """
 
     def __init__(self, name: str) -> None:
-        self._interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._interval, _SWITCH_S))
+        _short_turns.begin()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
@@ -78,4 +102,4 @@ class SideLoop:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        sys.setswitchinterval(self._interval)
+        _short_turns.end()

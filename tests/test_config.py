@@ -1,5 +1,6 @@
 """The configuration: keys, short forms, layers and defaults."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.client.spec import DEFAULT_URL
-from evals.config import DatasetName, EvalConfig
+from evals.config import DatasetName, EvalConfig, ScoringConfig
 from evals.errors import ConfigError, UnknownNameError
 
 WriteYaml = Callable[[str], Path]
@@ -36,14 +37,14 @@ def write(tmp_path: Path) -> WriteYaml:
     [
         ({"datset": "golden"}, "datset", "datasets"),
         ({"rag_server_ulr": "x"}, "rag_server_ulr", "rag_server_url"),
-        ({"match": {"overlap_treshold": 0.5}}, "overlap_treshold", "overlap_threshold"),
-        ({"judge": {"modle": "m"}}, "modle", "model"),
-        ({"scoring": {"wieghts": {}}}, "wieghts", "weights"),
-        ({"prices": {"m": {"inptu": 1, "input": 1, "output": 1}}}, "inptu", "input"),
+        ({"match": {"overlap_treshold": 0.5}}, "match.overlap_treshold", "overlap_threshold"),
+        ({"judge": {"modle": "m"}}, "judge.modle", "model"),
+        ({"scoring": {"wieghts": {}}}, "scoring.wieghts", "weights"),
+        ({"prices": {"m": {"inptu": 1, "output": 1}}}, "prices.m.inptu", "input"),
     ],
 )
 def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: str, nearest: str) -> None:
-    """A typing error is answered with the key of the same place that was probably meant."""
+    """A typing error is told with its section, and answered with the key of the same place that was probably meant."""
     with pytest.raises(UnknownNameError, match=f"unknown configuration key '{name}'") as caught:
         EvalConfig.build(keys)
     assert f"did you mean '{nearest}'?" in (caught.value.hint or "")
@@ -67,12 +68,13 @@ def test_an_unknown_key_says_the_nearest_beside_it(keys: dict[str, Any], name: s
         ({"server": "http://h", "rag_server_url": "http://i"}, "server"),
         ({"judge": 5}, "judge"),
         ({"scoring": {"weights": {"accuracy": -0.1}}}, "scoring.weights"),
-        ({"scoring": {"weights": {"accuracy": 0.0}}}, "scoring.weights"),
-        ({"scoring": {"weights": {}}}, "scoring.weights"),
+        ({"scoring": {"weights": dict.fromkeys(ScoringConfig().weights, 0.0)}}, "scoring.weights: .*positive"),
         ({"scoring": {"weights": {"accuracy": float("nan")}}}, "scoring.weights.accuracy"),
         ({"scoring": {"ragas_weights": {"speed": 1.0}}}, "scoring.ragas_weights: .*no part of ragas_score"),
-        ({"scoring": {"ragas_weights": {"ragas_faithfulness": -1.0}}}, "scoring.ragas_weights: .*negative"),
+        ({"scoring": {"ragas_weights": {"ragas_faithfulness": -1.0}}}, "scoring.ragas_weights.ragas_faithfulness"),
         ({"scoring": {"weights": {"speed": 1.0}}}, "scoring: .*'speed'"),
+        ({"scoring": {"feeds": {"speed": ["latency_p95"]}}}, "scoring: objective without a weight: 'speed'"),
+        ({"scoring": {"thresholds": {"EUR": 1.0}}}, "scoring.thresholds: .*'EUR'; units are: USD, ms"),
         ({"scoring": {"thresholds": {"USD": 0}}}, "scoring.thresholds.USD"),
         ({"scoring": {"thresholds": {"ms": -1}}}, "scoring.thresholds.ms"),
     ],
@@ -83,6 +85,29 @@ def test_a_wrong_value_is_told_by_its_key(keys: dict[str, Any], place: str) -> N
     with pytest.raises(ConfigError, match=f"configuration: {place}") as caught:
         EvalConfig.build(keys)
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"samples_per_dataset": -1}, {"judge": {"modle": "m"}}, {"datset": "golden"}, {"match": {"rule": "magic"}}],
+    ids=str,
+)
+def test_the_constructor_raises_what_a_file_does(keys: dict[str, Any]) -> None:
+    """From Python a wrong value is the same error as in a file, and not one of the library that checks it."""
+    with pytest.raises(ConfigError) as built:
+        EvalConfig.build(keys)
+    with pytest.raises(type(built.value)) as made:
+        EvalConfig(**keys)
+    assert (made.value.message, made.value.hint) == (built.value.message, built.value.hint)
+
+
+def test_a_configuration_can_be_copied_and_checked_again() -> None:
+    """What pydantic offers for a record works."""
+    config = EvalConfig(judge=False, seed=7)  # type: ignore[arg-type]
+    assert EvalConfig.model_validate(config) is config
+    assert EvalConfig.model_validate_json(config.model_dump_json()) == config
+    assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301 - our own bytes
+    assert config.model_copy(update={"seed": 8}).seed == 8
 
 
 @pytest.mark.parametrize("url", ["http://h:1", "https://u@h/p"])
@@ -160,6 +185,17 @@ def test_metrics_replace_the_default_suite_and_add_to_a_named_one(keys: dict[str
     assert EvalConfig.build(keys).suite_names == suites
 
 
+@pytest.mark.parametrize("key", ["datasets", "suite", "metrics"])
+def test_names_may_be_a_text_with_commas(key: str) -> None:
+    """In a file as behind a flag."""
+    assert getattr(EvalConfig.build({key: "one, two,"}), key) == ["one", "two"]
+
+
+def test_a_gate_may_be_a_single_condition() -> None:
+    """Who has one needs no list, and no comma parts it."""
+    assert EvalConfig.build({"gate": "recall_at_5>=0.8"}).gate == ["recall_at_5>=0.8"]
+
+
 def test_what_is_stored_keeps_the_variables_as_written(write: WriteYaml, monkeypatch: pytest.MonkeyPatch) -> None:
     """A secret of the environment never comes into a run's file."""
     monkeypatch.setenv("RAG_TOKEN", "s3cret")
@@ -176,6 +212,17 @@ def test_what_is_stored_gives_the_same_configuration_again() -> None:
     )
     again = EvalConfig.build(config.as_written())
     assert again.as_written() == config.as_written()
+
+
+def test_what_a_table_of_the_score_does_not_name_keeps_its_default() -> None:
+    """In weights, feeds and thresholds alike, so that changing one objective does not drop the others."""
+    scoring = EvalConfig.build(
+        {"scoring": {"weights": {"latency": 0}, "feeds": {"retrieval": ["recall_at_20"]}, "thresholds": {"ms": 500}}}
+    ).scoring
+    default = ScoringConfig()
+    assert scoring.weights == {**default.weights, "latency": 0}
+    assert scoring.feeds == {**default.feeds, "retrieval": ["recall_at_20"]}
+    assert scoring.thresholds == {**default.thresholds, "ms": 500}
 
 
 def test_the_default_weights_are_those_of_the_objectives() -> None:

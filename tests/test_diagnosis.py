@@ -16,6 +16,7 @@ from evals.schemas import (
     ResponseError,
     RetrievedChunk,
 )
+from evals.scoring import ScoreSettings
 
 REFUSAL = "I don't have enough information to answer that."
 
@@ -85,9 +86,10 @@ def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
         record("ga", cited=[1]),
         record("a", golds="", answer=REFUSAL),
         record(chunks=None),
+        record("g", answer=None),
         EvalRecord(question=EvalQuestion(question="Who?")),
     ],
-    ids=["found", "found at rank 5", "cited", "rightly abstained", "no chunks said", "not asked"],
+    ids=["found", "found at rank 5", "cited", "rightly abstained", "no chunks said", "retrieved only", "not asked"],
 )
 def test_what_is_right_or_unknown_is_no_finding(good: EvalRecord) -> None:
     """A record without fault, or of which nothing is known, is passed over."""
@@ -101,6 +103,14 @@ def test_an_abstention_without_gold_blames_the_retriever() -> None:
     assert finding.explanation.startswith("abstained: ")
 
 
+@pytest.mark.parametrize("answer", [REFUSAL, ""])
+def test_an_abstention_on_what_can_be_answered_is_a_fault_whatever_was_retrieved(answer: str) -> None:
+    """Nobody knows what was retrieved, but there is an expected answer, and none was given."""
+    question = EvalQuestion(id="q", question="What is the excess?", expected_answer="$604")
+    (finding,) = diagnose([EvalRecord(question=question, response=EvalResponse(answer=answer))])
+    assert (finding.fault, finding.explanation) == (Fault.ABSTAINED, "abstained, though it can be answered")
+
+
 def test_the_ranks_of_the_gold_are_told() -> None:
     """A finding says at which ranks the gold stands."""
     assert [finding.hit_ranks for finding in diagnose([record("agbh", golds="ghi")])] == [(2, 4)]
@@ -109,7 +119,7 @@ def test_the_ranks_of_the_gold_are_told() -> None:
 @pytest.mark.parametrize(("base", "faults"), [(0, []), (1, [Fault.WRONG_CITATION])])
 def test_citations_are_counted_from_the_servers_base(base: int, faults: list[Fault]) -> None:
     """Index 0 is the first chunk where the server counts from zero, and points nowhere where it counts from one."""
-    findings = diagnose([record("ga", cited=[0])], citation_base=base)
+    findings = diagnose([record("ga", cited=[0])], ScoreSettings(citation_base=base))
     assert [finding.fault for finding in findings] == faults
 
 

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from evals import embedded
-from evals.embedded import embedded_server
+from evals.client.profile import resolve_spec
+from evals.embedded import embedded_server, embedded_spec, not_used
 from evals.errors import ServerUnreachableError
 
 
@@ -71,6 +72,19 @@ def test_it_ends_when_the_body_of_the_context_raises(children: list["subprocess.
     with pytest.raises(KeyError, match="ours"), embedded_server():
         raise KeyError("ours")
     assert children[0].poll() is not None
+
+
+def test_the_keys_of_the_configuration_hold_for_it_but_not_how_another_server_is_asked() -> None:
+    """Limits and headers are laid over it; the URL, the question and the mapping are its own."""
+    other = {"url": "http://other", "profile": "nowhere.yml", "ask": {"path": "/chat"}, "map": {"answer": "text"}}
+    spec = embedded_spec(
+        "http://127.0.0.1:1", {**other, "timeout_s": 7, "headers": {"X-A": "b"}, "upload": {"batch": 3}}
+    )
+    assert (spec.timeout_s, spec.headers, spec.upload and spec.upload.batch) == (7, {"X-A": "b"}, 3)
+    assert spec == resolve_spec(
+        {"url": "http://127.0.0.1:1", "timeout_s": 7, "headers": {"X-A": "b"}, "upload": {"batch": 3}}
+    )
+    assert not_used(other) == ["ask", "map"]
 
 
 @pytest.mark.parametrize(

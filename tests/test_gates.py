@@ -99,3 +99,19 @@ def test_the_weighted_score_can_be_a_gate(run: EvalRun) -> None:
 def test_all_gates_that_fail_are_told(run: EvalRun) -> None:
     """One message for each, in the order of the gates."""
     assert len(failed_gates(run, ["mrr>=0.9", "score>=0.9", "mrr>=0.1"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("recall_at_20>=0.5", "add --metrics recall_at_20"),
+        ("recall_at_K>=0.5", "such as recall_at_5"),
+        ("mrr=>0.5", "there are >= <= > < =="),
+    ],
+)
+def test_a_gate_that_cannot_be_says_the_way_out(text: str, words: str) -> None:
+    """A metric that exists but is not computed is no unknown one; K stands for a number; all signs are named."""
+    with pytest.raises(ConfigError) as caught:
+        parse_gate(text, ["mrr", "recall_at_10"])
+    assert words in (caught.value.hint or "")
+    assert "unknown" not in caught.value.message

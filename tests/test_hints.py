@@ -34,6 +34,18 @@ def card(values: dict[str, float | None]) -> Scorecard:
         ({"keyword_coverage": 0.9, "answer_completeness": 0.9}, ["all_high"]),
         ({"keyword_coverage": 0.9, "answer_completeness": 0.9, "number_match": None}, ["all_high"]),
         ({"keyword_coverage": 0.9, "answer_completeness": 0.9, "number_match": 0.6}, []),
+        (
+            {"keyword_coverage": 0.9, "answer_completeness": 0.9, "exact_match": 0, "source_citation_quality": 0},
+            ["right_in_other_words", "sources_unnamed"],
+        ),
+        (
+            {"keyword_coverage": 0.9, "answer_completeness": 0.9, "answer_relevancy": 0.2},
+            ["right_but_beside_the_question"],
+        ),
+        (
+            {"keyword_coverage": 0.9, "answer_completeness": 0.9, "context_precision": 0.2},
+            ["right_among_useless_passages"],
+        ),
         ({}, []),
     ],
 )
@@ -59,3 +71,13 @@ def test_a_hint_can_apply_and_says_something(hint: Hint) -> None:
     assert hint in applying(card(met))
     assert hint.text.endswith(".")
     assert "\n" not in hint.text
+
+
+@pytest.mark.parametrize("hint", [hint for hint in all_hints() if hint.name != "all_high"], ids=lambda hint: hint.name)
+def test_no_fault_is_hinted_at_beside_the_praise_of_all(hint: Hint) -> None:
+    """That all sides hold up covers the sides that other hints look at."""
+    best = dict.fromkeys({c.metric for each in all_hints() for c in (*each.when, *each.where_measured)}, 1.0)
+    shown = {c.metric: 1.0 if c.sign.startswith(">") else c.limit - 0.01 for c in hint.when}
+    names = [each.name for each in applying(card({**best, **shown}))]
+    assert hint.name in names
+    assert "all_high" not in names

@@ -1,5 +1,7 @@
 """Tests of paired differences: against scipy, against published cases, and at their edges."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -122,3 +124,18 @@ def test_false_alarms_stay_below_their_rate() -> None:
         percentile_alarms += found is not None and found[1] < 0.05
     assert t_alarms / rounds < 0.1
     assert percentile_alarms / rounds < 0.1
+
+
+@pytest.mark.parametrize(("b", "c"), [(500, 501), (499, 501), (40_000, 41_000), (50_000, 50_000), (5, 200_000)])
+def test_mcnemar_of_many_pairs_equals_the_binomial_test_of_scipy(b: int, c: int) -> None:
+    """Beyond what is computed in whole numbers too, and at once."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    start = process_time()
+    found = mcnemar_p(b, c)
+    assert process_time() - start < 0.5
+    assert found == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=1e-7, abs=1e-300)
+
+
+def test_the_greatest_values_of_two_runs_are_not_compared() -> None:
+    """A percentile of 100 has no interval, so that nothing can be said of a difference."""
+    assert paired_percentile_difference([1.0] * 100, [2.0] * 100, 100) is None

@@ -81,11 +81,11 @@ def test_bm25_over_the_corpus_gives_the_block(
 
 
 def test_the_gold_passages_themselves_score_1(folder: Path, tests: list[dict[str, Any]], tmp_path: Path) -> None:
-    """Whoever retrieves the gold has every number at its best; a gold inside another takes a rank and gains nothing."""
+    """Whoever retrieves the gold has all but nDCG at its best: a gold inside another takes a rank and gains nothing."""
     path = tmp_path / "oracle.json"
     rows = [{"query": t["query"], "retrieved_passages": [s["answer"] for s in t["snippets"]]} for t in tests]
     path.write_text(json.dumps(rows), encoding="utf-8")
     found = score_predictions(path, folder / "privacy_qa.json", k=50)
     assert (found.exact_match, found.span_f1, found.recall) == pytest.approx((1, 1, 1))
-    assert 0.999 < found.ndcg <= 1
+    assert 0.99 < found.ndcg < 1
     assert (found.num_examples, found.notes) == (194, [])

@@ -53,6 +53,56 @@ def test_an_unknown_name_says_the_nearest(
     assert nearest in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("look", [check_config, load_workload])
+def test_a_config_of_a_dataset_that_has_none_is_told(
+    config: Callable[..., EvalConfig], look: Callable[[EvalConfig], object]
+) -> None:
+    """The golden set is whole: another name behind it would silently mean the same."""
+    with pytest.raises(ConfigError, match="'golden' has no configs, and 'golden:foo' names one") as caught:
+        look(config(datasets=["golden:foo"]))
+    assert caught.value.hint == "write 'golden'"
+
+
+@pytest.mark.parametrize("asking", [True, False], ids=["run", "plan"])
+@pytest.mark.parametrize(("model", "provider"), [("foo:bar", "foo"), ("opneai:gpt-5.4-mini", "opneai")])
+def test_a_provider_that_does_not_exist_is_told(
+    config: Callable[..., EvalConfig], model: str, provider: str, asking: bool
+) -> None:
+    """No judge of the default provider is called like that; its key need not be there to see it."""
+    with pytest.raises(UnknownNameError, match=f"unknown provider of a judge '{provider}'") as caught:
+        check_config(config(judge={"model": model}), asking=asking)
+    assert "known: anthropic, openai" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        {"model": "openai:qwen3:8b", "base_url": "http://127.0.0.1:9/v1"},
+        {"provider": "openai", "model": "qwen3:8b", "base_url": "http://127.0.0.1:9/v1"},
+        {"model": "anthropic.claude-v1:0", "base_url": "http://127.0.0.1:9"},
+        {"model": "foo:bar", "enabled": False},
+    ],
+    ids=lambda judge: judge["model"],
+)
+def test_a_model_may_have_a_colon_in_its_name(config: Callable[..., EvalConfig], judge: dict[str, Any]) -> None:
+    """That of another provider, or one behind a gateway, or one that is not asked."""
+    assert check_config(config(judge=judge), asking=False)
+
+
+def test_a_plan_needs_no_key_of_the_judge(config: Callable[..., EvalConfig]) -> None:
+    """What it would cost is asked before one has a key."""
+    judged = config(judge=True)
+    assert [metric.name for metric in check_config(judged, asking=False)]
+    with pytest.raises(JudgeError):
+        check_config(judged)
+
+
+def test_a_metric_that_feeds_an_objective_must_exist(config: Callable[..., EvalConfig]) -> None:
+    """A misspelt one would feed nothing without a word."""
+    with pytest.raises(UnknownNameError, match="'recal_at_5'"):
+        check_config(config(scoring={"feeds": {"retrieval": ["recal_at_5"]}}))
+
+
 def test_what_is_checked_is_what_is_computed(config: Callable[..., EvalConfig]) -> None:
     """The metrics come back in the order asked for, any K among them."""
     assert [metric.name for metric in check_config(config(metrics=["recall_at_20", "mrr"]))] == ["recall_at_20", "mrr"]
@@ -136,3 +186,14 @@ def test_a_missing_file_is_an_error_of_ours(config: Callable[..., EvalConfig], t
     """The message names the file."""
     with pytest.raises(EvalsError, match=r"cannot read .*none\.csv"):
         load_workload(config(dataset_file=tmp_path / "none.csv"))
+
+
+def test_what_has_no_greatest_value_feeds_nothing_without_a_threshold(
+    config: Callable[..., EvalConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not be brought to the scale from 0 to 1; milliseconds can, for they have a threshold."""
+    feeds = {"latency": ["latency_p95"]}
+    assert check_config(config(scoring={"feeds": feeds}))
+    monkeypatch.setattr("evals.metrics.performance.LatencyP95.unit", "furlongs")
+    with pytest.raises(ConfigError, match=r"latency_p95 cannot feed 'latency'.*furlongs"):
+        check_config(config(scoring={"feeds": feeds}))

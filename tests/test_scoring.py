@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evals.diagnosis import diagnose
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.case import Case
 from evals.metrics.performance import LatencyP50
@@ -23,6 +24,7 @@ from evals.schemas import (
     ResponseError,
     RetrievedChunk,
 )
+from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
 from evals.scoring import ScoreSettings, make_scorecard, score_records, slice_by, summarise
 from evals.stats import percentile, t_interval, wilson
 
@@ -128,6 +130,33 @@ def record_of(kind: str, number: int = 0, **metadata: object) -> EvalRecord:
         error = ResponseError(kind="timeout" if kind == "timeout" else "connect", message="gone")
         response = EvalResponse(error=error, latency_ms=5_000.0)
     return EvalRecord(question=question, response=None if kind == "not asked" else response)
+
+
+def test_what_no_judge_looked_at_has_no_value_even_where_lost_questions_count_as_worst() -> None:
+    """A question without an answer is the server's fault; that there was no judge is not."""
+    lost = EvalResponse(error=ResponseError(kind="timeout", message="120 s"))
+    question = EvalQuestion(question="Who?", expected_answer="Kings.")
+    records = [EvalRecord(question=question, response=response) for response in (lost, EvalResponse(answer="Kings."))]
+    metrics = select(["core", "qa"], [])
+    card = make_scorecard(metrics, score_records(metrics, records, WORST), WORST)
+    for name in ("faithfulness", "answer_correctness", "answer_relevancy", "gptscore", "sentence_coverage"):
+        summary = card.get(name)
+        assert summary is not None
+        assert (summary.value, summary.counts.transport) == (None, 0), name
+
+
+def test_hits_alone_do_not_make_a_factual_match() -> None:
+    """Without a judge the misses of fuzzy match are undecided, and a mean over the hits is always 1."""
+    question = EvalQuestion(question="Who?", expected_answer="Kings ruled.")
+    records = [
+        EvalRecord(question=question, response=EvalResponse(answer=answer))
+        for answer in ("Kings ruled.", "Monarchs were in charge.")
+    ]
+    metrics = select([], ["factual_match", "fuzzy_match"])
+    factual, fuzzy = make_scorecard(metrics, score_records(metrics, records, ScoreSettings()), ScoreSettings()).metrics
+    assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
+    assert "1 answers that fuzzy_match does not find" in (factual.reason or "")
+    assert fuzzy.value == 0.5
 
 
 @pytest.mark.parametrize(
@@ -298,3 +327,28 @@ def test_a_count_has_the_interval_of_its_rate_times_the_questions() -> None:
     found = summarise(Count(), results, ScoreSettings())
     low, high = wilson(3, 4) or (0, 0)
     assert (found.value, found.ci) == (3.0, (4 * low, 4 * high))
+
+
+@pytest.mark.parametrize("name", ["rules", "label", "needs_verification", "hit_ranks", "facts", "cannot_calculate"])
+def test_a_fact_may_have_any_name(name: str) -> None:
+    """What a dataset calls its facts means nothing to the scorecard or the diagnosis."""
+    fact = Fact(name=name, any=["yes"])
+    checks: list[Check] = [
+        FactsCheck(kind="facts", facts=[fact]),
+        CalculationCheck(kind="calculation", facts=[fact], answer=name),
+        ListCheck(kind="list", name=name, items=[ListItem(name=name, any=["yes"])]),
+    ]
+    metrics = select([], ["fact_score", "is_correct", "rules_coverage"])
+    record = EvalRecord(question=EvalQuestion(question="q", checks=checks), response=EvalResponse(answer="Yes."))
+    records = score_records(metrics, [record], ScoreSettings())
+    card = make_scorecard(metrics, records, ScoreSettings())
+    assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
+    assert diagnose(records) == []
+    assert records[0].scores[0].details["facts"] == {name: True}
+
+
+def test_a_metric_of_ones_own_may_say_rules_and_label_in_its_details() -> None:
+    """A plug-in that means something else by these words does not end the run."""
+    result = Quality().result(1.0, rules=["a"], label={"b": 1})
+    found = summarise(Quality(), [result, Quality().result(1.0, rules={"text": 2}, label="A")], ScoreSettings())
+    assert (found.rules, found.labels) == ({"text": 2}, {"A": 1})

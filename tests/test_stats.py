@@ -192,3 +192,12 @@ def test_the_interval_of_the_median_holds_the_median(values: list[float]) -> Non
 def test_the_interval_of_a_constant_percentile_is_the_constant() -> None:
     """Values without spread have an interval without width."""
     assert percentile_interval([3.0] * 100, 50) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000])
+def test_the_greatest_possible_value_has_no_interval(n: int) -> None:
+    """However many values there are, the next may be greater than all: a percentile of 100 is only what was seen."""
+    values = list(range(n))
+    assert percentile(values, 100) == n - 1
+    assert percentile_interval(values, 100) is None
+    assert percentile_interval([*values, *values] * 4000, 99.9) is not None

@@ -77,9 +77,12 @@ def test_nothing_at_all_gives_no_score() -> None:
     assert (found.score, found.objectives, found.weights) == (None, {}, {})
 
 
-def test_weights_of_zero_alone_give_no_score() -> None:
-    """Where only objectives without weight are fed, there is nothing to divide by."""
-    config = ScoringConfig(weights={"accuracy": 1.0, "retrieval": 0.0})
+def test_a_weight_of_zero_leaves_an_objective_out() -> None:
+    """It is named among those left out; where nothing else is fed there is no score."""
+    config = ScoringConfig(weights={"retrieval": 0.0})
+    found = make_weighted_score(scorecard(mrr=0.5, faithfulness=0.9), config)
+    assert found.score == pytest.approx(0.9)
+    assert found.left_out["retrieval"] == "its weight is 0"
     assert make_weighted_score(scorecard(mrr=0.5), config).score is None
 
 
@@ -131,3 +134,28 @@ def test_the_score_lies_between_its_objectives(values: dict[str, float | None], 
     assert set(found.objectives) | set(found.left_out) == set(ScoringConfig().weights)
     if found.score is not None:
         assert min(found.objectives.values()) - 1e-9 <= found.score <= max(found.objectives.values()) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "objective"),
+    [
+        ("ragas_score", 60.0, 0.6),
+        ("factual_accuracy_percentage", 100.0, 1.0),
+        ("correct_answers_count", 3.0, 0.75),
+        ("wrong_answers_count", 3.0, 0.25),
+        ("a_plugins_own", 0.4, 0.4),
+    ],
+)
+def test_a_metric_counts_on_the_scale_of_its_range(metric: str, value: float, objective: float) -> None:
+    """Percent are parts of a hundred, answers parts of those that were counted; neither makes a score of 60."""
+    summary = MetricSummary(
+        name=metric,
+        value=value,
+        group=MetricGroup.GENERATION,
+        sample_size=4,
+        counts=MetricCounts(scored=4),
+        unit="percent",
+        higher_is_better=not metric.startswith("wrong"),
+    )
+    config = ScoringConfig(weights={"own": 1.0}, feeds={"own": [metric]})
+    assert make_weighted_score(Scorecard(metrics=[summary]), config).score == pytest.approx(objective)

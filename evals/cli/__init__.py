@@ -36,7 +36,7 @@ RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of save
 JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
 JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
-JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API: http://127.0.0.1:11434/v1")]
+JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
 
@@ -72,7 +72,7 @@ def eval_command(
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
     dry_run: DryRun = False,
-    gate: Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'recall_at_5>=0.8'; repeatable")] = None,
+    gate: Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
 ) -> None:
@@ -141,7 +141,7 @@ def runs_command(runs_dir: RunsDir = None) -> None:
 @app.command("show")
 def show_command(
     run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
-    failures: Annotated[int, typer.Option(help="How many failures to show")] = 5,
+    failures: Annotated[int | None, typer.Option(min=0, help="How many failures to show (5)")] = None,
     question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
     by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
@@ -264,8 +264,9 @@ def serve_command(
 
 def main() -> None:
     """Run the command line; exit codes are those of `evals.errors`."""
-    from evals.cli.exits import run
-    from evals.cli.streams import replace_what_cannot_be_printed
+    from evals.cli.exits import end_like_ctrl_c, run
+    from evals.cli.streams import prepare_streams
 
-    replace_what_cannot_be_printed()
+    prepare_streams()
+    end_like_ctrl_c()
     raise SystemExit(run(app))

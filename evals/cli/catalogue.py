@@ -8,9 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.console import console
+from evals.cli.names import names_of
 from evals.client.profile import DEFAULT_PROFILE, list_profiles
 from evals.datasets.registry import get_loader, list_available
-from evals.errors import ConfigError
+from evals.errors import ConfigError, DatasetError
+from evals.formatting import arrow
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.describe import facts, over_a_run, value_range
 from evals.metrics.judged import judge_calls
@@ -23,6 +25,8 @@ _IN_PARAGRAPH = re.compile(r"(?<=\S)\n(?![\s\-*=]|(?:Formula|Range|Reference)\b)
 
 _ALL_COLUMNS = 110
 """The list of metrics leaves out columns on a console narrower than this."""
+_WITH_NEEDS = 72
+"""Below this there is no room for what a metric needs either."""
 
 
 def list_datasets() -> None:
@@ -30,7 +34,11 @@ def list_datasets() -> None:
     table = Table("dataset", "what it is, what it measures, where its rows come from", box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for name in list_available():
-        loader = get_loader(name)
+        try:
+            loader = get_loader(name)
+        except DatasetError as error:  # a plug-in that is broken hides no other dataset
+            table.add_row(name, f"{error.message}; {error.hint}", style="yellow")
+            continue
         for label, text in (
             (name, loader.description),
             ("", f"measures {', '.join(loader.aspects)}"),
@@ -63,9 +71,9 @@ def list_metrics(suites: str | None = None) -> None:
     Raises:
         UnknownNameError: There is no such suite.
     """
-    chosen = metrics_of(_names(suites) if suites is not None else ["all"])
+    chosen = metrics_of(names_of(suites, "--suite") if suites is not None else ["all"])
     out = console()
-    out.print(_metric_table(chosen, narrow=out.width < _ALL_COLUMNS))
+    out.print(_metric_table(chosen, out.width))
     out.print(
         "\n↑ higher is better, ↓ lower is better; n: the number of questions; calls: of a judge, for one question."
     )
@@ -73,7 +81,7 @@ def list_metrics(suites: str | None = None) -> None:
     out.print("K is any positive number: recall_at_20. `evals metrics NAME` explains one.")
 
 
-def _metric_table(chosen: Sequence[type[BaseMetric]], *, narrow: bool) -> Table:
+def _metric_table(chosen: Sequence[type[BaseMetric]], width: int) -> Table:
     """A row for each metric under the name of its group; a narrow table leaves out what --suite and NAME tell."""
     columns: dict[str, Callable[[type[BaseMetric]], str]] = {
         "metric": lambda cls: cls.pattern(),
@@ -83,8 +91,10 @@ def _metric_table(chosen: Sequence[type[BaseMetric]], *, narrow: bool) -> Table:
         "calls": lambda cls: str(cls.judge_calls),
         "needs": lambda cls: ", ".join(need.short for need in Need if need in cls.needs and need is not Need.JUDGE),
     }
-    if narrow:
+    if width < _ALL_COLUMNS:
         del columns["suites"], columns["over a run"]
+    if width < _WITH_NEEDS:
+        del columns["needs"]
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in columns:
         table.add_column(title, no_wrap=title != "needs", justify="right" if title == "calls" else "left")
@@ -99,18 +109,13 @@ def _metric_table(chosen: Sequence[type[BaseMetric]], *, narrow: bool) -> Table:
 
 def _calls_by_suite(wanted: str | None) -> str:
     """What each of the suites asks of a judge on its own."""
-    names = _names(wanted) if wanted is not None else suite_names()
+    names = names_of(wanted, "--suite") if wanted is not None else suite_names()
     return ", ".join(f"{name} {judge_calls(metrics_of([name]))}" for name in names)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
-
-
 def _range(cls: type[BaseMetric]) -> str:
-    arrow = {True: "↑", False: "↓", None: ""}[cls.higher_is_better]
     unit = {"ratio": "", "percent": "%"}.get(cls.unit, cls.unit)
-    return " ".join(part for part in (value_range(cls, questions="n"), unit, arrow) if part)
+    return " ".join(part for part in (value_range(cls, questions="n"), unit, arrow(cls.higher_is_better)) if part)
 
 
 def explain_metric(name: str) -> None:
@@ -119,7 +124,9 @@ def explain_metric(name: str) -> None:
     Raises:
         UnknownNameError: There is no such metric.
     """
-    metric = next((cls for cls in metric_classes() if cls.pattern() == name), None) or type(parse_metric(name))
+    metric = next((cls for cls in metric_classes() if cls.pattern().lower() == name.lower()), None) or type(
+        parse_metric(name)
+    )
     out = console()
     out.print(metric.pattern(), style="bold")
     out.print(_IN_PARAGRAPH.sub(" ", inspect.cleandoc(metric.__doc__ or "")))

@@ -4,20 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.console import clean, number
+from evals.cli.console import clean, fits
 from evals.cli.pareto_report import print_pareto
 from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange
+from evals.formatting import arrow, interval_end, number
 
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
-_ARROWS = {True: "↑", False: "↓", None: " "}
 _STYLES = {"better": "green", "worse": "red", "changed": "yellow"}
-_UNBOUNDED = 10_000
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
@@ -62,7 +60,7 @@ def _print_pairs(out: Console, comparison: Comparison) -> None:
     table.add_column("B is", no_wrap=True)
     for pair in comparison.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
-    if _fits(out, table):
+    if fits(out, table):
         out.print(table)
     else:
         for pair in comparison.pairs:
@@ -73,7 +71,7 @@ def _print_pairs(out: Console, comparison: Comparison) -> None:
 
 def _cells(pair: MetricPair) -> list[str]:
     return [
-        f"{pair.name} {_ARROWS[pair.higher_is_better]}",
+        f"{pair.name} {arrow(pair.higher_is_better)}".rstrip(),
         number(pair.first, pair.unit),
         number(pair.last, pair.unit),
         _signed(pair.difference, pair.unit),
@@ -92,16 +90,17 @@ def _print_stacked(out: Console, pair: MetricPair) -> None:
 
 def _signed(difference: float, unit: str) -> str:
     """A difference with its sign; equal values have none."""
-    if difference == 0:
-        return number(0.0, unit)
-    return ("+" if difference > 0 else "−") + number(abs(difference), unit)
+    return _sign(difference) + number(abs(difference), unit)
+
+
+def _sign(difference: float) -> str:
+    return "+" if difference > 0 else "−" if difference < 0 else ""
 
 
 def _interval(pair: MetricPair) -> str:
     if pair.interval is None:
         return "–"
-    low, high = (_signed(end, pair.unit) for end in pair.interval)
-    return f"{low} … {high}"
+    return " … ".join(_sign(end) + interval_end(abs(end), pair.unit) for end in pair.interval)
 
 
 def _probability(value: float | None) -> str:
@@ -125,7 +124,7 @@ def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> 
         cells = [number(value, row.unit) for value in row.values]
         style = _STYLES.get(pair.verdict) if pair else None
         table.add_row(_title(row), *cells, str(row.n), pair.verdict if pair else "–", style=style)
-    if _fits(out, table):
+    if fits(out, table):
         out.print(table)
     else:
         for row in comparison.metrics:
@@ -150,12 +149,7 @@ def _print_reasons(out: Console, comparison: Comparison) -> None:
 
 
 def _title(row: MetricRow) -> str:
-    return f"{row.name} {_ARROWS[row.higher_is_better]}"
-
-
-def _fits(out: Console, table: RenderableType) -> bool:
-    """Whether the table has room without a cell being cut."""
-    return Measurement.get(out, out.options.update_width(_UNBOUNDED), table).maximum <= out.width
+    return f"{row.name} {arrow(row.higher_is_better)}".rstrip()
 
 
 def _print_sum(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from evals.cli.console import console
-from evals.client.redaction import public_url
+from evals.client.credentials import public_url
 from evals.config import EvalConfig
 from evals.estimate import Estimate
 from evals.metrics.base import BaseMetric, Need
@@ -22,7 +22,7 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     Raises:
         EvalsError: It could not be done.
     """
-    metrics = check_config(config)
+    metrics = check_config(config, asking=False)
     workload = load_workload(config)
     estimate = estimate_of(config, metrics, workload)
     plan: dict[str, Any] = {
@@ -55,7 +55,7 @@ def describe_measuring(saved: Saved, config: EvalConfig, *, as_json: bool) -> No
     Raises:
         EvalsError: It could not be done.
     """
-    metrics = check_config(config)
+    metrics = check_config(config, asking=False)
     estimate = estimate_saved(saved, metrics, config)
     answered = sum(record.response is not None and record.response.error is None for record in saved.records)
     plan: dict[str, Any] = {

@@ -4,20 +4,26 @@ import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from evals.cli.console import console
 from evals.cli.dry_run import describe_asking
-from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
+from evals.cli.names import names_of
+from evals.cli.outcome import raise_for, way_on, what_is_undone
 from evals.cli.progress import Terminal
-from evals.cli.report import print_findings, print_run, print_slices
+from evals.cli.report import print_findings, print_run
+from evals.cli.slices import print_slices
 from evals.cli.streams import print_json
-from evals.client.redaction import MASK, public_url
+from evals.cli.ways import command
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
 from evals.observer import Observer
-from evals.offline import SAVED_ANSWERS
+from evals.problems import problems_of
+from evals.resuming import MAY_CHANGE, resumed_config
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store import RunStore
@@ -63,7 +69,7 @@ class EvalFlags:
         given = {key: value for key, value in asdict(self).items() if value is not None and value != []}
         for key, value in given.items():
             if value == "" or (isinstance(value, Path) and str(value) == "."):
-                raise ConfigError(f"--{key.replace('_', '-')} is empty", "leave the flag out, or give it a value")
+                raise ConfigError(f"{_flag(key)} is empty", "leave the flag out, or give it a value")
         _refuse_contradictions(given)
         result: dict[str, Any] = {}
         for key, value in given.items():
@@ -72,6 +78,9 @@ class EvalFlags:
             for part in path[:-1]:
                 target = target.setdefault(part, {})
             target[path[-1]] = convert(value) if convert else value
+        if given.keys() & _CHOOSE_JUDGE:
+            result["judge"].setdefault("enabled", True)  # whoever names a judge wants one
+        _check_alone(given, result)
         return result
 
 
@@ -79,11 +88,31 @@ def _refuse_contradictions(given: Mapping[str, Any]) -> None:
     """Flags of which one would silently win over the other."""
     for one, other in (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets")):
         if given.get(one) and given.get(other):
-            raise ConfigError(f"--{one.replace('_', '-')} and --{other.replace('_', '-')} exclude each other")
+            raise ConfigError(f"{_flag(one)} and {_flag(other)} exclude each other")
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _check_alone(given: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later."""
+    try:
+        EvalConfig.build(result)
+    except ConfigError as error:
+        if not isinstance(error.__cause__, ValidationError):
+            return
+        wrong = {problem.key: problem.what for problem in problems_of(error.__cause__, EvalConfig)}
+        for name in given:
+            what = wrong.get(_key_of(name))
+            if what:
+                raise ConfigError(f"{_flag(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
+
+
+def _key_of(name: str) -> str:
+    """The key of the configuration that a flag gives."""
+    return ".".join(_KEYS.get(name, ((name,), None))[0])
+
+
+def _flag(name: str, value: object = None) -> str:
+    """The flag as it was written: that of a judge that is switched off is --no-judge."""
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def _count(samples: int) -> int | None:
@@ -98,14 +127,15 @@ def _seconds(value: float) -> float:
     return value
 
 
+_CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_repeats"}
 _KEYS: dict[str, tuple[tuple[str, ...], Any]] = {
-    "datasets": (("datasets",), _names),
+    "datasets": (("datasets",), partial(names_of, flag="--datasets")),
     "samples": (("samples_per_dataset",), _count),
     "rag_url": (("server", "url"), None),
     "profile": (("server", "profile"), None),
     "timeout": (("server", "timeout_s"), _seconds),
-    "suite": (("suite",), _names),
-    "metrics": (("metrics",), _names),
+    "suite": (("suite",), partial(names_of, flag="--suite")),
+    "metrics": (("metrics",), partial(names_of, flag="--metrics")),
     "match": (("match", "rule"), None),
     "judge": (("judge", "enabled"), None),
     "judge_model": (("judge", "model"), None),
@@ -149,52 +179,34 @@ def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
         return RunInterruptedError("interrupted before anything was asked")
     return RunInterruptedError(
         "interrupted; what was answered is saved",
-        f"go on with: evals eval --resume {runner.run_id}{_elsewhere(runner.config)}",
+        f"go on with: {command(f'eval --resume {runner.run_id}', runner.config.runs_dir)}",
     )
 
 
 def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
     """The configuration of a saved run; flags may change how it is asked, not what."""
-    changed = {key for key, value in asdict(flags).items() if value not in (None, [])}
-    free = {"concurrency", "rps", "timeout", "runs_dir", "max_error_rate", "max_cost", "gate", "rag_url", "preflight"}
-    if changed - free:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(changed - free))
+    changed = {name: value for name, value in asdict(flags).items() if value not in (None, [])}
+    refused = sorted(name for name in changed if _key_of(name) not in MAY_CHANGE | {"server.url"})
+    if refused:
+        names = ", ".join(_flag(name, changed[name]) for name in refused)
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
     run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
-    if run.server.profile == SAVED_ANSWERS:
-        raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
-    if flags.rag_url is not None and public_url(flags.rag_url).rstrip("/") != run.server.url.rstrip("/"):
-        raise ConfigError(
-            f"run {run.id} asked {run.server.url}, not {public_url(flags.rag_url)}",
-            "answers of two servers do not make one run: begin a new one",
-        )
-    if MASK in str(run.eval_config.get("server")):
-        raise ConfigError(
-            f"run {run.id} was given a credential in clear, which is not saved",
-            "write it as ${NAME} in the configuration; for this run, begin a new one",
-        )
-    return EvalConfig.build(run.eval_config, flags.overrides())
+    return resumed_config(run, flags.overrides())
 
 
 def _print(run: EvalRun, config: EvalConfig) -> None:
     store = RunStore(config.runs_dir)
     out = console()
     records = store.records(run)
-    print_findings(out, records, run, limit=_FAILURES_SHOWN)
+    print_findings(out, records, run, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
     print_run(out, run)
     if len(run.datasets) > 1:
-        print_slices(out, records, run, "dataset")
+        print_slices(out, records, run, "dataset", config.runs_dir)
     out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
-    out.print(f"question by question: evals show {run.id}{_elsewhere(config)}")
-
-
-def _elsewhere(config: EvalConfig) -> str:
-    default = EvalConfig.model_fields["runs_dir"].default
-    return "" if config.runs_dir == default else f" --runs-dir {config.runs_dir}"
+    out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)
 
 
 def _raise_for(run: EvalRun, config: EvalConfig) -> None:
-    again = f"evals eval --resume {run.id}{_elsewhere(config)}"
-    judged = only_judging_is_undone(run)
-    hint = f"go on with: {again} (--max-cost for more money)" if judged else f"when the server is well again: {again}"
-    raise_for(run, config.gate, why=what_is_undone(run), hint=hint)
+    records = [] if run.status == "complete" else RunStore(config.runs_dir).records(run)
+    hint = way_on(run, records, config.runs_dir)
+    raise_for(run, config.gate, why=what_is_undone(run, records), hint=hint)

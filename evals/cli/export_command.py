@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from evals.cli.output import check_output
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import UnknownNameError
 from evals.export import FORMATS, export_run, write_export
@@ -16,10 +17,13 @@ def export(run_id: str, *, form: str, output: Path | None, runs_dir: Path | None
     Raises:
         UnknownNameError: There is no such format.
         RunNotFoundError: There is no such run.
-        StoreError: The file cannot be written.
+        UnwritableError: No file can be written there.
+        StoreError: The file could not be written.
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
+    if output is not None:
+        check_output(output)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     text = export_run(run, store.records(run), form)

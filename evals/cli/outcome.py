@@ -1,11 +1,23 @@
 """How a command that made a run ends: one rule for all of them."""
 
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
 
+from evals.asking import STOPPED
+from evals.cli.ways import command
+from evals.config import EvalConfig
 from evals.errors import GateFailedError, RunIncompleteError
+from evals.formatting import one_line
 from evals.gates import failed_gates
-from evals.judging import NOTE
-from evals.schemas import EvalRun
+from evals.judging import BUDGET, MISSING, NOTE
+from evals.schemas import EvalRecord, EvalRun, ResponseError
+
+_CAUSE = 120
+"""Characters of what a server said."""
+_PASSING = frozenset({408, 425, 429})
+"""Statuses below 500 that may be gone when asked later."""
 
 
 def raise_for(run: EvalRun, gates: Sequence[str], *, why: str, hint: str) -> None:
@@ -29,16 +41,73 @@ def raise_for(run: EvalRun, gates: Sequence[str], *, why: str, hint: str) -> Non
 
 
 def only_judging_is_undone(run: EvalRun) -> bool:
-    """Whether every question has its answer, so that it is the judge who did not finish."""
-    return run.status != "complete" and not run.error_count and not run.outcomes.not_asked
+    """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
+    default = EvalConfig.model_fields["max_error_rate"].default
+    allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
+    return run.status == "partial" and not run.outcomes.not_asked and run.error_count <= allowed
 
 
-def what_is_undone(run: EvalRun) -> str:
-    """What a run that is not complete lacks, and why."""
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
-    reason = kinds or "; ".join(run.notes) or "interrupted"
+def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+    """What a run that is not complete lacks, and why, as far as it is known."""
     if only_judging_is_undone(run):
-        return "; ".join(note for note in run.notes if note.startswith(NOTE)) or reason
+        ends = (BUDGET, MISSING, f"{NOTE} work ended early")
+        return "; ".join(note for note in run.notes if note.startswith(ends)) or "the judge did not finish"
     asked = run.outcomes.answered + run.error_count
-    not_asked = f", {run.outcomes.not_asked} were not asked" if run.outcomes.not_asked else ""
-    return f"{run.error_count} of {asked} questions brought no answer{not_asked} ({reason})"
+    stopped = [note.removeprefix(STOPPED) for note in run.notes if note.startswith(STOPPED)]
+    parts = []
+    if run.error_count:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
+        cause = _main_cause(records)
+        said = f"; such as {one_line(cause.message, _CAUSE)}" if cause and not stopped else ""
+        parts.append(f"{run.error_count} of {asked} questions brought no answer ({kinds}{said})")
+    if run.outcomes.not_asked:
+        parts.append(f"{run.outcomes.not_asked} of {run.question_count} questions were not asked")
+    return "; ".join([", ".join(parts) or "it was ended early", *stopped])
+
+
+def way_on(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+    """What to do about a run of `eval` that is not complete."""
+    again = command(f"eval --resume {run.id}", runs_dir)
+    if only_judging_is_undone(run):
+        return _way_on_judging(run, again, runs_dir)
+    cause = _main_cause(records)
+    if cause is None or _may_pass(cause):
+        return f"when the server is well again: {again}"
+    if cause.status in {401, 403}:
+        way = "set server.headers, for example a bearer token (docs/profiles.md)"
+    elif cause.kind == "malformed":
+        way = mend_the_mapping(run, records, runs_dir)
+    else:
+        way = "waiting does not help: mend server.ask (docs/profiles.md has its keys)"
+    mended = f"; where the server itself is mended, go on with: {again}" if run.outcomes.answered else ""
+    return f"{way}, and begin a new run{mended}"
+
+
+def mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+    """What to do where answers were not found in what the server sent."""
+    errors = ((record.question.id, record.response.error) for record in records if record.response is not None)
+    example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
+    shown = command(f"show {run.id} --question {quote(example)}", runs_dir)
+    return f"see what the server sent with {shown}; mend server.map (docs/profiles.md has its keys)"
+
+
+def _way_on_judging(run: EvalRun, again: str, runs_dir: Path | None) -> str:
+    if any(note.startswith(BUDGET) for note in run.notes):
+        return f"go on with: {again} (--max-cost for more money)"
+    kind, _ = max(run.outcomes.judge.items(), key=lambda pair: pair[1], default=("transport", 0))
+    if kind == "transport":
+        return f"when the judge can be reached again: {again}"
+    return f"try again: {again}; or another judge: {command(f'rescore {run.id} --judge-model NAME', runs_dir)}"
+
+
+def _main_cause(records: Sequence[EvalRecord]) -> ResponseError | None:
+    """The error that most questions ended with, the first of its kind."""
+    errors = [record.response.error for record in records if record.response is not None and record.response.error]
+    kinds = Counter((error.kind, error.status) for error in errors)
+    return max(errors, key=lambda error: kinds[error.kind, error.status], default=None)
+
+
+def _may_pass(error: ResponseError) -> bool:
+    if error.kind == "status" and error.status is not None:
+        return error.status >= 500 or error.status in _PASSING
+    return error.kind in {"timeout", "connect", "not_ok"}

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from evals.cli.console import clean, number
+from evals.cli.console import clean
 from evals.compare import ParetoReport
+from evals.formatting import number
 
 
 def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> None:

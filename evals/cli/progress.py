@@ -5,7 +5,7 @@ import time
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from evals.cli.console import console
+from evals.cli.console import clean, console
 from evals.estimate import Estimate
 from evals.observer import Observer
 from evals.schemas import EvalQuestion, EvalResponse
@@ -25,14 +25,14 @@ class Terminal(Observer):
         self._started = self._last_line = 0.0
 
     def phase(self, message: str) -> None:
-        self._console.print(f"· {message}", style="dim")
+        self._console.print(clean(f"· {message}"), style="dim")
 
     def progress(self, done: int, total: int) -> None:
         if done == total or self._time_for_a_line():
             self._console.print(f"  {done}/{total}", style="dim")
 
     def note(self, message: str) -> None:
-        self._console.print(f"! {message}", style="yellow")
+        self._console.print(clean(f"! {message}"), style="yellow")
 
     def estimate(self, estimate: Estimate) -> None:
         self.phase(f"the judge will take {estimate}")

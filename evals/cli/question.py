@@ -3,14 +3,16 @@
 from rich.console import Console
 from rich.text import Text
 
-from evals.cli.console import clean, number
-from evals.cli.report import citation_base, match_settings
+from evals.cli.console import clean
+from evals.formatting import counted, number, place_of
 from evals.metrics.case import Case
-from evals.metrics.registry import parse_metric
+from evals.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun
 
 _DETAILS = 1000
 """Characters of a metric's details: what a check found and what is missing, but no whole passages."""
+_BODY = 2000
+"""Characters of a body in which no answer was found: enough to see how it is built."""
 
 
 def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
@@ -20,16 +22,20 @@ def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
     out.print(Text.assemble("question  ", clean(question.question)))
     out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
     for gold in question.gold_passages:
-        where = " § ".join(part for part in (gold.document_id, gold.section) if part) or "gold"
-        out.print(Text.assemble("gold      ", clean(where), ": ", clean(gold.text)))
+        where = " § ".join(part for part in (gold.document_id, gold.section) if part)
+        out.print(Text.assemble("gold      ", clean(f"{where}: " if where else ""), clean(gold.text)))
     if response is None:
         out.print("not asked")
         return
     if response.error is not None:
-        out.print(clean(f"no answer after {response.attempts} attempts: {response.error.message}"), style="red")
+        out.print(
+            clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red"
+        )
+        if response.error.kind == "malformed" and response.raw:
+            out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
     out.print(Text.assemble("answer    ", clean(response.answer or "–")))
-    _print_chunks(out, Case(question, response, record.verdicts, match_settings(run), citation_base(run)))
-    _print_scores(out, record)
+    _print_chunks(out, score_settings(run).case(record))
+    _print_scores(out, record, run)
 
 
 def _print_chunks(out: Console, case: Case) -> None:
@@ -37,18 +43,23 @@ def _print_chunks(out: Console, case: Case) -> None:
     for place, chunk in enumerate(case.response.chunks or []):
         golds = case.matches.by_chunk[place]
         marks = "".join(("✓" if golds else " ", "c" if place in cited else " "))
-        name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
         rules = f" [{', '.join(sorted(set(golds.values())))}]" if golds else ""
-        where = f"{name} § {chunk.section}" if chunk.section else name
-        out.print(Text.assemble(f"{marks} {place + 1:>3}    ", clean(where), rules, ": ", clean(chunk.text or "")))
+        out.print(
+            Text.assemble(f"{marks} {place + 1:>3}    ", clean(place_of(chunk)), rules, ": ", clean(chunk.text or ""))
+        )
+    if case.response.chunks:
+        out.print("✓ holds gold, by the rule in brackets; c is cited by the answer", style="dim")
 
 
-def _print_scores(out: Console, record: EvalRecord) -> None:
+def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
+    units = {summary.name: summary.unit for summary in run.scorecard.metrics}
     for score in record.scores:
-        unit = parse_metric(score.name).unit
+        unit = units.get(score.name, "ratio")
         value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
         out.print(Text.assemble(f"{score.name:<32}", clean(value)))
-        details = ", ".join(f"{key} {_spelled(value)}" for key, value in score.details.items() if _is_plain(value))
+        facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
+        pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
+        details = ", ".join(f"{key} {_spelled(value)}" for key, value in pairs if _is_plain(value))
         if details:
             out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
 

@@ -1,21 +1,22 @@
-"""A run on the terminal: its head, score and notes, its failures, its slices."""
+"""A run on the terminal: its head, score and notes, and its failures."""
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.console import clean, number
+from evals.cli.console import clean
 from evals.cli.scorecard import scorecard_lines
-from evals.config import EvalConfig
+from evals.cli.ways import command
 from evals.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.formatting import number, one_line, place_of
 from evals.hints import applying
-from evals.metrics.matching import MatchSettings
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring import ScoreSettings, slice_by, summarise
+from evals.run_settings import score_settings, scoring_config
+from evals.schemas import EvalRecord, EvalRun
 from evals.sensitivity import by_threshold
 
 _CHUNKS_SHOWN = 3
@@ -44,8 +45,7 @@ def _head(run: EvalRun) -> Text:
     if outcomes.citations is not None:
         parts.append(f"{outcomes.citations} citations ({outcomes.invalid_citations} invalid)")
     model = run.config.get("llm_model")
-    text = Text()
-    text.append(f"\n{run.name}", style="bold")
+    text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
@@ -55,14 +55,16 @@ def _head(run: EvalRun) -> Text:
 def _print_weighted(out: Console, run: EvalRun) -> None:
     weighted = run.weighted_score
     if weighted.score is None:
-        out.print("\nweighted score: – (nothing feeds it)")
+        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
+        out.print(f"\nweighted score: – ({reason})")
     else:
         parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
         out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
-        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(_feeds(run).get(name, fed))]
+        feeds = scoring_config(run).feeds
+        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(feeds.get(name, fed))]
         for name in partly:
             out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
-    if weighted.left_out:
+    if weighted.left_out and weighted.score is not None:
         out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
 
 
@@ -72,10 +74,13 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     if judge is None:
         return
     cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    if judge.cost_usd is not None and judge.unpriced:
+        cost = f"at least {cost}, as {judge.unpriced} calls have no known cost"
     if judge.cost_per_query_usd:
         cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
     parts = [f"{judge.calls} calls", f"{judge.cached} from the cache"]
     parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
+    parts += [f"{judge.prevented} decisions beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
@@ -87,14 +92,11 @@ def print_hints(out: Console, run: EvalRun) -> None:
         out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
 
 
-def _feeds(run: EvalRun) -> dict[str, list[str]]:
-    feeds: dict[str, list[str]] = run.eval_config.get("scoring", {}).get("feeds", {})
-    return feeds
-
-
-def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, limit: int) -> None:
+def print_findings(
+    out: Console, records: Sequence[EvalRecord], run: EvalRun, *, limit: int, runs_dir: Path | None
+) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
-    findings = diagnose(records, match_settings(run), citation_base=citation_base(run))
+    findings = diagnose(records, score_settings(run))
     if not findings or limit <= 0:
         return
     out.print(f"\n{len(findings)} of {len(records)} questions have a fault", style="bold")
@@ -103,10 +105,11 @@ def print_findings(out: Console, records: Sequence[EvalRecord], run: EvalRun, li
     for finding in in_turn(findings)[:limit]:
         print_finding(out, finding)
     if len(findings) > limit:
-        out.print(f"… and {len(findings) - limit} more: evals show {run.id} --failures {len(findings)}", style="dim")
+        all_of_them = command(f"show {run.id} --failures {len(findings)}", runs_dir)
+        out.print(f"… and {len(findings) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
 
 
-def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
+def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun, runs_dir: Path | None) -> None:
     """List the answers of which fuzzy match and judge disagree."""
     disputed = [record for record in records if needs_verification(record)]
     if not disputed:
@@ -115,8 +118,9 @@ def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun
     for record in disputed:
         expected = clean(record.question.expected_answer or "", 80)
         answer = clean(record.response.answer or "" if record.response else "", 80)
-        out.print(Text.assemble(f"  {record.question.id}: ", answer, ("  expected: ", "dim"), expected))
-    out.print(f"a sheet to fill in: evals export --run-id {run.id} --format review", style="dim")
+        out.print(Text.assemble("  ", clean(record.question.id), ": ", answer, ("  expected: ", "dim"), expected))
+    sheet = command(f"export --run-id {run.id} --format review", runs_dir)
+    out.print(f"a sheet to fill in: {sheet}", style="dim", soft_wrap=True)
 
 
 def print_finding(out: Console, finding: Finding) -> None:
@@ -133,52 +137,21 @@ def print_finding(out: Console, finding: Finding) -> None:
     out.print(Text.assemble("  answer    ", clean(response.answer or "", 300)))
     for rank, chunk in enumerate((response.chunks or [])[:_CHUNKS_SHOWN], start=1):
         mark = "✓" if rank in finding.hit_ranks else " "
-        name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
-        where = f"{name} § {chunk.section}" if chunk.section else name
-        line = Text.assemble(f"  {mark} {rank:>2}      ", clean(where, 60), ": ", clean(chunk.text or "", 120))
+        line = Text.assemble(
+            f"  {mark} {rank:>2}      ", clean(place_of(chunk), 60), ": ", clean(chunk.text or "", 120)
+        )
         out.print(line, style="dim")
-
-
-def match_settings(run: EvalRun) -> MatchSettings:
-    """How the run recognised gold."""
-    return MatchSettings(**run.eval_config.get("match", {}))
-
-
-def citation_base(run: EvalRun) -> int:
-    """The number of the first chunk in the server's citations."""
-    return EvalConfig.build(run.eval_config).server_spec().citations.base
-
-
-def print_slices(out: Console, records: Sequence[EvalRecord], run: EvalRun, key: str) -> None:
-    """Print each metric for each value of a key."""
-    groups = slice_by(records, key)
-    settings = ScoreSettings(match=match_settings(run), confidence=run.eval_config.get("confidence", 0.95))
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column(f"by {key}", no_wrap=True)
-    for value, members in groups.items():
-        table.add_column(f"{value} (n={len(members)})", justify="right")
-    for summary in run.scorecard.metrics:
-        metric = parse_metric(summary.name)
-        cells = []
-        for members in groups.values():
-            results = [score for record in members for score in record.scores if score.name == summary.name]
-            part = summarise(metric, results, settings)
-            cells.append(_with_interval(part))
-        if any(cell != "–" for cell in cells):
-            table.add_row(f"  {summary.name}", *cells)
-    out.print()
-    out.print(table)
 
 
 def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
-    settings = match_settings(run)
+    settings = score_settings(run)
     names = ("recall_at_5", "precision_at_5")
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in ("overlap threshold", *names, "golds recognised by rule"):
         table.add_column(title, justify="left" if title.startswith("golds") else "right")
     for row in by_threshold(records, [parse_metric(name) for name in names], settings):
-        mark = " (used)" if row.threshold == settings.overlap_threshold else ""
+        mark = " (used)" if row.threshold == settings.match.overlap_threshold else ""
         values = (number(summary.value, summary.unit) for summary in row.summaries)
         rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
         table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
@@ -186,11 +159,3 @@ def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun)
     out.print(table)
     golds = sum(len(record.question.gold_passages) for record in records if record.response is not None)
     out.print(f"of {golds} gold passages; the other rules do not depend on the threshold", style="dim")
-
-
-def _with_interval(summary: MetricSummary) -> str:
-    """A value with its interval, short enough for a column; of ratios only, whose scale is known."""
-    value = number(summary.value, summary.unit)
-    if summary.ci is None or summary.unit != "ratio":
-        return value
-    return f"{value} ({summary.ci[0]:.2f}–{summary.ci[1]:.2f})"

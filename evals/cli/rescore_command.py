@@ -1,20 +1,24 @@
 """`evals rescore`."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from evals.cli.console import console
 from evals.cli.dry_run import describe_measuring
 from evals.cli.eval_command import EvalFlags
-from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
+from evals.cli.outcome import mend_the_mapping, only_judging_is_undone, raise_for, what_is_undone
 from evals.cli.progress import Terminal
 from evals.cli.report import print_run
 from evals.cli.streams import print_json
-from evals.client.profile import read_yaml
+from evals.cli.ways import command
 from evals.config import EvalConfig
+from evals.layers import read_yaml
 from evals.observer import Observer
+from evals.rescore_config import rescore_config
 from evals.rescoring import rescore, saved_run
-from evals.schemas import EvalRun
+from evals.schemas import EvalRecord, EvalRun
+from evals.schemas.results import SAVED_ANSWERS
 from evals.store import RunStore
 
 
@@ -26,13 +30,10 @@ def rescore_run(
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    runs_dir = flags.runs_dir or EvalConfig().runs_dir
+    layers = [*([read_yaml(config, "configuration")] if config else []), flags.overrides()]
+    runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
     source = RunStore(runs_dir).load(run_id)
-    base = {key: value for key, value in source.eval_config.items() if key not in {"name", "gate"}}
-    if flags.suite is None and flags.metrics is not None:
-        base.pop("suite", None)
-    layers = [base, *([read_yaml(config, "configuration")] if config else []), flags.overrides()]
-    settings = EvalConfig.build(*layers, {"runs_dir": runs_dir})
+    settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=remap)
     if dry_run:
         describe_measuring(saved_run(source, settings, remap=remap), settings, as_json=as_json)
         return
@@ -44,12 +45,17 @@ def rescore_run(
         out = console()
         print_run(out, run)
         out.print(f"saved to {RunStore(runs_dir).run_path(run)}", soft_wrap=True)
-    raise_for(run, settings.gate, why=what_is_undone(run), hint=_way_out(run, source, remap=remap))
+    records = [] if run.status == "complete" else RunStore(runs_dir).records(run)
+    hint = _way_out(run, records, source, runs_dir, remap=remap)
+    raise_for(run, settings.gate, why=what_is_undone(run, records), hint=hint)
 
 
-def _way_out(run: EvalRun, source: EvalRun, *, remap: bool) -> str:
+def _way_out(run: EvalRun, records: Sequence[EvalRecord], source: EvalRun, runs_dir: Path, *, remap: bool) -> str:
     if only_judging_is_undone(run):
-        return f"what was judged is in the cache: begin again with evals rescore {source.id}"
+        again = command(f"rescore {source.id}", runs_dir)
+        return f"what was judged is kept in run {run.id}, and is not paid for again: begin again with {again}"
     if remap and run.outcomes.transport.get("malformed"):
-        return f"see what the server sent with evals show {run.id}, and mend server.map: docs/profiles.md has its keys"
-    return f"the saved run lacks these answers too: evals eval --resume {source.id} asks for them"
+        return mend_the_mapping(run, records, runs_dir)
+    if source.server.profile == SAVED_ANSWERS:
+        return "the saved answers lack these too: complete their file and score it again with `evals score`"
+    return f"the saved run lacks these answers too: {command(f'eval --resume {source.id}', runs_dir)} asks for them"

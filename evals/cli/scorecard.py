@@ -6,7 +6,9 @@ from textwrap import wrap
 
 from rich.text import Text
 
-from evals.cli.console import arrow, clean, interval, number
+from evals.cli.console import clean
+from evals.formatting import arrow, bounds, interval, lost, number
+from evals.run_settings import confidence
 from evals.schemas import EvalRun, MetricSummary
 
 _INDENT = "  "
@@ -32,7 +34,7 @@ def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
         group: [_row(summary) for name in names if (summary := run.scorecard.get(name)) is not None]
         for group, names in run.scorecard.by_group.items()
     }
-    head = ("metric", "value", f"{run.eval_config.get('confidence', 0.95):.0%} interval", "n")
+    head = ("metric", "value", f"{confidence(run):.0%} interval", "n")
     every = [head, *(row.cells for rows in groups.values() for row in rows)]
     widths = [max(len(cells[column]) for cells in every) for column in range(len(head))]
     fits = sum(widths) + len(_GAP) * (len(head) - 1) <= width
@@ -45,13 +47,11 @@ def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
 
 
 def _row(summary: MetricSummary) -> _Row:
-    lost = summary.counts.transport + summary.counts.judge
-    remarks = [f"{lost} lost"] if lost else []
-    remarks += [summary.reason] if summary.reason else []
+    remarks = [remark for remark in (lost(summary), summary.reason) if remark]
     remarks += [" ".join(f"{label} {count}" for label, count in summary.labels.items())] if summary.labels else []
     if summary.bounds is not None and summary.value is not None:
-        remarks.append("with them {} … {}".format(*(number(b, summary.unit) for b in sorted(summary.bounds))))
-    name = f"{_INDENT}{summary.name} {arrow(summary)}".rstrip()
+        remarks.append(f"with them {bounds(summary)}")
+    name = f"{_INDENT}{summary.name} {arrow(summary.higher_is_better)}".rstrip()
     cells = (name, number(summary.value, summary.unit), interval(summary), str(summary.sample_size))
     return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None)
 

@@ -5,9 +5,9 @@ import sys
 
 
 def serve(host: str, port: int, corpus: str) -> None:
-    """Become the reference server; it is never imported by the rest, so it is started like any other program."""
-    arguments = ["--host", host, "--port", str(port), "--corpus", corpus]
-    print(
-        f"reference server on http://{host}:{port}, corpus {corpus}; stop it with Ctrl-C", file=sys.stderr, flush=True
-    )
+    """Become the reference server; it is never imported by the rest, so it is started like any other program.
+
+    It says where it listens when it does; where it cannot, it says why and ends with exit code 2.
+    """
+    arguments = ["--host", host, "--port", str(port), "--corpus", corpus, "--greet"]
     os.execv(sys.executable, [sys.executable, "-m", "evals.reference_server", *arguments])  # noqa: S606 - our own module

@@ -1,28 +1,36 @@
 """`evals show` and `evals runs`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
 from rich.table import Table
 
-from evals.cli.console import clean, console, number
+from evals.cli.console import clean, console
 from evals.cli.question import print_question
-from evals.cli.report import print_findings, print_hints, print_run, print_sensitivity, print_slices, print_verification
+from evals.cli.report import print_findings, print_hints, print_run, print_sensitivity, print_verification
+from evals.cli.slices import print_slices
 from evals.cli.streams import print_json
+from evals.cli.ways import command
 from evals.config import DEFAULT_RUNS_DIR
-from evals.errors import UnknownNameError
+from evals.errors import ConfigError, UnknownNameError
+from evals.formatting import number
+from evals.schemas import EvalRecord, EvalRun
 from evals.scoring import slice_by
 from evals.store import RunStore
 
+_FAILURES_SHOWN = 5
+
 
 def list_runs(runs_dir: Path | None) -> None:
-    """Print the saved runs, newest last."""
+    """Print the saved runs, newest last, then what cannot be read."""
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     out = console()
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in ("id", "created", "status", "questions", "score", "datasets", "name"):
         whole = title in {"id", "status", "score"}
         table.add_column(title, no_wrap=whole, overflow="fold", min_width=8 if title == "id" else None)
-    runs = store.list()
+    runs, unreadable = store.survey()
     for run in runs:
         table.add_row(
             run.id,
@@ -33,17 +41,17 @@ def list_runs(runs_dir: Path | None) -> None:
             clean(",".join(run.datasets), 40),
             clean(run.name, 60),
         )
-    out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
-
-
-def _elsewhere(runs_dir: Path | None) -> str:
-    return f" --runs-dir {runs_dir}" if runs_dir else ""
+    if runs or not unreadable:
+        out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
+    for error in unreadable:
+        way_out = f" ({error.hint})" if error.hint else ""
+        out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
 
 
 def show(
     run_id: str,
     *,
-    failures: int,
+    failures: int | None,
     question: str | None,
     by: str | None,
     matching: bool,
@@ -53,9 +61,11 @@ def show(
     """Print a saved run.
 
     Raises:
+        ConfigError: One flag would do nothing beside another.
         RunNotFoundError: There is no such run.
         UnknownNameError: The question or the key to slice by does not exist.
     """
+    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     if as_json:
@@ -66,22 +76,35 @@ def show(
     if question is not None:
         by_id = {record.question.id: record for record in records}
         if question not in by_id:
-            raise UnknownNameError("question", question, list(by_id)[:20])
+            raise UnknownNameError("question", question, by_id)
         print_question(out, by_id[question], run)
         return
     if by is not None and not slice_by(records, by):
         keys = {"dataset"} | {key for record in records for key in record.question.metadata}
         raise UnknownNameError("key to slice by", by, keys)
     if run.completed_at is None:
-        answered = sum(record.response is not None for record in records)
-        out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
-        out.print(f"go on with: evals eval --resume {run.id}{_elsewhere(runs_dir)}")
+        _print_unfinished(out, run, records, runs_dir)
         return
-    print_findings(out, records, run, limit=failures)
-    print_verification(out, records, run)
+    print_findings(out, records, run, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
+    print_verification(out, records, run, runs_dir)
     print_run(out, run)
     print_hints(out, run)
     if matching:
         print_sensitivity(out, records, run)
     if by is not None or len(run.datasets) > 1:
-        print_slices(out, records, run, by or "dataset")
+        print_slices(out, records, run, by or "dataset", runs_dir)
+
+
+def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
+    answered = sum(record.response is not None for record in records)
+    out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
+    out.print(f"go on with: {command(f'eval --resume {run.id}', runs_dir)}", soft_wrap=True)
+
+
+def _refuse_contradictions(**flags: object) -> None:
+    """Refuse flags of which one would silently win over the others."""
+    given = [name for name, value in flags.items() if value not in (None, False)]
+    for alone in ("question", "json"):
+        others = [f"--{name}" for name in given if name != alone]
+        if alone in given and others:
+            raise ConfigError(f"--{alone} and {others[0]} exclude each other")

@@ -6,9 +6,10 @@ from statistics import median
 from rich.table import Table
 
 from evals.cli.console import clean, console
+from evals.cli.names import names_of
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
-from evals.errors import DatasetError
+from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
 from evals.plan import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
@@ -22,15 +23,18 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
+        ConfigError: Both datasets and a file are named, or no name is a name.
         DatasetError: Not one could be loaded.
     """
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    problems, sources = [], []
-    names = datasets.split(",") if datasets else list_available()
-    for name in [dataset_file.name] if dataset_file else names:
-        keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name.strip()]}
+    problems, sources, drawn = [], [], False
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    for name in [dataset_file.stem] if dataset_file else names:
+        keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name]}
         config = EvalConfig.build({**keys, "samples_per_dataset": samples or None, "seed": seed, "data_dir": data_dir})
         try:
             workload = load_workload(config)
@@ -39,11 +43,14 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
             continue
         table.add_row(*_row(name, workload))
         sources.append(_source(name, workload))
+        drawn = drawn or len(workload.questions) == samples
     out = console()
     if table.row_count:
         out.print(table)
     for source in sources:
         out.print(clean(source), style="dim")
+    if drawn:
+        out.print(f"at most {samples} questions of each dataset were drawn (--samples 0 for all)", style="dim")
     for name, problem in problems:
         out.print(clean(f"{name}: {problem.message}"), style="yellow")
     if not table.row_count:

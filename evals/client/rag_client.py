@@ -5,17 +5,20 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.body import parse_json
+from evals.client.credentials import public_url
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
-from evals.client.profile import expand_env, resolve_spec
-from evals.client.redaction import Redactor, public_url
+from evals.client.profile import resolve_spec
+from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure, check_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
+from evals.layers import expand_env
 from evals.schemas import EvalResponse, ResponseError
 
 START_TIMEOUT_S = 3.0
@@ -75,8 +78,9 @@ class RAGClient:
 
     @property
     def url(self) -> str:
-        """The server's URL without credentials."""
-        return public_url(self.spec.url)
+        """The server's URL without credentials: neither a login, nor what a ${NAME} put into its path."""
+        parts = urlsplit(public_url(self.spec.url))
+        return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
     async def health(self) -> None:
         """Check that the server is there.
@@ -110,20 +114,36 @@ class RAGClient:
         facts: dict[str, Any] = {}
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
-            body = await self.get_json(endpoint.path)
-            raw[endpoint.path] = self.redact.value(body)
+            body = self.redact.value(await self.get_json(endpoint.path))
+            raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
-                value = self._fact(expression, raw[endpoint.path])
+                value = self._fact(expression, body)
                 facts[name] = facts.get(name) if value is None else value
         return facts, raw
 
     async def get_json(self, path: str) -> Any:
         """Read a JSON body with GET; None where there is none to be had."""
         try:
-            reply = await self.transport.send("GET", path, timeout_s=START_TIMEOUT_S)
-            return parse_json(reply.body)
-        except (TransportFailure, ValueError):
+            return await self.read_json(path)
+        except TransportFailure:
             return None
+
+    async def read_json(self, path: str, *, max_attempts: int = 1) -> Any:
+        """Read a JSON body with GET.
+
+        Raises:
+            TransportFailure: There is none to be had; its `error` says why (`malformed` where it is not JSON).
+        """
+
+        async def send() -> Reply:
+            return await self.transport.send("GET", path, timeout_s=START_TIMEOUT_S)
+
+        reply = await send_with_retries(send, max_attempts, Attempts(), self._sleep)
+        try:
+            return parse_json(reply.body)
+        except ValueError as error:
+            problem = ResponseError(kind="malformed", status=reply.status, message="the body is not JSON")
+            raise TransportFailure(problem, retryable=False, body=reply.body) from error
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
@@ -153,7 +173,7 @@ class RAGClient:
             "latency_ms": reply.elapsed_ms,
             "attempts": attempts.count,
             "waited_ms": attempts.waited_s * 1000,
-            "raw": self.redact.body(reply.body),
+            **self._bounded(reply.body),
         }
         try:
             body = self.redact.value(parse_json(reply.body))
@@ -176,8 +196,13 @@ class RAGClient:
             latency_ms=failure.elapsed_ms if failure.error.kind == "timeout" else None,
             attempts=attempts.count,
             waited_ms=attempts.waited_s * 1000,
-            raw=self.redact.body(failure.body) if failure.body else None,
+            **(self._bounded(failure.body, cut=failure.error.kind == "too_large") if failure.body else {}),
         )
+
+    def _bounded(self, body: bytes, *, cut: bool = False) -> dict[str, Any]:
+        """A received body as it is recorded."""
+        text = self.redact.body(body)
+        return {"raw": text[:MAX_RAW_CHARS], "raw_cut": cut or len(text) > MAX_RAW_CHARS}
 
     def _fact(self, expression: str, body: Any) -> Any:
         try:

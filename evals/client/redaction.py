@@ -1,52 +1,24 @@
-"""No credential reaches a file or a message."""
+"""No credential reaches a record or a message."""
 
-import json
-from base64 import b64encode
-from collections.abc import Iterable, Mapping
-from typing import Any
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+import re
+from collections.abc import Iterable
 
+from evals.client.credentials import in_clear, is_credential
+from evals.client.masker import Masker, looks_secret, secrets_in_url
 from evals.client.spec import ServerSpec
 
 MAX_RAW_CHARS = 256 * 1024
-_SHORTEST_SECRET = 4
-MASK = "***"
-_SECRET_HEADERS = ("authorization", "key", "token", "secret", "cookie", "password")
+_CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
+"""How a body that was cut ended before `raw_cut` said so."""
 
 
-def without_credentials(server: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a server as they may be stored: no login in the URL, no secret header or parameter in clear.
-
-    What is written as ${NAME} stays as written.
-    """
-    stored: dict[str, Any] = {}
-    for key, value in server.items():
-        if isinstance(value, Mapping):
-            stored[key] = without_credentials(value)
-        elif key == "url" and isinstance(value, str) and "${" not in value:
-            stored[key] = public_url(value)
-        elif isinstance(value, str) and _is_secret(key) and "${" not in value:
-            stored[key] = MASK
-        else:
-            stored[key] = value
-    return stored
+def was_cut(raw: str, *, raw_cut: bool) -> bool:
+    """Whether a stored body is only the beginning of what was received; runs of before `raw_cut` say it in the body."""
+    return raw_cut or (len(raw) > MAX_RAW_CHARS and _CUT_BEFORE.search(raw, MAX_RAW_CHARS) is not None)
 
 
-def _is_secret(name: str) -> bool:
-    return any(word in name.lower() for word in _SECRET_HEADERS)
-
-
-def public_url(url: str) -> str:
-    """The URL without user, password, query and fragment; what is no URL is masked as a whole."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    except ValueError:
-        return MASK
-
-
-class Redactor:
-    """Masks the values that came from the environment, credential headers and the URL's password.
+class Redactor(Masker):
+    """Masks the values that came from the environment, credentials written in clear and the URL's password.
 
     Args:
         secrets: Values to mask.
@@ -56,42 +28,16 @@ class Redactor:
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         found = set(secrets)
         for name, value in {**spec.headers, **spec.ask.headers}.items():
-            if _is_secret(name):
+            if is_credential(name):
                 found.update((value, value.rpartition(" ")[2]))
-        parts = urlsplit(spec.url)
-        if parts.password:
-            login = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
-            found.update((parts.password, unquote(parts.password), b64encode(login.encode()).decode()))
-        known = {form for secret in found if len(secret.strip()) >= _SHORTEST_SECRET for form in _forms(secret.strip())}
-        self._secrets = sorted(known, key=len, reverse=True)
-
-    def text(self, text: str) -> str:
-        """The text with every secret masked."""
-        for secret in self._secrets:
-            if secret in text:
-                text = text.replace(secret, MASK)
-        return text
+        super().__init__({*found, *_in_question(spec), *secrets_in_url(spec.url)})
 
     def body(self, body: bytes) -> str:
-        """A received body as text: masked, and cut at a bound that is said at its end."""
-        text = self.text(body.decode("utf-8", "replace"))
-        if len(text) > MAX_RAW_CHARS:
-            return f"{text[:MAX_RAW_CHARS]}… [cut: {len(text):,} characters]"
-        return text
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with every secret masked."""
-        if not self._secrets:
-            return value
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {self.text(key): self.value(item) for key, item in value.items()}
-        return value
+        """A received body as text, with every secret masked."""
+        return self.text(body.decode("utf-8", "replace"))
 
 
-def _forms(secret: str) -> tuple[str, ...]:
-    """The secret as it is, and as it stands in JSON and in a URL."""
-    return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
+def _in_question(spec: ServerSpec) -> Iterable[str]:
+    """The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none."""
+    values = map(str, in_clear(spec.ask.model_dump(include={"query", "body"})).values())
+    return filter(looks_secret, values)

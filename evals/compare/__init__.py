@@ -50,6 +50,7 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparis
     pairing = pair_up(saved)
     metrics = align_all(pairing)
     same_concurrency = len({run.concurrency for run in pairing.runs}) == 1
+    same_concurrency = same_concurrency and not any(run.concurrencies for run in pairing.runs)
     pairs = compare_pairs(metrics, same_concurrency=same_concurrency)
     quality = [pair.name for pair in pairs if pair.group != "performance"]
     unknown = [f"metric {name} does not exist here and is left out" for name in find_unknown(pairing)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.errors import ConfigError
+from evals.run_settings import score_settings
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
 
 _APPROXIMATE = "cost is approximate"
@@ -101,10 +102,10 @@ def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
     warnings = [f"run {run.id} is {run.status}" for run in runs if run.status != "complete"]
     if len({run.judge is not None and run.rescored_from is None for run in runs}) > 1:
         warnings.append("some runs were judged while they asked, which takes this machine's time: mind it in latency")
-    if len({run.concurrency for run in runs}) > 1:
-        widths = ", ".join(f"{run.id} {run.concurrency}" for run in runs)
+    if len({run.concurrency for run in runs}) > 1 or any(run.concurrencies for run in runs):
+        widths = ", ".join(f"{run.id} {' and '.join(map(str, run.concurrencies or [run.concurrency]))}" for run in runs)
         warnings.append(f"the runs had different concurrency ({widths}): no verdict on latency")
-    if len({str(run.eval_config.get("match")) for run in runs}) > 1:
+    if len({score_settings(run).match for run in runs}) > 1:
         warnings.append("the runs recognised gold by different rules (`match`): retrieval and citation are affected")
     judges = [run.judge for run in runs if run.judge]
     several = len({(judge.model, judge.origin) for judge in judges}) > 1

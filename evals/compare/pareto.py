@@ -6,7 +6,8 @@ from typing import Literal
 
 from evals.compare.models import ParetoReport
 from evals.compare.values import Aligned
-from evals.config import EvalConfig, ScoringConfig
+from evals.config import ScoringConfig
+from evals.run_settings import scoring_config
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
 from evals.scoring import make_weighted_score
 
@@ -27,7 +28,7 @@ def find_pareto(runs: Sequence[EvalRun], metrics: Sequence[Aligned], *, same_con
     are those of the first run's `scoring`. One fed by milliseconds or dollars alone is these, and lower is better;
     latency is left out between runs of different concurrency. Weighted scores are over the same objectives.
     """
-    scoring = EvalConfig.build({"scoring": runs[0].eval_config.get("scoring", {})}).scoring
+    scoring = scoring_config(runs[0])
     usable = [each for each in metrics if each.complete and (same_concurrency or each.metric.unit != "ms")]
     columns = [each.summaries() for each in usable]
     cards = [Scorecard(metrics=[row[place] for row in columns if row[place]]) for place in range(len(runs))]
@@ -96,7 +97,10 @@ def _left_out(
     """Why objectives, or some of the metrics that feed them, are not compared."""
     by_name = {each.metric.name: each for each in metrics}
     reasons: dict[str, str] = {}
-    for objective in scoring.weights:
+    for objective, weight in scoring.weights.items():
+        if not weight:
+            reasons[objective] = "its weight is 0"
+            continue
         missing = []
         for name in scoring.feeds[objective]:
             if name in fed_by.get(objective, []):

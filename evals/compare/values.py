@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from evals.compare.answer_rate import AnswerRate
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
-from evals.errors import UnknownNameError
 from evals.metrics.base import BaseMetric
 from evals.metrics.case import Case
-from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRecord, MetricResult, MetricSummary
+from evals.run_settings import known_metric, score_settings
+from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
 from evals.scoring import ScoreSettings, summarise
 
 
@@ -64,33 +63,34 @@ def align_all(pairing: Pairing) -> list[Aligned]:
 
     A question without an answer counts as the worst value where all runs were told so (`on_error: worst`).
     """
-    worst = all(run.eval_config.get("on_error") == "worst" for run in pairing.runs)
+    worst = all(score_settings(run).worst_on_error for run in pairing.runs)
     found = []
     for name in _names(pairing):
-        metric = _known(name)
+        metric = known_metric(name)
         if metric is not None:
-            columns = [_results(metric, records, worst=worst) for records in pairing.records]
+            columns = [
+                _results(metric, records, worst=worst) if _has_value(run, name) else {}
+                for run, records in zip(pairing.runs, pairing.records, strict=True)
+            ]
             found.append(_align(metric, columns, pairing))
     if any(_failed(record) for records in pairing.records for record in records.values()):
         found.append(_align(AnswerRate(), [_answer_rates(records) for records in pairing.records], pairing))
     return [aligned for aligned in found if any(results is not None for results in aligned.results)]
 
 
+def _has_value(run: EvalRun, name: str) -> bool:
+    """Whether the metric has a value over the run; values of single questions may not stand for it."""
+    summary = run.scorecard.get(name)
+    return summary is not None and summary.value is not None
+
+
 def find_unknown(pairing: Pairing) -> list[str]:
     """The metrics that do not exist here: of a plug-in that is not installed, or of a newer version."""
-    return [name for name in _names(pairing) if _known(name) is None]
+    return [name for name in _names(pairing) if known_metric(name) is None]
 
 
 def _names(pairing: Pairing) -> list[str]:
     return list(dict.fromkeys(summary.name for run in pairing.runs for summary in run.scorecard.metrics))
-
-
-def _known(name: str) -> BaseMetric | None:
-    """The metric; None for one that does not exist here, whose way of averaging nobody knows."""
-    try:
-        return parse_metric(name)
-    except UnknownNameError:
-        return None
 
 
 def _results(metric: BaseMetric, records: dict[str, EvalRecord], *, worst: bool) -> dict[str, MetricResult]:

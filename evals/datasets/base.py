@@ -4,7 +4,7 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -68,6 +68,8 @@ class BaseDatasetLoader(ABC):
     licence: ClassVar[str]
     origin: ClassVar[str]
     """Where it comes from, for people."""
+    has_configs: ClassVar[bool] = True
+    """Whether `name:config` selects something of it."""
 
     @abstractmethod
     def load(self, options: LoadOptions) -> EvalDataset:
@@ -79,29 +81,34 @@ class BaseDatasetLoader(ABC):
 
     def build(self, draft: Draft, *, config: str | None, split: str | None, source: str) -> EvalDataset:
         """Make the dataset of a draft, with its fingerprint."""
-        documents = list(draft.documents.values())
-        return EvalDataset(
-            name=self.name,
-            aspects=list(self.aspects),
-            questions=draft.questions,
-            documents=documents,
-            fingerprint=DatasetFingerprint(
-                name=self.name,
-                config=config,
-                split=split,
-                source=source,
-                questions=len(draft.questions),
-                documents=len(documents),
-                sha256=fingerprint(draft.questions),
-                dropped=dict(draft.dropped),
-            ),
+        return make_dataset(
+            self.name,
+            self.aspects,
+            draft,
+            config=config,
+            split=split,
+            source=source,
+            sha256=fingerprint(draft.questions),
         )
 
 
-class HubDatasetLoader(BaseDatasetLoader):
-    """A dataset with one row a question, from the hub or from local files with the same columns."""
+class HubRowsLoader(BaseDatasetLoader):
+    """A dataset whose rows come from the hub, or from local files with the same columns."""
 
     hub: ClassVar[HubSource]
+
+    def open(self, options: LoadOptions) -> tuple[Rows, str]:
+        """The rows, and the config that they are of."""
+        clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
+        if options.data_dir is not None and clone is None:
+            return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
+        rows = hub_rows(self.hub, options.config, clone=clone)
+        return rows, rows.config
+
+
+class HubDatasetLoader(HubRowsLoader):
+    """A dataset with one row a question."""
+
     id_column: ClassVar[str] = "id"
 
     def load(self, options: LoadOptions) -> EvalDataset:
@@ -112,17 +119,19 @@ class HubDatasetLoader(BaseDatasetLoader):
             draft = self.convert(rows, places)
         return self.build(draft, config=config, split=self.hub.split, source=rows.source)
 
-    def open(self, options: LoadOptions) -> tuple[Rows, str]:
-        """The rows, and the config that they are of."""
-        clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
-        if options.data_dir is not None and clone is None:
-            return local_rows(options.data_dir, self.name, options.config, self.hub.config, self.hub.split)
-        rows = hub_rows(self.hub, options.config, clone=clone)
-        return rows, rows.config
+    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+        """Make questions and documents of the rows at these places.
+
+        Override it where the corpus holds more than what the questions' own rows do.
+        """
+        draft = Draft()
+        for row in rows.take(places):
+            draft.questions.append(self.question(row, draft))
+        return draft
 
     @abstractmethod
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
-        """Make questions and documents of the rows drawn."""
+    def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        """Make the question of a row; its documents are added to the draft, and what is dropped is counted in it."""
 
 
 @contextmanager
@@ -132,6 +141,46 @@ def columns_of(rows: Rows) -> Iterator[None]:
         yield
     except KeyError as error:
         raise DatasetError(f"{rows.source} has no column {error}", "the dataset may have changed") from error
+
+
+def make_dataset(
+    name: str,
+    aspects: Iterable[str],
+    draft: Draft,
+    *,
+    source: str,
+    sha256: str,
+    config: str | None = None,
+    split: str | None = None,
+) -> EvalDataset:
+    """Make the dataset of a draft.
+
+    Args:
+        name: Of the dataset.
+        aspects: Groups of metrics that it can feed.
+        draft: Its questions and documents.
+        source: Where the rows came from, as it is recorded.
+        sha256: The fingerprint of the questions.
+        config: Of the dataset that the rows are of.
+        split: That the rows are of.
+    """
+    documents = list(draft.documents.values())
+    return EvalDataset(
+        name=name,
+        aspects=list(aspects),
+        questions=draft.questions,
+        documents=documents,
+        fingerprint=DatasetFingerprint(
+            name=name,
+            config=config,
+            split=split,
+            source=source,
+            questions=len(draft.questions),
+            documents=len(documents),
+            sha256=sha256,
+            dropped=dict(draft.dropped),
+        ),
+    )
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:

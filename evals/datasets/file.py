@@ -1,23 +1,34 @@
 """A user's own questions: JSON, JSONL or CSV with the fields of `EvalQuestion`; only `question` is required."""
 
-import csv
-import io
-import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset
+from evals.datasets.file_rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows
+from evals.datasets.sampling import sample
 from evals.errors import DatasetError
-from evals.schemas import Document, EvalQuestion
+from evals.metrics.abstention_detector import is_abstention
+from evals.problems import first_problem
+from evals.schemas import Document, EvalDataset, EvalQuestion
 
+_Checked = TypeVar("_Checked", EvalQuestion, Document)
 _FIELDS = frozenset(EvalQuestion.model_fields)
 _AS_JSON = frozenset({"answers", "gold_passages", "key_sentences", "checks", "metadata"})
-_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READERS: Mapping[str, Callable[[str, str], Rows]] = {
+    ".json": json_rows,
+    ".jsonl": jsonl_rows,
+    ".csv": csv_rows({name: name in _AS_JSON for name in _FIELDS}),
+}
+_NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
+_NAMELESS = "file"
+"""The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
 
 
 @dataclass
@@ -26,6 +37,24 @@ class QuestionFile:
 
     questions: list[EvalQuestion] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
+
+
+def load_file(path: Path, options: LoadOptions) -> EvalDataset:
+    """Draw questions of a file; the dataset is called by the stem of the file's name.
+
+    Raises:
+        DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
+    """
+    content = read_file(path)
+    places = sample([question.id for question in content.questions], options.samples, options.seed)
+    drawn = [content.questions[place] for place in places]
+    draft = Draft(_of(path.stem, drawn), {document.id: document for document in content.documents})
+    return make_dataset(path.stem, (), draft, source=path.name, sha256=fingerprint(_of(_NAMELESS, drawn)))
+
+
+def _of(dataset: str, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions, of this dataset where they name none."""
+    return [each if each.dataset else each.model_copy(update={"dataset": dataset}) for each in questions]
 
 
 def read_file(path: Path) -> QuestionFile:
@@ -41,69 +70,40 @@ def read_file(path: Path) -> QuestionFile:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DatasetError(f"cannot read {path}: {reason}") from error
-    readers = {".json": _json_rows, ".jsonl": _jsonl_rows, ".csv": _csv_rows}
-    if path.suffix.lower() not in readers:
+    ending = path.suffix.lower()
+    if ending not in _READERS:
         raise DatasetError(f"{path.name}: the file must end with .json, .jsonl or .csv")
-    result = QuestionFile(documents=_documents(path, text) if path.suffix.lower() == ".json" else [])
-    seen: dict[str, str] = {}
-    for where, row in readers[path.suffix.lower()](path, text):
-        question = _question(row, where)
-        if question.id in seen:
-            raise DatasetError(
-                f"{where}: id {question.id!r} stands at {seen[question.id]} already",
-                "ids must be unique in a file",
-            )
-        seen[question.id] = where
-        result.questions.append(question)
-    if not result.questions:
+    documents = _documents(json_documents(path.name, text)) if ending == ".json" else []
+    questions = _questions(_READERS[ending](path.name, text))
+    if not questions:
         raise DatasetError(f"{path.name} holds no questions")
-    return result
+    return QuestionFile(questions, documents)
 
 
-def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    data = _loads(text, path.name)
-    rows = data.get("questions") if isinstance(data, dict) else data
-    if not isinstance(rows, list):
-        raise DatasetError(f"{path.name}: expected a list of questions, or an object with `questions`")
-    for number, row in enumerate(rows, start=1):
-        yield f"{path.name}, question {number}", row
+def _questions(rows: Rows) -> list[EvalQuestion]:
+    questions: dict[str, EvalQuestion] = {}
+    places: dict[str, str] = {}
+    for where, row in rows:
+        question, named = _question(row, where)
+        if question.id in questions:
+            raise _twice(question, where, places[question.id], named=named)
+        places[question.id] = where
+        questions[question.id] = question
+    return list(questions.values())
 
 
-def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            where = f"{path.name}, line {number}"
-            yield where, _loads(line, where)
+def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> DatasetError:
+    if named:
+        return DatasetError(f"{where}: id {question.id!r} stands at {earlier} already", "ids must be unique in a file")
+    place, _, number = where.rpartition(" ")
+    return DatasetError(
+        f"{place}s {earlier.rpartition(' ')[2]} and {number} hold the same question",
+        "leave one of them out, or give each an id",
+    )
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    number = 0
-    try:
-        for number, cells in enumerate(reader, start=1):
-            where = f"{path.name}, row {number}"
-            if None in cells:
-                raise DatasetError(f"{where}: more cells than the header has columns")
-            yield (
-                where,
-                {name: _cell(name, cell, where) for name, cell in cells.items() if cell not in (None, "")},
-            )
-    except csv.Error as error:
-        where = f"{path.name}, row {number + 1} (line {reader.reader.line_num})"
-        raise DatasetError(f"{where}: not valid CSV ({error})") from error
-
-
-def _cell(name: str, cell: str, where: str) -> Any:
-    if name in _AS_JSON:
-        return _loads(cell, f"{where}, column {name}")
-    if name == "is_unanswerable":
-        if cell.strip().lower() not in _WORDS:
-            raise DatasetError(f"{where}, column {name}: {cell!r} is not true or false")
-        return _WORDS[cell.strip().lower()]
-    return cell
-
-
-def _question(row: Any, where: str) -> EvalQuestion:
+def _question(row: Any, where: str) -> tuple[EvalQuestion, bool]:
+    """The question of a row, and whether its id was given."""
     if not isinstance(row, dict):
         raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
     for name in row:
@@ -111,46 +111,54 @@ def _question(row: Any, where: str) -> EvalQuestion:
             close = get_close_matches(str(name), _FIELDS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else "put what is yours under `metadata`"
             raise DatasetError(f"{where}: unknown column {name!r}", hint)
-    if row.get("id") is None or not str(row["id"]).strip():
+    named = row.get("id") is not None and bool(str(row["id"]).strip())
+    if not named:
         text = str(row.get("question", "")).encode(errors="surrogatepass")
         row = {**row, "id": f"q-{sha256(text).hexdigest()[:12]}"}
     elif not isinstance(row["id"], str):
         row = {**row, "id": str(row["id"])}
-    try:
-        question = EvalQuestion.model_validate(row)
-    except ValidationError as error:
-        raise DatasetError(_first_problem(error, where)) from error
+    question = _checked(EvalQuestion, row, where)
     if not question.question.strip():
         raise DatasetError(f"{where}, column question: it is empty")
-    return question if question.dataset else question.model_copy(update={"dataset": "file"})
+    _refuse_contradiction(question, where)
+    return question, named
 
 
-def _documents(path: Path, text: str) -> list[Document]:
-    data = _loads(text, path.name)
-    rows = (data.get("documents") if isinstance(data, dict) else None) or []
-    if not isinstance(rows, list):
-        raise DatasetError(f"{path.name}: `documents` must be a list, not {type(rows).__name__}")
+def _refuse_contradiction(question: EvalQuestion, where: str) -> None:
+    """Stop where what cannot be answered has an answer: each metric would believe another half of the row."""
+    if not question.is_unanswerable:
+        return
+    answers = {
+        "gold_passages": bool(question.gold_passages),
+        "expected_answer": bool(question.expected_answer) and not _declines(question.expected_answer or "", question),
+        "answers": not all(_declines(answer, question) for answer in question.answers),
+    }
+    column = next((name for name, there in answers.items() if there), None)
+    if column:
+        raise DatasetError(
+            f"{where}, column {column}: the question has an answer, and is_unanswerable is true",
+            "is_unanswerable: true has no gold passages, and no expected answer but that it cannot be answered",
+        )
+
+
+def _declines(answer: str, question: EvalQuestion) -> bool:
+    """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
+    return bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
+
+
+def _documents(rows: Rows) -> list[Document]:
     documents: dict[str, Document] = {}
-    for number, row in enumerate(rows, start=1):
-        where = f"{path.name}, document {number}"
-        try:
-            document = Document.model_validate(row)
-        except ValidationError as error:
-            raise DatasetError(_first_problem(error, where)) from error
+    for where, row in rows:
+        document = _checked(Document, row, where)
         if document.id in documents:
             raise DatasetError(f"{where}: id {document.id!r} is that of another document", "ids must be unique")
         documents[document.id] = document
     return list(documents.values())
 
 
-def _first_problem(error: ValidationError, where: str) -> str:
-    problem = error.errors(include_url=False)[0]
-    column = ".".join(str(part) for part in problem["loc"])
-    return f"{where}{', column ' if column else ''}{column}: {problem['msg']}"
-
-
-def _loads(text: str, where: str) -> Any:
+def _checked(model: type[_Checked], row: Any, where: str) -> _Checked:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON ({error})") from error
+        return model.model_validate(row)
+    except ValidationError as error:
+        problem = first_problem(error, model)
+        raise DatasetError(f"{where}{', column ' if problem.key else ': '}{problem}", problem.hint) from error

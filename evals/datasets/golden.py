@@ -22,6 +22,7 @@ class GoldenLoader(BaseDatasetLoader):
     description = "Curated questions on an invented insurer's documents; replace it by your own with --dataset-file"
     licence = "MIT"
     origin = "shipped: evals/data/golden_qa.json"
+    has_configs = False
 
     def load(self, options: LoadOptions) -> EvalDataset:
         """Draw questions; the corpus is always whole."""

@@ -1,11 +1,10 @@
 """HotpotQA: questions that take two paragraphs to answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.datasets.rows import Rows
 from evals.schemas import EvalQuestion, GoldPassage, KeySentence
 
 
@@ -23,14 +22,8 @@ class HotpotQALoader(HubDatasetLoader):
     origin = "HuggingFace: hotpotqa/hotpot_qa"
     hub = HubSource("hotpotqa/hotpot_qa", config="distractor", split="validation")
 
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
-        """Make a question of each row and a document of each of its paragraphs."""
-        draft = Draft()
-        for row in rows.take(places):
-            draft.questions.append(self._question(row, draft))
-        return draft
-
-    def _question(self, row: dict[str, Any], draft: Draft) -> EvalQuestion:
+    def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        """Make the question of a row and a document of each of its paragraphs."""
         context, facts = row["context"], row["supporting_facts"]
         paragraphs = dict(zip(context["title"], context["sentences"], strict=True))
         documents = {

@@ -3,9 +3,9 @@
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +14,10 @@ from evals.errors import DatasetError, HubUnreachableError
 PROBE_TIMEOUT_S = 3.0
 PARQUET_BRANCH = "refs/convert/parquet"
 """The hub's own conversion of a repository. It has no card, so to the library its one config has no name."""
-_OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
+_SWITCH = "HF_HUB_OFFLINE"
+_OFFLINE = (_SWITCH, "HF_DATASETS_OFFLINE")
+_SILENCE_S = 30.0
+"""How long a hub is held for gone that let us wait: twelve subsets in the cache shall not cost twelve waits."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +108,48 @@ def unreachable(source: HubSource) -> HubUnreachableError:
     )
 
 
+@dataclass
+class _Hub:
+    """What this process knows of the hub, and what it did about it.
+
+    Attributes:
+        online: It answered; this is not asked again.
+        asked_again_at: Monotonic seconds before which a hub that was silent is not asked again.
+        kept_off: Whether the libraries were made to use their cache only.
+        switch: What the user's environment held in `HF_HUB_OFFLINE` before that.
+    """
+
+    online: bool = False
+    asked_again_at: float = float("-inf")
+    kept_off: bool = False
+    switch: str | None = None
+
+
+_hub = _Hub()
+
+
 def settle_hub() -> bool:
-    """Whether the hub answers; where it does not, its libraries are made to use their cache only."""
-    online = _online()
-    if not online:
-        _go_offline()
-    return online
+    """Whether the hub answers; while it does not, its libraries are made to use their cache only."""
+    if not _hub.online:
+        _hub.online = _answers_now()
+        if _hub.online:
+            _go_online()
+        else:
+            _go_offline()
+    return _hub.online
 
 
-@cache
-def _online() -> bool:
-    """Whether the hub answers, asked once in a process."""
-    return hub_reachable()
+def _answers_now() -> bool:
+    start = time.monotonic()
+    if start < _hub.asked_again_at:
+        return False
+    environ = dict(os.environ)
+    if _hub.kept_off and environ.get(_SWITCH) == "1":  # which is ours: the user's is asked
+        environ[_SWITCH] = _hub.switch or ""
+    answered = hub_reachable(environ)
+    if not answered and time.monotonic() - start > PROBE_TIMEOUT_S / 2:
+        _hub.asked_again_at = time.monotonic() + _SILENCE_S
+    return answered
 
 
 def hub_reachable(environ: Mapping[str, str] | None = None) -> bool:
@@ -146,13 +179,29 @@ def _probe(endpoint: str, answered: threading.Event) -> None:
 
 def _go_offline() -> None:
     """Make the libraries use their cache only; they read the environment when they are imported."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    constants = sys.modules.get("huggingface_hub.constants")
-    if constants is not None:
-        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
-    config = sys.modules.get("datasets.config")
-    if config is not None:
-        config.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
+    if not _hub.kept_off:
+        _hub.kept_off, _hub.switch = True, os.environ.get(_SWITCH)
+    os.environ[_SWITCH] = "1"
+    _tell_libraries(offline=True)
+
+
+def _go_online() -> None:
+    """Undo what `_go_offline` did, if it did."""
+    if not _hub.kept_off:
+        return
+    if _hub.switch is None:
+        os.environ.pop(_SWITCH, None)
+    else:
+        os.environ[_SWITCH] = _hub.switch
+    _hub.kept_off = False
+    _tell_libraries(offline=False)
+
+
+def _tell_libraries(*, offline: bool) -> None:
+    for name in ("huggingface_hub.constants", "datasets.config"):
+        module = sys.modules.get(name)
+        if module is not None:
+            module.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 
 
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:

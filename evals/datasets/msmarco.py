@@ -1,11 +1,10 @@
 """MS MARCO: real queries of a search engine, each with passages of which people selected those that answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.datasets.rows import Rows
 from evals.schemas import EvalQuestion, GoldPassage
 
 NO_ANSWER = "No Answer Present."
@@ -26,14 +25,8 @@ class MSMarcoLoader(HubDatasetLoader):
     hub = HubSource("microsoft/ms_marco", config="v2.1", split="validation")
     id_column = "query_id"
 
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
-        """Make a question of each row and a document of each passage."""
-        draft = Draft()
-        for row in rows.take(places):
-            draft.questions.append(self._question(row, draft))
-        return draft
-
-    def _question(self, row: dict[str, Any], draft: Draft) -> EvalQuestion:
+    def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        """Make the question of a row and a document of each of its passages."""
         passages = row["passages"]
         golds: dict[str, GoldPassage] = {}
         for text, selected in zip(passages["passage_text"], passages["is_selected"], strict=True):
@@ -59,7 +52,7 @@ class MSMarcoLoader(HubDatasetLoader):
         )
 
 
-def _answers(row: dict[str, Any]) -> list[str]:
+def _answers(row: Mapping[str, Any]) -> list[str]:
     """The answers, well-formed ones first; the raw file has the string "[]" where it means none."""
     well_formed = row["wellFormedAnswers"]
     given = [*(well_formed if isinstance(well_formed, list) else []), *(row["answers"] or [])]

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
 from evals.datasets.hub import PARQUET_BRANCH, HubSource
-from evals.datasets.rows import Rows
 from evals.datasets.sampling import sample
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
 
@@ -16,7 +15,7 @@ _BEGINNING = 60
 """So many characters tell a paragraph from the others of its paper."""
 
 
-class QasperLoader(HubDatasetLoader):
+class QasperLoader(HubRowsLoader):
     """Qasper, validation split, from the hub's Parquet branch; its rows are papers, each with several questions.
 
     Gold is each paragraph that an annotator named as evidence, with its section; the highlighted sentences are the key
@@ -48,16 +47,6 @@ class QasperLoader(HubDatasetLoader):
                 draft.questions.append(self._question(texts[place], number, draft))
         draft.documents = {paper.document.id: paper.document for paper in texts.values()}
         return self.build(draft, config=config, split=self.hub.split, source=rows.source)
-
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
-        """Make all questions of the papers at these places."""
-        draft = Draft()
-        for row in rows.take(places):
-            paper = _Paper(row)
-            draft.documents[paper.document.id] = paper.document
-            for number in range(len(row["qas"]["question_id"])):
-                draft.questions.append(self._question(paper, number, draft))
-        return draft
 
     def _question(self, paper: "_Paper", number: int, draft: Draft) -> EvalQuestion:
         qas = paper.row["qas"]

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions, columns_of
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
 from evals.datasets.hub import HubSource, clone_of
 from evals.datasets.rows import Rows
 from evals.datasets.sampling import sample
@@ -34,7 +34,7 @@ DOMAINS = {
 _KEY = re.compile(r"^(\d+)[a-z]+$")
 
 
-class RAGBenchLoader(HubDatasetLoader):
+class RAGBenchLoader(HubRowsLoader):
     """RAGBench, test split: twelve subsets, drawn in turn, so that they share evenly.
 
     A question is asked once, however many generators answered it. Gold is each document with a sentence that is
@@ -63,15 +63,9 @@ class RAGBenchLoader(HubDatasetLoader):
             drawn.append((subset, rows, places))
         for subset, rows, places in _share(drawn, options.samples):
             with columns_of(rows):
-                self._add(subset, rows, places, draft)
+                self.add(subset, rows, places, draft)
         draft.questions = _by_turns(draft.questions)
         return self.build(draft, config=options.config, split=self.hub.split, source="; ".join(sources))
-
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
-        """Make questions of one subset's rows."""
-        draft = Draft()
-        self._add(self.hub.config, rows, places, draft)
-        return draft
 
     def _subsets(self, options: LoadOptions) -> list[str]:
         if options.config is not None:
@@ -83,7 +77,8 @@ class RAGBenchLoader(HubDatasetLoader):
         home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
         return [subset for subset in DOMAINS if (Path(home) / subset).is_dir()] or list(DOMAINS)
 
-    def _add(self, subset: str, rows: Rows, places: Sequence[int], draft: Draft) -> None:
+    def add(self, subset: str, rows: Rows, places: Sequence[int], draft: Draft) -> None:
+        """Add the questions of rows of a subset to a draft, with their documents."""
         wanted = _best_rows(rows, places)
         for row in rows.take(wanted):
             draft.questions.append(self._question(subset, row, draft))

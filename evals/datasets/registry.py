@@ -3,8 +3,9 @@
 Other packages add theirs with `register`, or with an entry point of the group `evals.datasets` that names a loader.
 """
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
+from evals import plugins
 from evals.datasets.base import BaseDatasetLoader
 from evals.datasets.golden import GoldenLoader
 from evals.datasets.hotpotqa import HotpotQALoader
@@ -12,7 +13,7 @@ from evals.datasets.msmarco import MSMarcoLoader
 from evals.datasets.qasper import QasperLoader
 from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.squad_v2 import SquadV2Loader
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError, DatasetError, UnknownNameError
 
 LOADERS: tuple[type[BaseDatasetLoader], ...] = (
     RAGBenchLoader,
@@ -31,10 +32,11 @@ def register(loader: type[BaseDatasetLoader]) -> type[BaseDatasetLoader]:
 
     Raises:
         ConfigError: It is no loader, or another one has the name.
+        DatasetError: A plug-in has the name, and cannot be loaded.
     """
-    if not (isinstance(loader, type) and issubclass(loader, BaseDatasetLoader)):
+    if not _is_loader(loader):
         raise ConfigError(f"{loader!r} is not a subclass of BaseDatasetLoader")
-    taken = _all().get(loader.name)
+    taken = _find(loader.name)
     if taken is not None and taken is not loader:
         raise ConfigError(f"a dataset {loader.name!r} exists already: {taken.__module__}.{taken.__qualname__}")
     _registered[loader.name] = loader
@@ -46,16 +48,17 @@ def get_loader(name: str) -> BaseDatasetLoader:
 
     Raises:
         UnknownNameError: There is none.
+        DatasetError: It is that of a plug-in which cannot be loaded.
     """
-    loaders = _all()
-    if name not in loaders:
-        raise UnknownNameError("dataset", name, loaders)
-    return loaders[name]()
+    loader = _find(name)
+    if loader is None:
+        raise UnknownNameError("dataset", name, list_available())
+    return loader()
 
 
 def list_available() -> list[str]:
-    """The names of all datasets."""
-    return list(_all())
+    """The names of all datasets; plug-ins are not loaded for it."""
+    return list(dict.fromkeys([*(loader.name for loader in LOADERS), *_plugged(), *_registered]))
 
 
 def parse_name(name: str) -> tuple[str, str | None]:
@@ -64,8 +67,42 @@ def parse_name(name: str) -> tuple[str, str | None]:
     return base, config or None
 
 
-def _all() -> dict[str, type[BaseDatasetLoader]]:
-    found = {loader.name: loader for loader in LOADERS}
+def check_name(name: str) -> None:
+    """Check that there is a dataset of this name, and where it is `name:config`, that it has configs at all.
+
+    Raises:
+        UnknownNameError: There is no such dataset.
+        ConfigError: It has no configs.
+        DatasetError: It is that of a plug-in which cannot be loaded.
+    """
+    base, config = parse_name(name)
+    if base not in list_available():
+        raise UnknownNameError("dataset", base, list_available())
+    if config is not None and not get_loader(base).has_configs:
+        raise ConfigError(f"the dataset {base!r} has no configs, and {name!r} names one", f"write {base!r}")
+
+
+def _find(name: str) -> type[BaseDatasetLoader] | None:
+    """The loader class of this name; of the plug-ins only the one that has it is loaded."""
+    known = {loader.name: loader for loader in LOADERS} | _registered
+    if name in known:
+        return known[name]
+    point = _plugged().get(name)
+    if point is None:
+        return None
+    loaded = plugins.load(point, DatasetError)
+    if not _is_loader(loaded):
+        raise plugins.broken(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
+    return loaded  # type: ignore[no-any-return]
+
+
+def _plugged() -> dict[str, EntryPoint]:
+    """The entry points of other packages by name; of several with one name the first counts."""
+    found: dict[str, EntryPoint] = {}
     for point in entry_points(group="evals.datasets"):
-        found.setdefault(point.name, point.load())
-    return {**found, **_registered}
+        found.setdefault(point.name, point)
+    return found
+
+
+def _is_loader(thing: object) -> bool:
+    return isinstance(thing, type) and issubclass(thing, BaseDatasetLoader)

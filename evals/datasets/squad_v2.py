@@ -1,6 +1,7 @@
 """SQuAD v2: half of its questions look answerable from their paragraph, and are not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
@@ -30,21 +31,23 @@ class SquadV2Loader(HubDatasetLoader):
             if title in titles:
                 name = title.replace("_", " ")
                 draft.add_document(name, context, head=name)
-        for row in chosen:
-            variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
-            draft.questions.append(
-                EvalQuestion(
-                    id=f"{self.name}:{row['id']}",
-                    question=row["question"].strip(),
-                    expected_answer=variants[0] if variants else None,
-                    answers=variants,
-                    gold_passages=[self._gold(row["title"], row["context"], draft)] if variants else [],
-                    is_unanswerable=not variants,
-                    dataset=self.name,
-                    metadata={"article": row["title"].replace("_", " ")},
-                )
-            )
+        draft.questions = [self.question(row, draft) for row in chosen]
         return draft
+
+    def question(self, row: Mapping[str, Any], draft: Draft) -> EvalQuestion:
+        """Make the question of a row, and a document of its paragraph."""
+        gold = self._gold(row["title"], row["context"], draft)
+        variants = list(dict.fromkeys(text for text in row["answers"]["text"] if text.strip()))
+        return EvalQuestion(
+            id=f"{self.name}:{row['id']}",
+            question=row["question"].strip(),
+            expected_answer=variants[0] if variants else None,
+            answers=variants,
+            gold_passages=[gold] if variants else [],
+            is_unanswerable=not variants,
+            dataset=self.name,
+            metadata={"article": row["title"].replace("_", " ")},
+        )
 
     def _gold(self, title: str, context: str, draft: Draft) -> GoldPassage:
         document = draft.add_document(title.replace("_", " "), context, head=title.replace("_", " "))

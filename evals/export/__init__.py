@@ -6,13 +6,13 @@ A new format is one function from a run and its records to text, and one line in
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evals.errors import StoreError, UnknownNameError
+from evals.errors import UnknownNameError
 from evals.export.json_format import to_json
 from evals.export.markdown import to_markdown
 from evals.export.review import to_review
 from evals.export.table import to_csv
 from evals.schemas import EvalRecord, EvalRun
-from evals.store import write_atomically
+from evals.store import write_output
 
 __all__ = ["FORMATS", "SPREADSHEETS", "export_run", "write_export"]
 
@@ -49,14 +49,4 @@ def write_export(path: Path, text: str, form: str) -> None:
     Raises:
         StoreError: It cannot be written; the old file, if any, is as it was.
     """
-    data = text.encode("utf-8-sig" if form in SPREADSHEETS else "utf-8")
-    hint = "name another file with --output, or leave it out to print"
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-        else:
-            write_atomically(path.resolve(), [data])
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}", hint) from error
-    except StoreError as error:
-        raise StoreError(error.message, hint) from error
+    write_output(path, text.encode("utf-8-sig" if form in SPREADSHEETS else "utf-8"))

@@ -7,15 +7,19 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+from evals.formatting import printable
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the start of a formula, full-width forms too (OWASP, CSV injection)."""
+_BREAKS = ("\t", "\r", "\n")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def cell(value: Any) -> str:
     """A value as the text of a cell: nothing for None, the shortest exact form of a number, JSON for what has parts.
 
-    Text that could be a formula gets an apostrophe before it; a number, in whatever form, stays one.
+    Text that could be a formula gets an apostrophe before it; a number, in whatever form, stays one. Control characters
+    are replaced.
     """
     if value is None:
         return ""
@@ -24,7 +28,13 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+    text = printable(text)
+    return f"'{text}" if _may_run(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _may_run(text: str) -> bool:
+    """Whether it begins as a formula, or may after what a spreadsheet cuts off."""
+    return text.startswith(_BREAKS) or text.lstrip().startswith(_FORMULA)
 
 
 def sheet(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

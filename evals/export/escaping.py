@@ -2,7 +2,8 @@
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+from evals.formatting import one_line
+
 _BREAK = "&#8203;"
 """A space of no width. GitHub looks for names and links after it has resolved entities, so an entity stops neither."""
 _ACTIVE = re.compile(r"[&<>|`*_~\[\]\\$]|@|#(?=\d)|://|\bGH-(?=\d)|\bwww\.", re.IGNORECASE)
@@ -15,9 +16,7 @@ def escape(text: str, limit: int = 300) -> str:
         text: Anything.
         limit: Longer text is cut; counted before escaping.
     """
-    plain = " ".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).split())
-    plain = plain if len(plain) <= limit else f"{plain[: limit - 1]}…"
-    return _ACTIVE.sub(lambda found: _harmless(found.group()), plain)
+    return _ACTIVE.sub(lambda found: _harmless(found.group()), one_line(text, limit))
 
 
 def _harmless(active: str) -> str:

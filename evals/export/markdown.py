@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis import Finding, in_turn
+from evals.diagnosis import Finding, diagnose, in_turn
 from evals.export.escaping import escape
-from evals.export.faults import find_faults
-from evals.formatting import arrow, interval, number
+from evals.formatting import arrow, bounds, interval, lost, number, place_of
+from evals.run_settings import confidence, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 
 LIMIT = 60_000
@@ -24,7 +24,7 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     notes = _joined((f"- {escape(note)}\n" for note in run.notes[:_NOTES]), _NOTES_SHARE, "- …\n")
     text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
-    return text + _failures(find_faults(run, records), len(records), LIMIT - len(text))
+    return text + _failures(diagnose(records, score_settings(run)), len(records), LIMIT - len(text))
 
 
 def _joined(lines: Iterator[str], share: int, more: str) -> str:
@@ -55,15 +55,15 @@ def _head(run: EvalRun) -> str:
 def _weighted(run: EvalRun) -> str:
     weighted = run.weighted_score
     if weighted.score is None:
-        return "**Weighted score: –** (nothing feeds it)"
+        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
+        return f"**Weighted score: –** ({reason})"
     parts = (f"{escape(name)} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
     left_out = f"; left out: {escape(', '.join(weighted.left_out))}" if weighted.left_out else ""
     return f"**Weighted score: {weighted.score:.3f}** ({', '.join(parts)}{left_out})"
 
 
 def _table(run: EvalRun) -> Iterator[str]:
-    confidence = run.eval_config.get("confidence", 0.95)
-    yield f"| metric | value | {confidence:.0%} interval | n | with lost questions | |\n"
+    yield f"| metric | value | {confidence(run):.0%} interval | n | with lost questions | |\n"
     yield "|---|---:|---:|---:|---:|---|\n"
     for group, names in run.scorecard.by_group.items():
         yield f"| **{escape(group)}** | | | | | |\n"
@@ -74,18 +74,14 @@ def _table(run: EvalRun) -> Iterator[str]:
 
 
 def _row(summary: MetricSummary) -> str:
-    bounds = "–"
-    if summary.bounds is not None:
-        bounds = " … ".join(number(end, summary.unit) for end in sorted(summary.bounds))
     name = f"`{summary.name}`" if summary.name.isidentifier() else escape(summary.name)
-    lost = summary.counts.transport + summary.counts.judge
-    remarks = [*([f"{lost} lost"] if lost else []), *([escape(summary.reason, 200)] if summary.reason else [])]
+    remarks = [escape(remark, 200) for remark in (lost(summary), summary.reason) if remark]
     cells = [
-        f"{name} {arrow(summary)}".strip(),
+        f"{name} {arrow(summary.higher_is_better)}".strip(),
         _plain(number(summary.value, summary.unit)),
         _plain(interval(summary)),
         str(summary.sample_size),
-        _plain(bounds),
+        _plain(bounds(summary) or "–"),
         ", ".join(remarks),
     ]
     return f"| {' | '.join(cells)} |\n"
@@ -122,6 +118,5 @@ def _block(finding: Finding) -> str:
         lines.append(f"answer: {escape(response.answer or '–')}")
         for rank, chunk in enumerate((response.chunks or [])[:_PASSAGES], start=1):
             mark = "✓" if rank in finding.hit_ranks else "✗"
-            name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
-            lines.append(f"{mark} {rank}: {escape(name, 60)}: {escape(chunk.text or '', 120)}")
+            lines.append(f"{mark} {rank}: {escape(place_of(chunk), 60)}: {escape(chunk.text or '', 120)}")
     return "<br>\n".join(lines) + "\n\n"

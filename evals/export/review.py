@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.diagnosis import Finding, needs_verification
+from evals.diagnosis import Finding, diagnose, needs_verification
 from evals.export.cells import sheet
-from evals.export.faults import find_faults
 from evals.export.table import error_of, metric_names, metric_values
+from evals.formatting import place_of, shortened
+from evals.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
 
 _PASSAGES = 3
@@ -19,7 +20,7 @@ def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
 
     Failures come first, the gravest at the top, then what needs verification, then the rest.
     """
-    findings = {finding.record.question.id: finding for finding in find_faults(run, records)}
+    findings = {finding.record.question.id: finding for finding in diagnose(records, score_settings(run))}
     sound = [record for record in records if record.question.id not in findings]
     sound.sort(key=lambda record: needs_verification(record) is None)
     metrics = metric_names(run, records)
@@ -60,7 +61,4 @@ def _row(record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) ->
 
 
 def _passage(chunk: RetrievedChunk) -> str:
-    name = chunk.document_name or chunk.document_id or chunk.chunk_id or "?"
-    where = f"{name} § {chunk.section}" if chunk.section else name
-    text = chunk.text or ""
-    return f"[{where}]\n{text if len(text) <= _PASSAGE_LENGTH else f'{text[: _PASSAGE_LENGTH - 1]}…'}"
+    return f"[{place_of(chunk)}]\n{shortened(chunk.text or '', _PASSAGE_LENGTH)}"

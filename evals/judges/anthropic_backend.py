@@ -7,15 +7,17 @@ are refused by current models, and thinking is the model's own: the reply's form
 import os
 from typing import Any
 
-from evals.client.transport import parse_retry_after
 from evals.errors import JudgeError
 from evals.judges.address import origin_of
 from evals.judges.base import BackendError, Call, Reply
-from evals.judges.masking import without_keys
-from evals.judges.reading import name_of, said_in, text_of, usage_of
+from evals.judges.failures import connection_failure, deadline, status_failure
+from evals.judges.keys import KEY_VARIABLES, sendable_key
+from evals.judges.masking import KeyMasker
+from evals.judges.reading import name_of, text_of, usage_of
 from evals.schemas.results import JudgeUsage
 
 TIMEOUT_S = 120.0
+_KEY, _TOKEN = KEY_VARIABLES["anthropic"]
 _DEFAULT_ORIGIN = "https://api.anthropic.com"
 _STOPS = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
 _FATAL_ERRORS = frozenset({"enforced_spend_limit_reached", "billing_error"})
@@ -28,9 +30,15 @@ class AnthropicBackend:
         model: Name of the model.
         api_key: The key; taken from the environment where None.
         base_url: Another address than the default, or than ANTHROPIC_BASE_URL.
+        timeout_s: How long a call may take as a whole.
+
+    Raises:
+        JudgeError: The package anthropic is not installed, or the key cannot be sent.
     """
 
-    def __init__(self, model: str, *, api_key: str | None = None, base_url: str | None = None) -> None:
+    def __init__(
+        self, model: str, *, api_key: str | None = None, base_url: str | None = None, timeout_s: float = TIMEOUT_S
+    ) -> None:
         try:
             import anthropic  # noqa: PLC0415 - a second and 80 MB
         except ImportError as error:
@@ -38,8 +46,15 @@ class AnthropicBackend:
         self.model = model
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ORIGIN
         self.origin = origin_of(address)
+        key = sendable_key(api_key, _KEY)
+        token = sendable_key(None, _TOKEN) if key is None else None
         self._sdk = anthropic
-        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=address, max_retries=0, timeout=TIMEOUT_S)
+        self._timeout_s = timeout_s
+        self._answered = False
+        self._client = anthropic.AsyncAnthropic(
+            api_key=key, auth_token=token, base_url=address, max_retries=0, timeout=timeout_s
+        )
+        self._masker = KeyMasker([self._client.api_key, self._client.auth_token], address, model)
 
     async def complete(self, call: Call) -> Reply:
         """Make one call.
@@ -48,9 +63,13 @@ class AnthropicBackend:
             BackendError: There is no reply.
         """
         try:
-            return _reply(await self._request(call))
+            async with deadline(self._timeout_s):
+                reply = _reply(await self._request(call), answered=self._answered)
         except BackendError as error:
-            raise without_keys(error, [self._client.api_key, self._client.auth_token]) from error
+            self._masker.clean(error)
+            raise
+        self._answered = True
+        return self._masker.reply(reply, call)
 
     async def _request(self, call: Call) -> Any:
         """One request.
@@ -68,9 +87,10 @@ class AnthropicBackend:
                 output_config={"format": {"type": "json_schema", "schema": call.schema}},
             )
         except sdk.APIStatusError as error:
-            raise _status_error(error) from error
+            fatal = getattr(error, "error_code", None) in _FATAL_ERRORS
+            raise status_failure(error, fatal=fatal) from error
         except sdk.APIConnectionError as error:
-            raise BackendError(f"{type(error).__name__}: {error}", retryable=True) from error
+            raise connection_failure(error) from error
         except (ValueError, RecursionError) as error:
             raise BackendError(f"the response is no JSON: {error}") from error
         except (sdk.AnthropicError, TypeError) as error:
@@ -81,14 +101,18 @@ class AnthropicBackend:
         await self._client.close()
 
 
-def _reply(message: Any) -> Reply:
+def _reply(message: Any, *, answered: bool) -> Reply:
     """What the model said; blocks of other kinds than text are passed over.
+
+    Args:
+        message: What the SDK made of the response.
+        answered: Whether this address gave a reply before: then a web page is a gateway's failure, and passes.
 
     Raises:
         BackendError: It is no message.
     """
     if isinstance(message, str):
-        raise BackendError("what answers speaks no Messages API", fatal=True)
+        raise BackendError("what answers speaks no Messages API", retryable=answered, fatal=not answered)
     content = getattr(message, "content", None)
     if content is None:
         # A gateway whose server failed says so with status 200.
@@ -101,16 +125,8 @@ def _reply(message: Any) -> Reply:
         stop=stop,
         model=name_of(getattr(message, "model", None)),
         usage=_usage(getattr(message, "usage", None)),
+        request_id=name_of(getattr(message, "_request_id", None)),
     )
-
-
-def _status_error(error: Any) -> BackendError:
-    """Refused access and spent limits end the judging; overload and limits of rate pass."""
-    fatal = error.status_code in {401, 402, 403, 404} or getattr(error, "error_code", None) in _FATAL_ERRORS
-    retryable = not fatal and (error.status_code in {408, 409, 429} or error.status_code >= 500)
-    after = parse_retry_after(error.response.headers.get("retry-after"))
-    message = f"HTTP {error.status_code}: {said_in(error.body) or error.message}"
-    return BackendError(message, retryable=retryable, fatal=fatal, retry_after_s=after)
 
 
 def _usage(usage: Any) -> JudgeUsage | None:

@@ -1,4 +1,7 @@
-"""The providers of judges. To add one: a backend in a file of its own, and an entry in `PROVIDERS`."""
+"""The providers of judges.
+
+To add one: a backend in a file of its own, an entry in `PROVIDERS`, and the variables of its key in `keys.py`.
+"""
 
 import os
 from collections.abc import Mapping
@@ -9,6 +12,7 @@ from urllib.parse import urlsplit
 from evals.judges import openai_backend
 from evals.judges.anthropic_backend import AnthropicBackend
 from evals.judges.base import Backend
+from evals.judges.keys import KEY_VARIABLES, key_in
 from evals.judges.openai_backend import OpenAIBackend
 
 
@@ -50,7 +54,7 @@ class Provider:
 
     def lacks_key(self, base_url: str | None) -> bool:
         """Whether a key is needed and none is there."""
-        return self._is_vendors(base_url) and not any(os.environ.get(name) for name in self.key_variables)
+        return self._is_vendors(base_url) and not any(map(key_in, self.key_variables))
 
     def price_table(self, base_url: str | None) -> str | None:
         """Whose prices hold at the address; None where nobody's do."""
@@ -66,14 +70,14 @@ PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
         make=AnthropicBackend,
         home="https://api.anthropic.com",
-        key_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        key_variables=KEY_VARIABLES["anthropic"],
         address_variable="ANTHROPIC_BASE_URL",
         prices="anthropic",
     ),
     "openai": Provider(
         make=OpenAIBackend,
         home=openai_backend.HOME,
-        key_variables=(openai_backend.KEY_VARIABLE,),
+        key_variables=KEY_VARIABLES["openai"],
         address_variable="OPENAI_BASE_URL",
         prices="openai",
         imitated=True,

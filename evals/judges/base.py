@@ -7,6 +7,21 @@ from evals.schemas.results import JudgeUsage
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """Who judges.
+
+    Attributes:
+        model: The model asked for.
+        origin: Where it is reached, without credentials.
+        provider: By whose API.
+    """
+
+    model: str
+    origin: str
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One question to a model.
 
@@ -32,12 +47,14 @@ class Reply:
         stop: Why it ended: by itself, by refusing, or because `max_tokens` was reached.
         model: The model that answered, as it names itself.
         usage: Tokens, where the vendor counts them.
+        request_id: The vendor's name for the call, where it gives one.
     """
 
     text: str
     stop: Literal["end", "refused", "truncated"]
     model: str | None
     usage: JudgeUsage | None
+    request_id: str | None = None
 
 
 class BackendError(Exception):

@@ -6,9 +6,26 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import AwareDatetime, ValidationError
+
+from evals.client.body import parse_json
 from evals.errors import StoreError
-from evals.judges.base import Backend, Call
+from evals.judges.base import Call, Identity
+from evals.schemas.base import Record
+from evals.schemas.results import JudgeUsage
 from evals.store import write_atomically
+
+
+class StoredReply(Record):
+    """A reply with what its call said of itself; files of former versions hold `reply` and `model` alone."""
+
+    reply: dict[str, Any]
+    model: str | None = None
+    usage: JudgeUsage | None = None
+    """Of the call that brought it."""
+    stop: str | None = None
+    request_id: str | None = None
+    asked_at: AwareDatetime | None = None
 
 
 class JudgeCache:
@@ -35,20 +52,23 @@ class JudgeCache:
             raise self._unwritable(self._folder, error) from error
 
     @staticmethod
-    def key(backend: Backend, call: Call, repeat: int) -> str:
-        """The hash of model, its address, instructions, form and data of the call, and which repeat it is."""
-        parts = [backend.origin, backend.model, call.system, call.schema, call.content, call.max_tokens, repeat]
-        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    def key(judge: Identity, call: Call, repeat: int) -> str:
+        """The hash of provider, address, model, instructions, form and data of the call, and which repeat it is."""
+        return _hash([judge.provider, *_parts(judge, call, repeat)])
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    @staticmethod
+    def former_key(judge: Identity, call: Call, repeat: int) -> str:
+        """The hash under which former versions kept the same reply: without the provider."""
+        return _hash(_parts(judge, call, repeat))
+
+    def get(self, key: str) -> StoredReply | None:
         """The stored reply; None where there is none, or the file is damaged."""
         try:
-            stored = json.loads(self._path(key).read_bytes())
-        except (OSError, ValueError):
+            return StoredReply.model_validate(parse_json(self._path(key).read_bytes()))
+        except (OSError, ValueError, ValidationError):
             return None
-        return stored if isinstance(stored, dict) else None
 
-    def put(self, key: str, reply: dict[str, Any]) -> None:
+    def put(self, key: str, reply: StoredReply) -> None:
         """Store a reply.
 
         Raises:
@@ -57,16 +77,24 @@ class JudgeCache:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, [json.dumps(reply).encode()])
-        except (OSError, StoreError) as error:
+        except OSError as error:
             raise self._unwritable(path, error) from error
+        write_atomically(path, [reply.model_dump_json(exclude_none=True).encode()], hint=self._way_out)
 
-    def _unwritable(self, path: Path, error: OSError | StoreError) -> StoreError:
-        cause = error if isinstance(error, OSError) else error.__cause__
-        return StoreError(
-            f"cannot keep replies of the judge in {path}: {getattr(cause, 'strerror', None) or error}",
-            f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)",
-        )
+    def _unwritable(self, path: Path, error: OSError) -> StoreError:
+        return StoreError(f"cannot keep replies of the judge in {path}: {error.strerror or error}", self._way_out)
+
+    @property
+    def _way_out(self) -> str:
+        return f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)"
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
+
+
+def _parts(judge: Identity, call: Call, repeat: int) -> list[Any]:
+    return [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat]
+
+
+def _hash(parts: list[Any]) -> str:
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

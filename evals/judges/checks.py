@@ -23,10 +23,12 @@ from evals.judges.quotes import is_quoted
 
 Reply = Mapping[str, Any]
 _Check = Mapping[str, Any]
+_LONGEST_PROBLEM = 200
+"""A judge may put megabytes where a label was asked for, and every verdict says what was wrong."""
 
 
 def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | None:
-    """Why a reply cannot be used; None where it can.
+    """Why a reply cannot be used, in a sentence of bounded length; None where it can.
 
     Args:
         prompt: What was asked.
@@ -34,10 +36,12 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
         data: What the judge was given to examine.
     """
     problem = _misfit(prompt.schema, reply, "reply")
-    if problem:
+    if problem is None:
+        found = (_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
+        problem = next((problem for problem in found if problem), None)
+    if problem is None or len(problem) <= _LONGEST_PROBLEM:
         return problem
-    found = (_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
-    return next((problem for problem in found if problem), None)
+    return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
 def _ids(check: _Check, reply: Reply, data: Reply) -> str | None:

@@ -1,40 +1,42 @@
 """`LLMJudge`: asks a model for verdicts, and believes none that it cannot check."""
 
 import asyncio
-import json
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from evals.errors import JudgeError
-from evals.judges.base import Backend, BackendError, Call, Reply
-from evals.judges.cache import JudgeCache
-from evals.judges.canaries import looks_injected
-from evals.judges.checks import problem_with
-from evals.judges.prompt import Prompt, load_prompt
+from evals.errors import JudgeError, StoreError
+from evals.judges.base import Backend, BackendError, Call, Identity, Reply
+from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.line import Line
+from evals.judges.outcome import Outcome, VerdictMaker, stored_of, take
+from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeFailure, JudgeUsage, VerdictRequest
+from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
-_LONGEST_WAIT_S = 60.0
+_HINT = "check the key and the model's name, or measure everything else with --no-judge"
 
 Price = Callable[[str, JudgeUsage], float | None]
+T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Outcome:
-    """What the attempts at one decision came to."""
+class _NotAskedError(Exception):
+    """No call may start any more."""
 
-    reply: dict[str, Any] | None = None
-    failure: JudgeFailure | None = None
-    message: str | None = None
-    model: str | None = None
-    attempts: int = 0
-    """Calls made, those that brought no reply included."""
-    replied: bool = False
-    usage: JudgeUsage | None = None
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict, and what the cache shall keep of it.
+
+    Attributes:
+        verdict: To be recorded.
+        stored: The new reply; None where there is none, or it came from the cache.
+    """
+
+    verdict: JudgeVerdict
+    stored: StoredReply | None = None
 
 
 class LLMJudge:
@@ -42,6 +44,7 @@ class LLMJudge:
 
     Args:
         backend: How the model is reached.
+        provider: By whose API.
         cache: Where replies are kept; None keeps none.
         repeats: How often each decision is made; the scores' median counts, and how often they disagree is recorded.
         concurrency: Calls in flight.
@@ -55,6 +58,7 @@ class LLMJudge:
         self,
         backend: Backend,
         *,
+        provider: str = "",
         cache: JudgeCache | None = None,
         repeats: int = 1,
         concurrency: int = 8,
@@ -64,148 +68,230 @@ class LLMJudge:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.backend = backend
+        self.identity = Identity(backend.model, backend.origin, provider)
         self.repeats = repeats
+        self.concurrency = concurrency
         self.spent_usd = 0.0
         """What calls have cost so far; a run that goes on begins with what it spent before."""
         self.prevented = 0
         """Decisions that the budget did not allow."""
+        self.unusable: JudgeError | None = None
+        """Why the model cannot be used at all: no access, no money, no such model."""
+        self.remarks: list[str] = []
+        """What a reader of the verdicts must know, each once, in the words of a note."""
+        self.on_remark: Callable[[str], None] = lambda _remark: None
         self._cache = cache
         self._gate = asyncio.Semaphore(concurrency)
         self._max_attempts = max_attempts
         self._max_cost_usd = max_cost_usd
         self._price = price
         self._sleep = sleep
+        self._line = Line(concurrency=concurrency, max_attempts=max_attempts, sleep=self._nap)
+        self._asking: dict[str, asyncio.Future[Outcome]] = {}
+        self._calling: set[asyncio.Task[Any]] = set()
+        self._waiting: set[asyncio.Task[Any]] = set()
+        self._ending = False
 
     @property
     def exhausted(self) -> bool:
         """Whether the budget is spent."""
         return self._max_cost_usd is not None and self.spent_usd >= self._max_cost_usd
 
+    @property
+    def over(self) -> bool:
+        """Whether no further call will start."""
+        return self._ending or self.unusable is not None
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that were made and not answered yet."""
+        return len(self._calling)
+
+    def wind_down(self) -> None:
+        """Start no further call; those in flight go on."""
+        self._ending = True
+        for waiting in self._waiting:
+            waiting.cancel()
+
+    def cut_off(self) -> None:
+        """Give up the calls in flight: their decisions fail, and what they cost is unknown."""
+        self.wind_down()
+        for call in self._calling:
+            call.cancel()
+
     async def aclose(self) -> None:
         """Close the connections to the model."""
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
-        """Get the verdicts of all repeats on one request.
+        """Get the verdicts of all repeats on one request; of those that the budget prevents there is none.
 
         A judge that refuses, rambles or cannot be reached gives verdicts with a `failure`, never a score.
 
         Raises:
             JudgeError: The model cannot be used at all: no access, no money, no such model.
         """
-        repeats = 1 if request.once else self.repeats
-        return list(await asyncio.gather(*(self._decide_once(request, n) for n in range(repeats))))
+        repeats = range(repeats_of(request, self.repeats))
+        found = await asyncio.gather(*(self.decide_once(request, repeat) for repeat in repeats))
+        decisions = [decision for decision in found if decision is not None]
+        for decision in decisions:
+            self.keep(decision)
+        if self.unusable is not None:
+            raise self.unusable
+        return [decision.verdict for decision in decisions]
 
-    async def _decide_once(self, request: VerdictRequest, repeat: int) -> JudgeVerdict:
-        prompt = load_prompt(request.prompt)
-        content = json.dumps(request.data, ensure_ascii=False)
-        call = Call(prompt.system, content, prompt.schema, prompt.max_tokens)
-        canary = looks_injected(request.data)
-        key = JudgeCache.key(self.backend, call, repeat)
-        stored = self._cache.get(key) if self._cache else None
-        if stored is not None and problem_with(prompt, stored.get("reply"), request.data) is None:
-            known = {"reply": stored["reply"], "model": stored.get("model"), "cached": True}
-            return self._verdict(request, prompt, repeat, canary, **known)
-        outcome = await self._ask(prompt, call, request)
-        if outcome.reply is not None and self._cache:
-            self._cache.put(key, {"reply": outcome.reply, "model": outcome.model})
-        return self._verdict(
-            request,
-            prompt,
-            repeat,
-            canary,
-            reply=outcome.reply,
-            failure=outcome.failure,
-            message=outcome.message,
-            model=outcome.model,
-            attempts=outcome.attempts,
-            usage=outcome.usage,
-            replied=outcome.replied,
-        )
+    async def decide_once(
+        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None
+    ) -> Decision | None:
+        """Make one decision; hand it to `keep` once it is recorded.
 
-    async def _ask(self, prompt: Prompt, call: Call, request: VerdictRequest) -> _Outcome:
-        outcome = _Outcome()
+        Where the model turns out to be unusable, that is said in `unusable`, and the calls made are in the verdict.
+
+        Args:
+            request: What is wanted.
+            repeat: Which one of the repeats.
+            earlier: What was spent on the decision before.
+
+        Returns:
+            The verdict; None where no call was allowed.
+        """
+        call = call_of(request)
+        key = JudgeCache.key(self.identity, call, repeat)
+        made = VerdictMaker(request, repeat, key, earlier)
+        stored = self._stored(key, JudgeCache.former_key(self.identity, call, repeat))
+        if stored is not None:
+            verdict = made.free(stored.reply, stored.model, self._cost(stored.usage))
+            if is_usable(verdict, request):
+                return Decision(verdict)
+        while (other := self._asking.get(key)) is not None:  # the same request, about another question
+            shared = await asyncio.shield(other)
+            if shared.reply is not None and shared.said is not None:
+                return Decision(made.free(shared.reply, shared.said.model, self._cost(shared.said.usage)))
+        outcome = Outcome()
+        self._asking[key] = asyncio.get_running_loop().create_future()
+        try:
+            await self._ask(call, request, outcome)
+        finally:
+            self._asking.pop(key).set_result(outcome)
+        if not outcome.spent.calls:
+            return None
+        return Decision(made.paid(outcome), stored_of(outcome))
+
+    def keep(self, decision: Decision) -> None:
+        """Put a new reply into the cache; a cache that fails is remarked on, and left alone from then on."""
+        if self._cache is None or decision.stored is None or decision.verdict.key is None:
+            return
+        try:
+            self._cache.put(decision.verdict.key, decision.stored)
+        except StoreError as error:
+            self._cache = None
+            self._remark(f"replies are no longer kept in the cache: {error.message}")
+
+    def _stored(self, *keys: str) -> StoredReply | None:
+        if self._cache is None:
+            return None
+        return next((found for key in keys if (found := self._cache.get(key)) is not None), None)
+
+    async def _ask(self, call: Call, request: VerdictRequest, outcome: Outcome) -> None:
         for _ in range(ASKED):
             try:
-                said = await self._complete(call, outcome)
+                said = outcome.said = await self._complete(call, outcome)
+            except _NotAskedError:
+                return
             except BackendError as error:
-                if error.fatal:
-                    raise JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT) from error
-                outcome.failure, outcome.message = "transport", str(error)
-                return outcome
-            outcome.model, outcome.replied = said.model, True
-            outcome.usage = said.usage if outcome.usage is None or said.usage is None else outcome.usage + said.usage
-            if self._take(said, prompt, request, outcome):
-                return outcome
+                outcome.fail("transport", str(error))
+                if error.fatal and self.unusable is None:
+                    self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
+                return
+            if take(said, request, outcome):
+                return
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
-        return outcome
 
-    def _take(self, said: Reply, prompt: Prompt, request: VerdictRequest, outcome: _Outcome) -> bool:
-        """Put a reply into the outcome; whether that settles it."""
-        if said.stop == "refused":
-            outcome.failure, outcome.message = "refused", "the model refused to judge"
-            return True
-        if said.stop == "truncated":
-            outcome.failure, outcome.message = "truncated", "the reply was cut off"
-            return False
-        try:
-            reply = json.loads(said.text)
-        except ValueError:
-            outcome.failure, outcome.message = "unparsable", f"not JSON: {said.text[:120]!r}"
-            return False
-        problem = problem_with(prompt, reply, request.data)
-        if problem:
-            outcome.failure, outcome.message = "unparsable", problem
-            return False
-        outcome.reply, outcome.failure, outcome.message = reply, None, None
-        return True
-
-    async def _complete(self, call: Call, outcome: _Outcome) -> Reply:
+    async def _complete(self, call: Call, outcome: Outcome) -> Reply:
         """One reply, however many calls it takes; they are counted in the outcome.
 
         Raises:
             BackendError: Of the last attempt.
+            _NotAskedError: No call may start, and none was made.
         """
-        for attempt in range(1, self._max_attempts + 1):
-            async with self._gate:
-                if self.exhausted:
-                    self.prevented += 1
-                    raise BackendError(f"the budget of ${self._max_cost_usd:g} is spent")
-                outcome.attempts += 1
-                try:
-                    reply = await self.backend.complete(call)
-                except BackendError as error:
-                    if not error.retryable or attempt == self._max_attempts:
-                        raise
-                    wait = error.retry_after_s
-                else:
-                    self._spend(reply)
-                    return reply
+        attempt = 0
+        last: BackendError | None = None
+        while True:
+            attempt += 1
+            try:
+                async with self._gate, self._line.turn():
+                    return await self._call(call, outcome)
+            except _NotAskedError:
+                raise last or _NotAskedError from None
+            except BackendError as error:
+                if not error.retryable or attempt == self._max_attempts:
+                    raise
+                last = error
             # Outside the gate: waiting must not keep others from calling.
-            longest = min(_LONGEST_WAIT_S, 2.0 ** (attempt - 1))
-            await self._sleep(min(wait, _LONGEST_WAIT_S) if wait is not None else longest * random.uniform(0.75, 1))  # noqa: S311 - jitter
-        raise BackendError("no attempt was made")
+            await self._line.wait(last, attempt)
 
-    def _spend(self, reply: Reply) -> None:
-        if reply.usage is not None:
-            self.spent_usd += self._price(self.backend.model, reply.usage) or 0.0
+    async def _nap(self, seconds: float) -> None:
+        """Wait, unless no further call will start; `wind_down` ends it."""
+        if not self.over:
+            await _interruptible(_wait(self._sleep, seconds), self._waiting)
 
-    def _verdict(
-        self, request: VerdictRequest, prompt: Prompt, repeat: int, canary: bool, **fields: Any
-    ) -> JudgeVerdict:
-        reply, usage, replied = fields.get("reply"), fields.get("usage"), fields.pop("replied", False)
-        # What brought no reply costs nothing; a reply whose tokens nobody counts costs nobody knows what.
-        cost = 0.0 if not replied else self._price(self.backend.model, usage) if usage is not None else None
-        suspected = canary or bool(reply and reply.get("injection_suspected"))
-        return JudgeVerdict(
-            request=request.name,
-            repeat=repeat,
-            prompt_hash=prompt.hash,
-            cost_usd=cost,
-            injection_suspected=suspected,
-            **fields,
-        )
+    def _may_call(self) -> bool:
+        if self.over:
+            return False
+        if self.exhausted:
+            self.prevented += 1
+            return False
+        return True
+
+    async def _call(self, call: Call, outcome: Outcome) -> Reply:
+        """One call, paid for as soon as it is answered.
+
+        Raises:
+            BackendError: There is no reply.
+            _NotAskedError: No call may start.
+        """
+        if not self._may_call():
+            raise _NotAskedError
+        try:
+            reply = await _interruptible(self.backend.complete(call), self._calling)
+        except BackendError:
+            outcome.spent += JudgeSpending(calls=1)  # what brought no reply costs nothing
+            raise
+        if reply is None:
+            outcome.spent += JudgeSpending(calls=1, unpriced=1)
+            raise BackendError("cut off: the run ended while the judge was being asked")
+        outcome.spent += self._bill(reply.usage)
+        return reply
+
+    def _bill(self, usage: JudgeUsage | None) -> JudgeSpending:
+        """What one answered call took. Prices may depend on the size of a call, so they are never put on sums."""
+        cost = self._cost(usage)
+        if cost is None and self._max_cost_usd is not None:
+            self._remark("replies do not say what they cost: --max-cost has nothing to count")
+        self.spent_usd += cost or 0.0
+        return JudgeSpending(calls=1, usage=usage or JudgeUsage(), cost_usd=cost or 0.0, unpriced=int(cost is None))
+
+    def _cost(self, usage: JudgeUsage | None) -> float | None:
+        return None if usage is None else self._price(self.backend.model, usage)
+
+    def _remark(self, remark: str) -> None:
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+            self.on_remark(remark)
 
 
-_HINT = "check the key and the model's name, or measure everything else with --no-judge"
+async def _wait(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
+    await sleep(seconds)
+
+
+async def _interruptible(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
+    """Do something that the judge can cancel by the group it is in; None where it did."""
+    task = asyncio.ensure_future(work)
+    group.add(task)
+    try:
+        await asyncio.wait([task])
+        return None if task.cancelled() else task.result()
+    finally:
+        group.discard(task)
+        task.cancel()

@@ -1,35 +1,58 @@
-"""No key in what is said of a failed call: some servers repeat the one they refuse."""
+"""No key in anything that comes from a judge: some servers repeat what they were sent."""
 
-import os
+import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from evals.client.redaction import MASK
-from evals.judges.base import BackendError
+from evals.client.credentials import MASK
+from evals.client.masker import Masker, secrets_in_url
+from evals.judges.base import BackendError, Call, Reply
+from evals.judges.keys import secrets_in_environment
 
-VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
-"""Whose values are masked wherever they were sent; a gateway may see more than one."""
 _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
-_SHORTEST = 4
-"""What is shorter is no secret, and masking it would make words unreadable."""
 _LONGEST_MESSAGE = 500
+_LONGEST_NAME = 200
 
 
-def without_keys(error: BackendError, keys: Iterable[str | None]) -> BackendError:
-    """The same failure with a message that may be saved and shown: keys are masked, then it is cut.
+class KeyMasker:
+    """Masks the keys that were sent, those in the environment, and the password of the address.
 
     Args:
-        error: The failure.
-        keys: Those that were sent; the values of `VARIABLES` and all that looks like a key are masked too.
+        keys: Those that were sent.
+        address: Where the judge is.
+        model: Its name, which is masked in no case.
     """
-    text = str(error).encode("utf-8", "replace").decode()
-    given = {(key or "").strip() for key in (*keys, *map(os.environ.get, VARIABLES))}
-    for key in sorted(given, key=len, reverse=True):  # a key may begin like a shorter one
-        if len(key) >= _SHORTEST:
-            text = text.replace(key, MASK)
-    return BackendError(
-        _LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],
-        retryable=error.retryable,
-        fatal=error.fatal,
-        retry_after_s=error.retry_after_s,
-    )
+
+    def __init__(self, keys: Iterable[str | None], address: str, model: str) -> None:
+        self._secrets = {*filter(None, keys), *secrets_in_environment(), *secrets_in_url(address)}
+        self._model = model
+        self._masker = Masker(self._secrets)
+
+    def clean(self, error: BackendError) -> None:
+        """Make the message of a failure one that may be saved and shown: keys are masked, then it is cut."""
+        text = self._masker.text(str(error).encode("utf-8", "replace").decode())
+        error.args = (_LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],)
+
+    def reply(self, reply: Reply, call: Call) -> Reply:
+        """The reply without keys, which are looked for in its JSON as it is read, and with names of bounded length.
+
+        A key such as `ollama` is a word as any other where the judge was given it to read.
+        """
+        given = f"{self._model}\n{call.system}\n{call.content}\n{json.dumps(call.schema)}"
+        masker = Masker(secret for secret in self._secrets if Masker([secret]).text(given) == given)
+        return replace(
+            reply,
+            text=_without_secrets(reply.text, masker),
+            model=reply.model and masker.text(reply.model)[:_LONGEST_NAME],
+            request_id=reply.request_id and masker.text(reply.request_id)[:_LONGEST_NAME],
+        )
+
+
+def _without_secrets(text: str, masker: Masker) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return _LIKE_A_KEY.sub(MASK, masker.text(text))
+    masked = masker.value(value)
+    return text if masked == value else json.dumps(masked, ensure_ascii=False)

@@ -8,20 +8,19 @@ once it worked (see `_Dialect`).
 """
 
 import json
-import os
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evals.client.transport import parse_retry_after
 from evals.errors import JudgeError
 from evals.judges.address import origin_of
 from evals.judges.base import BackendError, Call, Reply
-from evals.judges.masking import without_keys
-from evals.judges.reading import name_of, said_in, text_of, usage_of, without_fence
+from evals.judges.failures import connection_failure, deadline, status_failure
+from evals.judges.keys import KEY_VARIABLES, sendable_key
+from evals.judges.masking import KeyMasker
+from evals.judges.reading import name_of, text_of, usage_of
 from evals.schemas.results import JudgeUsage
 
 HOME = "https://api.openai.com/v1"
-KEY_VARIABLE = "OPENAI_API_KEY"
 TIMEOUT_S = 300.0
 """A local model writes slowly, and calls wait for each other there."""
 _STOPS = {"length": "truncated", "content_filter": "refused"}
@@ -80,26 +79,31 @@ class OpenAIBackend:
         model: Name of the model.
         base_url: Address of the API, with its version: `http://127.0.0.1:11434/v1`.
         api_key: The key; taken from OPENAI_API_KEY where None. Without one, none is sent.
+        timeout_s: How long a call may take as a whole.
 
     Raises:
-        JudgeError: The package openai is not installed.
+        JudgeError: The package openai is not installed, or the key cannot be sent.
     """
 
-    def __init__(self, model: str, *, base_url: str = HOME, api_key: str | None = None) -> None:
+    def __init__(
+        self, model: str, *, base_url: str = HOME, api_key: str | None = None, timeout_s: float = TIMEOUT_S
+    ) -> None:
         try:
             import openai  # noqa: PLC0415 - a second and 40 MB, and an extra
         except ImportError as error:
             raise JudgeError("the package openai is not installed", "pip install 'rag-evals[openai]'") from error
         self.model = model
         self.origin = origin_of(base_url)
-        key = api_key or os.environ.get(KEY_VARIABLE)
+        key = sendable_key(api_key, *KEY_VARIABLES["openai"])
         self._sdk: Any = openai
-        self._key = key
+        self._masker = KeyMasker([key], base_url, model)
+        self._timeout_s = timeout_s
+        self._answered = False
         self._dialect = _Dialect()
         # The SDK does not start without a key; a server that asks for none gets no made-up one.
         self._extra: dict[str, Any] = {} if key else {"extra_headers": {"Authorization": openai.Omit()}}
         self._client: Any = openai.AsyncOpenAI(
-            api_key=key or "none", base_url=base_url, max_retries=0, timeout=TIMEOUT_S
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout_s
         )
 
     async def complete(self, call: Call) -> Reply:
@@ -109,9 +113,13 @@ class OpenAIBackend:
             BackendError: There is no reply.
         """
         try:
-            return await self._complete(call)
+            async with deadline(self._timeout_s):
+                reply = await self._complete(call)
         except BackendError as error:
-            raise without_keys(error, [self._key]) from error
+            self._masker.clean(error)
+            raise
+        self._answered = True
+        return self._masker.reply(reply, call)
 
     async def _complete(self, call: Call) -> Reply:
         dialect = self._dialect
@@ -124,12 +132,12 @@ class OpenAIBackend:
                 refused = error.status_code in _REFUSING_STATUSES
                 simpler = dialect.without(_words_of(error)) if refused else None
                 if simpler is None:
-                    raise _status_error(error) from error
+                    raise _refusal(error) from error
                 dialect = simpler
             else:
                 # Kept only now: "max_completion_tokens is too large" is no reason to call it by another name for good.
                 self._dialect = dialect
-                return _reply(completion)
+                return _reply(completion, answered=self._answered)
 
     async def _request(self, parameters: dict[str, Any]) -> Any:
         """One request.
@@ -144,7 +152,7 @@ class OpenAIBackend:
         except sdk.APIStatusError:
             raise
         except sdk.APIConnectionError as error:
-            raise BackendError(f"{type(error).__name__}: {error.__cause__ or error}", retryable=True) from error
+            raise connection_failure(error) from error
         except (ValueError, RecursionError) as error:
             raise BackendError(f"the response is no JSON: {error}") from error
         except (sdk.OpenAIError, TypeError) as error:
@@ -155,14 +163,19 @@ class OpenAIBackend:
         await self._client.close()
 
 
-def _reply(completion: Any) -> Reply:
+def _reply(completion: Any, *, answered: bool) -> Reply:
     """What the model said; the SDK checks no response, so any part of it may be missing.
+
+    Args:
+        completion: What the SDK made of the response.
+        answered: Whether this address gave a reply before: then a web page is a gateway's failure, and passes.
 
     Raises:
         BackendError: It is no completion.
     """
     if isinstance(completion, str):
-        raise BackendError(f"what answers speaks no Chat Completions API{_NO_VERSION}", fatal=True)
+        problem = f"what answers speaks no Chat Completions API{'' if answered else _NO_VERSION}"
+        raise BackendError(problem, retryable=answered, fatal=not answered)
     choices = getattr(completion, "choices", None)
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(choice, "message", None)
@@ -173,10 +186,11 @@ def _reply(completion: Any) -> Reply:
     if getattr(message, "refusal", None):
         stop = "refused"
     return Reply(
-        text=without_fence(text_of(getattr(message, "content", None))),
+        text=text_of(getattr(message, "content", None), fenced=True),
         stop=stop,
         model=name_of(getattr(completion, "model", None)),
         usage=_usage(getattr(completion, "usage", None)),
+        request_id=name_of(getattr(completion, "_request_id", None)),
     )
 
 
@@ -192,16 +206,13 @@ def _usage(usage: Any) -> JudgeUsage | None:
     )
 
 
-def _status_error(error: Any) -> BackendError:
-    """Refused access, spent quota and unknown models end the judging; overload and limits of rate pass."""
-    status = error.status_code
-    fatal = status in {401, 402, 403, 404} or bool({str(error.code), str(error.type)} & _FATAL_CODES)
-    retryable = not fatal and (status in {408, 409, 429} or status >= 500)
-    after = parse_retry_after(error.response.headers.get("retry-after"))
-    message = f"HTTP {status}: {said_in(error.body) or error.message}"
-    if status == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions":
-        message += _NO_VERSION
-    return BackendError(message, retryable=retryable, fatal=fatal, retry_after_s=after)
+def _refusal(error: Any) -> BackendError:
+    """What an error of status means: beside what it says, a spent quota and an unknown model end the judging."""
+    lacks_version = (
+        error.status_code == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions"
+    )
+    fatal = bool({str(error.code), str(error.type)} & _FATAL_CODES)
+    return status_failure(error, fatal=fatal, remark=_NO_VERSION if lacks_version else "")
 
 
 def _is_filtered(error: Any) -> bool:

@@ -12,28 +12,33 @@ _THOUGHTS = ("thinking", "reasoning")
 _MOST_TOKENS = 10**9
 """Of one call; what is above it is no count."""
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
-_SHOWN = 120
 
 
-def text_of(content: Any) -> str:
+def text_of(content: Any, *, fenced: bool = False) -> str:
     """What the model said, as text.
 
     Args:
         content: A text, or a list of parts `{"type": "text", "text": …}`, which are joined.
+        fenced: Whether the one Markdown fence around all of it, which local models like to add, is taken off.
 
     Returns:
         The text; of anything else, a remark that is no JSON and so counts as a malformed reply.
     """
+    text = _text_of(content)
+    return _storable(_without_fence(text) if fenced else text)
+
+
+def _text_of(content: Any) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
-        return _storable(content)
+        return content
     if isinstance(content, list):
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
         texts = [_field(part, "text") for part in spoken if _field(part, "type") == "text"]
         if len(texts) == len(spoken) and all(isinstance(text, str) for text in texts):
-            return _storable("".join(texts))
-    return _storable(f"<no text: {str(content)[:_SHOWN]}>")
+            return "".join(texts)
+    return f"<no text: {content}>"
 
 
 def name_of(model: Any) -> str | None:
@@ -41,8 +46,7 @@ def name_of(model: Any) -> str | None:
     return _storable(model) if isinstance(model, str) and model else None
 
 
-def without_fence(text: str) -> str:
-    """The text without the one Markdown fence around all of it, which local models like to add."""
+def _without_fence(text: str) -> str:
     inner = text.strip()
     opening = _FENCE.match(inner)
     if opening is None or len(inner) < opening.end() + len(opening[1]) or not inner.endswith(opening[1]):
@@ -105,4 +109,4 @@ def _storable(text: str) -> str:
     try:
         return json.dumps(parse_json(text.encode()), ensure_ascii=False)
     except ValueError:
-        return f"<no JSON> {text[:_SHOWN]}"
+        return f"<no JSON> {text}"

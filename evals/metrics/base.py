@@ -56,8 +56,9 @@ _IN_SHORT = {
 
 
 class BaseMetric(ABC):
-    """One metric. A subclass sets the class attributes and implements `measure`.
+    """One metric. A subclass sets the class attributes and implements `measure`, or `compute(question, response)`.
 
+    What implements `compute` alone sees neither verdicts nor matches; both are in the case that `measure` is given.
     The class docstring is the reference: formula, conventions, source. `evals metrics NAME` prints it.
     """
 
@@ -90,12 +91,12 @@ class BaseMetric(ABC):
 
     def score(self, case: Case) -> MetricResult:
         """Measure one question, answered or not: a failure of transport is never a value."""
-        reason = self.not_applicable_to(case.question)
+        reason = self.unavailable(case) or self.not_applicable_to(case.question)
         if reason:
             return self.undefined(reason)
         if case.response.error is not None:
             return self.undefined(f"no answer: {case.response.error.kind}", missing="transport")
-        reason = self._lacking(case.response)
+        reason = self._lacking(case.response) or self._unrecognisable(case)
         return self.undefined(reason) if reason else self.measure(case)
 
     def requests(self, case: Case) -> list[VerdictRequest]:
@@ -109,6 +110,14 @@ class BaseMetric(ABC):
     def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
         """The (candidate, reference) pairs that the metric will want scored, for the same purpose."""
         return ()
+
+    def unavailable(self, case: Case) -> str | None:
+        """Why the run has no value of the metric whatever is asked and answered; None where it may have one."""
+        return None
+
+    def one_sided(self, results: Sequence[MetricResult]) -> str | None:
+        """Why the values that are there cannot stand for the run; None where they can, as those of most metrics."""
+        return None
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         """Why the metric has no value for the question whatever the answer; None where it may have one."""
@@ -124,13 +133,26 @@ class BaseMetric(ABC):
         if self._needs_chunks and response.chunks is None:
             return "the server sent no chunks"
         if self._needs_chunks and response.chunks and not any(map(_says_something, response.chunks)):
-            return "the chunks carry neither text nor a name (is the mapping right?)"
+            return _SAYS_NOTHING
         if self._needs_citations and response.citations is None:
             return "the server sent no citations"
         return None
 
+    def _unrecognisable(self, case: Case) -> str | None:
+        """Why no chunk can be told to be gold or not: no text, and no id or document that golds name as well."""
+        chunks, golds = case.response.chunks, case.question.gold_passages
+        if not (self._needs_gold and self._needs_chunks and chunks) or any(chunk.text for chunk in chunks):
+            return None
+        by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
+        named = any(chunk.document_id or chunk.document_name for chunk in chunks)
+        by_document = named and any(gold.document_id for gold in golds)
+        return None if by_id or by_document else _SAYS_NOTHING
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        # As `compute(question, response)` is what a metric is to its user, it is enough to implement it.
+        if cls.compute is not BaseMetric.compute and getattr(cls.measure, "__isabstractmethod__", False):
+            cls.measure = _by_compute  # type: ignore[assignment, method-assign]
         # Looked up for every question and metric, where a set of enum members would take its time.
         cls._needs_gold = Need.GOLD in cls.needs
         cls._needs_answerability = Need.ANSWERABILITY in cls.needs
@@ -160,6 +182,8 @@ class BaseMetric(ABC):
         self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None
     ) -> list[MetricResult]:
         """Measure many questions, in their order."""
+        if settings is None:  # which a `compute(question, response)` of a subclass need not know
+            return [self.compute(question, response) for question, response in pairs]
         return [self.compute(question, response, settings=settings) for question, response in pairs]
 
     @classmethod
@@ -188,6 +212,13 @@ class BaseMetric(ABC):
         return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
 
 
+def _by_compute(metric: BaseMetric, case: Case) -> MetricResult:
+    return metric.compute(case.question, case.response)
+
+
+_SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
+
+
 def _says_something(chunk: RetrievedChunk) -> bool:
     return bool(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name)
 
@@ -196,6 +227,10 @@ def _says_something(chunk: RetrievedChunk) -> bool:
 def _without_value(name: str, group: MetricGroup, reason: str, missing: str) -> MetricResult:
     """A result without a value; most questions of a run share a few of them."""
     return MetricResult.model_validate({"name": name, "group": group, "reason": reason, "missing": missing})
+
+
+_DIGITS = 9
+"""Of a cut-off rank: Python reads no number of any length."""
 
 
 class AtK(BaseMetric):
@@ -219,7 +254,7 @@ class AtK(BaseMetric):
     def from_name(cls, name: str) -> BaseMetric | None:
         """The instance for a name such as `recall_at_20`."""
         family, _, k = name.rpartition("_")
-        if family != cls.family or not (k.isascii() and k.isdigit()) or k.startswith("0"):
+        if family != cls.family or not (k.isascii() and k.isdigit()) or k.startswith("0") or len(k) > _DIGITS:
             return None
         return cls(int(k))
 

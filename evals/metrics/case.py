@@ -1,14 +1,18 @@
 """One question with its response, and what several metrics derive from the two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from evals.metrics.abstention_detector import is_abstention
+from evals.metrics.citation_marks import without_citation_marks
 from evals.metrics.cited import CitedSource, cited_sources
 from evals.metrics.matching import Matches, MatchSettings, match, originals
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
+
+_YEARS = 1000
+"""From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
 
 
 @dataclass
@@ -44,7 +48,35 @@ class Case:
         return is_abstention(self.response.answer or "", self.question.question)
 
     @cached_property
+    def answer(self) -> str | None:
+        """The answer as its text is compared: without citation marks; None where the server sent none.
+
+        A mark such as [1] counts where its number can be that of a chunk or a citation of the response.
+        """
+        answer = self.response.answer
+        return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
+
+    @cached_property
+    def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
+        citations = self.response.citations or []
+        sources = max(len(self.response.chunks or []), len(citations))
+        cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
+        return cited.union(range(self.citation_base, self.citation_base + sources)), cited
+
+    @cached_property
     def cited(self) -> list[CitedSource]:
-        """The distinct cited sources, each with the chunk that it resolves to."""
+        """The distinct cited sources, each with the chunks that it resolves to."""
+        chunks, citations = self.response.chunks or [], self.response.citations or []
+        return cited_sources(citations, chunks, originals(chunks), self.citation_base, lambda: self.matches.hits)
+
+    @cached_property
+    def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
+        """For the place of each cited chunk, the golds that it holds.
+
+        A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
+        """
         chunks = self.response.chunks or []
-        return cited_sources(self.response.citations or [], chunks, originals(chunks), self.citation_base)
+        places = sorted({place for source in self.cited for place in source.places})
+        held = match([chunks[place] for place in places], self.question.gold_passages, self.settings)
+        return dict(zip(places, held.by_chunk, strict=True))

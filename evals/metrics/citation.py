@@ -1,17 +1,24 @@
 """Citation: does the answer name the passages that it should rest on?
 
-A citation inherits the match of the chunk that it resolves to. One that resolves to no retrieved chunk is wrong and
-counted as `invalid`; a source cited twice counts once. An answer that abstains has nothing to cite.
+A citation inherits the match of the chunk that it resolves to. One that names only a document, or a section of it,
+stands for all its retrieved chunks: it is right where any of them is, whatever their order. One that resolves to no
+retrieved chunk is wrong and counted as `invalid`; a source cited twice counts once. An answer that abstains has nothing
+to cite.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
 
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
 from evals.metrics.cited import CitedSource
 from evals.metrics.matching import same_document
-from evals.metrics.text import plain
-from evals.schemas import MetricGroup, MetricResult
+from evals.metrics.text import plain, tokens
+from evals.schemas import EvalQuestion, GoldPassage, MetricGroup, MetricResult, RetrievedChunk
+
+_NUMBERED = frozenset({"section", "sec"})
+"""Words before the number of a section that may be there or not, as the sign § may."""
 
 
 class _Citation(BaseMetric):
@@ -34,7 +41,8 @@ class CitationPrecision(_Citation):
     """Share of the cited sources that hold a gold passage.
 
     Formula: |distinct cited chunks that match a gold| / |distinct citations|, those that point to nothing retrieved
-    counting as wrong. Range 0 to 1, higher is better. None without gold, without citations or for an abstention.
+    counting as wrong; a citation of a document is one, and right where any retrieved chunk of it matches. Range 0 to 1,
+    higher is better. None without gold, without citations or for an abstention.
     Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailment.
     """
 
@@ -43,14 +51,15 @@ class CitationPrecision(_Citation):
     def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
         if not sources:
             return self.undefined("the answer cites nothing")
-        right = sum(1 for source in sources if source.place is not None and case.matches.by_chunk[source.place])
+        right = sum(any(case.cited_golds[place] for place in source.places) for source in sources)
         return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
 
 
 class CitationRecall(_Citation):
     """Share of the gold passages that are cited.
 
-    Formula: |golds held by cited chunks| / |gold|; 0 where the answer cites nothing.
+    Formula: |golds held by cited chunks| / |gold|; 0 where the answer cites nothing. A citation of a document cites all
+    its retrieved chunks; one of a piece of a gold that chunk borders have cut counts where the others complete it.
     Range 0 to 1, higher is better. None without gold, for an abstention, or where the server sends no citations.
     Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailed sentences.
     """
@@ -60,8 +69,8 @@ class CitationRecall(_Citation):
     def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
         covered: set[int] = set()
         for source in sources:
-            if source.place is not None:
-                covered.update(case.matches.by_chunk[source.place])
+            for place in source.places:
+                covered.update(case.cited_golds[place])
         value = len(covered) / len(case.question.gold_passages)
         return self.result(value, cited=len(sources), invalid=_invalid(sources))
 
@@ -69,7 +78,9 @@ class CitationRecall(_Citation):
 class SectionAccuracy(_Citation):
     """Share of the cited sources that stand in the right document and the right section.
 
-    Formula: |distinct citations whose document and section are those of a gold| / |distinct citations|.
+    Formula: |distinct citations whose document and section are those of a gold| / |distinct citations|. The section is
+    the one that the citation names, also where its chunk names another; else that of its chunk, or of any retrieved
+    chunk of the document that it cites. "3. Fees", "§ 3 Fees" and "Section 3: Fees" are one section.
     Range 0 to 1, higher is better. None where golds name no document and section, or the server sends no sections.
     Reference: defined here.
     """
@@ -77,25 +88,43 @@ class SectionAccuracy(_Citation):
     name = "section_accuracy"
     needs = _Citation.needs | {Need.SECTIONS}
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        reason = super().not_applicable_to(question)
+        if reason is None and not _with_section(question):
+            return "the gold passages name no document and section"
+        return reason
+
     def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
-        golds = [gold for gold in case.question.gold_passages if gold.document_id and gold.section]
-        if not golds:
-            return self.undefined("the gold passages name no document and section")
         if not sources:
             return self.undefined("the answer cites nothing")
         chunks = case.response.chunks or []
-        if not any(chunk.section for chunk in chunks) and not any(source.section for source in sources):
+        if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
             return self.undefined("the server sends no sections")
-        right = 0
-        for source in sources:
-            if source.place is None or not source.section:
-                continue
-            section = plain(source.section)
-            right += any(
-                plain(gold.section or "") == section and same_document(chunks[source.place], gold.document_id)
-                for gold in golds
-            )
+        golds = _with_section(case.question)
+        right = sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources)
         return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
+
+
+def _with_section(question: EvalQuestion) -> list[GoldPassage]:
+    """The golds that say in which section of which document they stand."""
+    return [gold for gold in question.gold_passages if gold.document_id and gold.section]
+
+
+def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[RetrievedChunk]) -> bool:
+    """Whether a cited source is of the gold's document, and names its section."""
+    wanted = _section_key(gold.section or "")
+    if all(_section_key(section) != wanted for section in source.sections):
+        return False
+    return any(same_document(chunks[place], gold.document_id) for place in source.places)
+
+
+@lru_cache(maxsize=8192)
+def _section_key(section: str) -> tuple[str, ...]:
+    """The words of a section's title, without what only says that a number follows; the text where it has no words."""
+    words = tokens(section)
+    if len(words) > 1 and words[0] in _NUMBERED and words[1][0].isdigit():
+        words = words[1:]
+    return words or (plain(section),)
 
 
 def _invalid(sources: list[CitedSource]) -> int:

@@ -1,26 +1,35 @@
 """Citation support by sentence: do the passages that a sentence cites say what it says?
 
 After ALCE (Gao et al. 2023), with the judge in the place of its entailment model. Sentences are our splitter's; a
-citation belongs to the sentences that it covers, or to the one that it follows.
+citation belongs to the sentences that it covers, or to the one that it follows. Where the server does not say where its
+citations stand, the marks in the answer do: [1], [1, 3], [2-4]. A number from 1000 on is a year, and a mark glued to a
+word counts where its numbers are those of citations or chunks ("a[0]" is code, "96 hours[1]" cites).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 from evals.metrics.base import Need
 from evals.metrics.case import Case
+from evals.metrics.citation_marks import citation_marks, without_citation_marks
 from evals.metrics.cited import place_of
 from evals.metrics.inquiries import numbered_contexts
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
 from evals.metrics.sentences import sentence_spans
 from evals.schemas import Citation, MetricGroup, MetricResult
 
-_RANGE = r"\d{1,9}(?:\s*+[–-]\s*+\d{1,9})?"
-# From the first blank on and without a way back, so that a long run of them is gone over once.
-_MARKER = re.compile(rf"(?<!\s)\s*+\[({_RANGE}(?:\s*+[,;]\s*+{_RANGE})*)\]")
+_NUMBERS = frozenset(range(1000))
+"""What a mark may name that names nothing retrieved; from 1000 on it is a year."""
+_MOST = 100
+"""Numbers of a range such as [1-999] that are looked at."""
+
+Placed = tuple[int, int, tuple[int | None, ...]]
+"""Start and end of a citation, and the numbers of its chunks; None for one that resolves to no chunk with text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,65 +54,78 @@ class Statement:
 
 def statements(case: Case) -> list[Statement] | None:
     """The sentences of the answer with what they cite; None where nothing says which sentence a citation stands in."""
-    answer = case.response.answer or ""
-    placed = _placed(case, answer)
-    if placed is None:
-        return None
-    spans = _sentences(answer)
-    cited: list[list[int | None]] = [[] for _ in spans]
-    for start, end, chunk in placed:
-        for place in _covered(spans, start, end):
-            cited[place].append(chunk)
-    return [
-        Statement(
-            _MARKER.sub("", answer[slice(*span)]).strip(), tuple(dict.fromkeys(filter(None, found))), None in found
-        )
-        for span, found in zip(spans, cited, strict=True)
-    ]
+    possible, cited = case.citation_numbers
+    # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
+    text = _read(case.response.answer or "", _NUMBERS | possible, cited or possible)
+    placed = _placed(case, text)
+    return None if placed is None else list(_with_citations(text, placed))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Text:
+    """An answer cut into sentences: asked for again with every verdict that arrives, and so made once.
+
+    Attributes:
+        spans: Where the sentences stand that are more than citation marks.
+        sentences: They themselves, without marks.
+        marks: Start, end and numbers of each citation mark.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    sentences: tuple[str, ...]
+    marks: tuple[tuple[int, int, tuple[int, ...]], ...]
 
 
 @lru_cache(maxsize=256)
-def _sentences(answer: str) -> list[tuple[int, int]]:
-    """Where sentences stand that are more than citation marks; asked for again with every verdict that arrives."""
-    return [span for span in sentence_spans(answer) if _MARKER.sub("", answer[slice(*span)]).strip()]
+def _read(answer: str, possible: frozenset[int], glued: frozenset[int]) -> _Text:
+    spans = sentence_spans(answer)
+    found = [(span, without_citation_marks(answer[slice(*span)], possible, glued).strip()) for span in spans]
+    said = [(span, sentence) for span, sentence in found if sentence]
+    marks = [(mark.opens, mark.end, _numbers(mark.numbers)) for mark in citation_marks(answer, possible, glued)]
+    return _Text(tuple(span for span, _ in said), tuple(sentence for _, sentence in said), tuple(marks))
 
 
-def _placed(case: Case, answer: str) -> list[tuple[int, int, int | None]] | None:
-    """Start, end and chunk number of each citation; the number is None where it resolves to no chunk with text."""
-    known = {context["id"] for context in numbered_contexts(case)}
-    found = [c for c in case.response.citations or [] if c.start is not None and c.end is not None]
-    if not found:
-        found = list(_marked(answer))
-    if not found and case.response.citations:
-        return None
-    placed = []
-    for citation in found:
-        place = place_of(citation, case.response.chunks or [], case.citation_base)
-        number = place + 1 if place is not None and place + 1 in known else None
-        placed.append((citation.start or 0, citation.end or 0, number))
-    return placed
+def _placed(case: Case, text: _Text) -> tuple[Placed, ...] | None:
+    """The citations that say where they stand, else those of the marks; None where neither say it of any."""
+    chunks, citations = case.response.chunks or [], case.response.citations or []
+    readable = {context["id"] for context in numbered_contexts(case)}
 
+    def number_of(citation: Citation) -> int | None:
+        place = place_of(citation, chunks, case.citation_base)
+        return place + 1 if place is not None and place + 1 in readable else None
 
-def _marked(answer: str) -> list[Citation]:
-    """The citations of marks such as [1], [1, 3] and [2-4]."""
-    return [
-        Citation(index=number, start=marker.start(1) - 1, end=marker.end())
-        for marker in _MARKER.finditer(answer)
-        for part in re.split(r"[,;]", marker.group(1))
-        for number in _numbers(part)
+    found: list[Placed] = [
+        (one.start, one.end, (number_of(one),)) for one in citations if one.start is not None and one.end is not None
     ]
+    if not found:
+        named = {numbers for *_, numbers in text.marks}
+        known = {number: number_of(Citation(index=number)) for number in set().union(*named)}
+        resolved = {numbers: tuple(known[number] for number in numbers) for numbers in named}
+        found = [(start, end, resolved[numbers]) for start, end, numbers in text.marks]
+    return None if citations and not found else tuple(dict.fromkeys(found))
 
 
-def _numbers(part: str) -> Sequence[int]:
-    low, *high = map(int, re.split("[–-]", part))
-    return range(low, min(high[0], low + 100) + 1) if high else [low]
+@lru_cache(maxsize=256)
+def _with_citations(text: _Text, placed: tuple[Placed, ...]) -> tuple[Statement, ...]:
+    """The sentences, each with the citations that cover it, or follow it and cover none."""
+    firsts, lasts = [first for first, _ in text.spans], [last for _, last in text.spans]
+    cited: list[list[int | None]] = [[] for _ in text.spans]
+    for start, end, chunks in placed:
+        covered = range(bisect_right(lasts, start), bisect_left(firsts, end))
+        before = bisect_left(firsts, start)
+        for place in covered or range(max(0, before - 1), before):
+            cited[place].extend(chunks)
+    return tuple(
+        Statement(sentence, tuple(dict.fromkeys(filter(None, found))), None in found)
+        for sentence, found in zip(text.sentences, cited, strict=True)
+    )
 
 
-def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> list[int]:
-    """The places of the sentences that a citation covers, else of the one before it."""
-    covered = [place for place, (first, last) in enumerate(spans) if first < end and start < last]
-    before = [place for place, (first, _) in enumerate(spans) if first < start]
-    return covered or before[-1:]
+def _numbers(named: str) -> tuple[int, ...]:
+    """The numbers of a mark such as "1", "1, 3" or "2-4", each once."""
+    parts = [list(map(int, re.findall(r"\d+", part))) for part in re.split(r"[,;]", named)]
+    ranges = [range(ends[0], min(ends[-1], ends[0] + _MOST) + 1) for ends in parts if ends]
+    return tuple(dict.fromkeys(chain.from_iterable(ranges)))
 
 
 def _data(case: Case) -> dict[str, Any]:

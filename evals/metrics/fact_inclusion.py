@@ -21,10 +21,34 @@ _LONG = 1000
 """Characters from which an expected answer is looked for by its ends, for `partial_ratio` tries every place."""
 _END = 200
 """Characters of such an end."""
+_STEPS = 10**10
+"""So is a shorter one in a long answer, where its length squared times that of the answer is more than this."""
 _LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "s"})
 """Words that may be there or not without changing what is claimed."""
+_SPELLED = 5
+"""Letters from which a word may be misspelt by one."""
+_NUMBER_WORDS = frozenset(
+    (
+        *("three", "seven", "eight", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+        *("eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
+        *("hundred", "thousand", "million", "billion", "trillion", "quadrillion", "dozen", "first", "second", "third"),
+        *("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth"),
+        *("fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "thirtieth"),
+        *("fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth", "hundredth", "thousandth"),
+        *("millionth", "billionth", "hundreds", "thousands", "millions", "billions", "trillions", "dozens"),
+        *("single", "double", "triple", "twice", "thrice"),
+    )
+)
+_FORMS = frozenset({"ed", "ee", "en", "er", "es"})
+"""Endings by whose last letter words differ that are no misspellings of each other: employer, employee, employed."""
 _SPACE = re.compile(r"\s+")
+_AMOUNT = r"[$€£¥]?\d+(?:[.,]\d+)*"
+_PERCENT = r"(?:\s?%|[\s-]?per[ -]?cent\b)"
+_UP_TO = r"(?:\s?[-\u2010-\u2014]\s?|\s(?:to|through)\s)"
 _REWRITTEN = (
+    # Of a range one way to write it, with percent at both ends or at none: 5-10%, "5% to 10%".
+    (re.compile(rf"(?<=\d){_PERCENT}?{_UP_TO}(?={_AMOUNT}{_PERCENT})"), "%-"),
+    (re.compile(rf"(?<=\d){_UP_TO}(?={_AMOUNT})"), "-"),
     (re.compile(r"\s?%|\bper[ -]cent\b"), " percent"),
     (re.compile(r"\bcan(?:'t|not)\b"), "can not"),
     (re.compile(r"\bwon't\b"), "will not"),
@@ -126,14 +150,16 @@ def _find(wanted: str, given: str) -> tuple[float, range]:
 
     # partial_ratio looks for the shorter text in the longer, whichever is which.
     whole = len(given) <= len(wanted)
-    if not whole and len(wanted) > _LONG:
+    if not whole and (len(wanted) > _LONG or (len(wanted) > _END and len(wanted) ** 2 * len(given) > _STEPS)):
         return _find_long(wanted, given)
     score = (fuzz.ratio if whole else fuzz.partial_ratio)(wanted, given, processor=default_process)
     if score < THRESHOLD:
         return score, range(0)
+    if whole:
+        return score, range(given.count(" ") + 1)
     # Framed by blanks, "art" is found as a word and not in "Stuttgart".
     spot = fuzz.partial_ratio_alignment(f" {wanted} ", f" {given} ")
-    if whole or spot is None:
+    if spot is None:
         return score, range(given.count(" ") + 1)
     margin = len(wanted) // 5  # what is inserted in the middle pushes the end out of the window
     start, end = max(0, spot.dest_start - margin), spot.dest_end + margin
@@ -150,7 +176,9 @@ def _find_long(wanted: str, given: str) -> tuple[float, range]:
         return 0.0, range(0)
     start, end, length = head.dest_start, tail.dest_end, len(wanted)
     # An end may stand twice, then it says nothing of where the other one is.
-    places = [(start, end), (start, start + length), (max(0, end - length), end)]
+    places = [(start, start + length), (max(0, end - length), end)]
+    if end - start < 2 * length:  # longer, and it could not score what is needed
+        places.append((start, end))
     score, start, end = max((fuzz.ratio(wanted, given[first:last]), first, last) for first, last in places)
     if score < THRESHOLD:
         return score, range(0)
@@ -172,16 +200,31 @@ def _in_order(wanted: Sequence[str], given: Sequence[str], window: range) -> tup
 
 
 def _same_word(wanted: str, given: str) -> bool:
-    """Whether two words are one but for the ending of a plural or a past (hour, hours; raise, raised).
-
-    A letter more, less or other makes another word: starting and staring, employer and employee, prince and princess.
-    """
+    """Whether two words are one but for an ending (hour, hours; raise, raised) or a misspelling (Barack, Barak)."""
     if wanted == given:
         return True
     short, long = sorted((wanted, given), key=len)
-    if len(short) < 4 or long[:-1] != short or not long.isalpha():
+    if long[:-1] == short and long[-1] in "sd":  # an ending, so no misspelling: prince and princes, not princess
+        if len(short) < 4 or not long.isalpha():
+            return False
+        return short[-1] == "e" if long[-1] == "d" else short[-1] != "s"
+    return _is_misspelt(wanted, given)
+
+
+def _is_misspelt(wanted: str, given: str) -> bool:
+    """Whether words of five letters and more, with the same first one, differ by one edit; number words never do.
+
+    An edit is a letter more, less or other, or two neighbours that have changed places.
+    """
+    if min(len(wanted), len(given)) < _SPELLED or wanted[0] != given[0] or abs(len(wanted) - len(given)) > 1:
         return False
-    return short[-1] == "e" if long[-1] == "d" else long[-1] == "s" != short[-1]
+    if not (wanted.isalpha() and given.isalpha()) or _NUMBER_WORDS & {wanted, given}:
+        return False
+    if wanted[:-1] == given[:-1] and {wanted[-2:], given[-2:]} <= _FORMS:
+        return False
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - for this metric only
+
+    return OSA.distance(wanted, given) == 1
 
 
 def _is_claimed(wanted: _Words, given: _Words, places: tuple[int, int]) -> bool:

@@ -1,6 +1,6 @@
 """Factual match: by letters, or by a judge that finds five criteria fulfilled. Both always run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from evals.metrics.abstaining import settled_by_abstention
@@ -24,7 +24,7 @@ class GPTScore(JudgedMetric):
     indicators agrees. Range 0 or 1, higher is better. 0 for an abstention on an answerable question, and for an
     answer to an unanswerable one; None for a right abstention and without an expected answer. Not Fu et al.'s
     GPTScore, which needs token probabilities.
-    Reference: the QA document's binary GPTScore.
+    Reference: the qa suite's definition of a binary GPTScore.
     """
 
     name = "gptscore"
@@ -52,9 +52,9 @@ class FactualMatch(JudgedMetric):
 
     Formula: 1 if `fuzzy_match` or `gptscore` is 1, else 0. Both always run; where they disagree the details say
     `needs_verification`, which `show` lists and `export --format review` gives to a reader. Where the judge gave no
-    verdict, or none was used, 1 on a fuzzy match and else None. Range 0 or 1, higher is better. None for a right
-    abstention and without an expected answer.
-    Reference: the QA document's factual match.
+    verdict, or none was used, 1 on a fuzzy match and else None. A run without a judge has no value: only the hits
+    would be in it. Range 0 or 1, higher is better. None for a right abstention and without an expected answer.
+    Reference: the factual match of the qa suite's definition.
     """
 
     name = "factual_match"
@@ -78,6 +78,17 @@ class FactualMatch(JudgedMetric):
             return self.result(1.0, **details)
         lacking = by_letters if by_letters.value is None else by_meaning
         return self.undefined(lacking.reason or "", missing=lacking.missing or "not_applicable", **details)
+
+    def unavailable(self, case: Case) -> str | None:
+        return None  # fuzzy match alone finds hits
+
+    def one_sided(self, results: Sequence[MetricResult]) -> str | None:
+        undecided = sum(
+            result.details.get("fuzzy_match") == 0 and result.missing == "not_applicable" for result in results
+        )
+        if not undecided:
+            return None
+        return f"no judge was used: the {undecided} answers that fuzzy_match does not find are undecided"
 
     def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
         return self.score(case)

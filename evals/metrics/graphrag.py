@@ -1,4 +1,4 @@
-"""The GraphRAG document's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known."""
+"""The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -28,8 +28,8 @@ class FactualAccuracyPercentage(JudgedMetric):
     """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
 
     Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each excellent 100, good 75, fair 50, poor 25
-    or bad 0 by the judge. Steps instead of the document's 0 to 100, for judges agree better on few anchored steps; a
-    step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
+    or bad 0 by the judge. Steps instead of any number from 0 to 100, for judges agree better on few anchored steps;
+    a step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
     details, and the scorecard shows how they are distributed. Range 0 to 100, higher is better. 0 for an abstention
     on an answerable question, and for an answer to an unanswerable one; None for a right abstention and without an
     expected answer.
@@ -89,7 +89,7 @@ class CorrectAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer. An
     abstention is neither correct nor wrong. Range 0 to the number of questions, higher is better. None without an
     expected answer.
-    Reference: the GraphRAG document's classification.
+    Reference: the classification of the graphrag suite's definition.
     """
 
     name = "correct_answers_count"
@@ -102,7 +102,7 @@ class WrongAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer wrong, measured by the expected answer, or where
     an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0 to the number of
     questions, lower is better. None without an expected answer.
-    Reference: the GraphRAG document's classification.
+    Reference: the classification of the graphrag suite's definition.
     """
 
     name = "wrong_answers_count"
@@ -116,7 +116,7 @@ class DontKnowAnswersCount(BaseMetric):
     Formula: sum over questions of 1 where the answer abstains, by the detector that the abstention metrics use; no
     judge. Range 0 to the number of questions; neither direction is better in itself. None where the server sent no
     answer.
-    Reference: the GraphRAG document's classification.
+    Reference: the classification of the graphrag suite's definition.
     """
 
     name = "dont_know_answers_count"

@@ -6,7 +6,7 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
@@ -152,10 +152,8 @@ class JudgedMetric(BaseMetric):
             return "the server sent no answer"
         return super()._lacking(response)
 
-    def score(self, case: Case) -> MetricResult:
-        if case.response.error is None and not case.judged and not case.verdicts:
-            return self.undefined("no judge was used (--no-judge)")
-        return super().score(case)
+    def unavailable(self, case: Case) -> str | None:
+        return None if case.judged or case.verdicts else "no judge was used (--no-judge)"
 
     def measure(self, case: Case) -> MetricResult:
         settled = self.settled(case)
@@ -202,10 +200,27 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, Reply]]) -> list[dict[str, Rep
     ]
 
 
+def new_requests(metrics: Iterable[BaseMetric], case: Case, asked: Container[str]) -> list[VerdictRequest]:
+    """What can be asked about a case now and was not asked yet, each request once.
+
+    Some requests build on the replies to others: put the replies into the case and call it again, until nothing is new.
+
+    Args:
+        metrics: Of the run.
+        case: With the verdicts that are there.
+        asked: The names of the requests that were asked.
+    """
+    found: dict[str, VerdictRequest] = {}
+    for metric in metrics:
+        for request in metric.requests(case):
+            if request.name not in asked:
+                found.setdefault(request.name, request)
+    return list(found.values())
+
+
 async def _decide_all(metric: BaseMetric, case: Case, judge: Decider) -> None:
-    """Ask for everything that the metric wants, in as many rounds as its inquiries build on one another."""
     asked: set[str] = set()
-    while todo := [request for request in metric.requests(case) if request.name not in asked]:
+    while todo := new_requests([metric], case, asked):
         for request in todo:
             asked.add(request.name)
             case.verdicts = [*case.verdicts, *await judge.decide(request)]

@@ -16,7 +16,7 @@ document   the same document; tried only when named, or when a chunk carries no 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal, TypeVar, get_args
@@ -51,8 +51,8 @@ class Matches:
     """Which chunk is which gold.
 
     Attributes:
-        by_chunk: For each rank, the golds (by index) that the chunk covers, with the rule. Duplicates of an
-            earlier chunk cover nothing.
+        by_chunk: For each rank, the golds (by index) that the chunk covers, or holds a piece of that others complete,
+            with the rule. Duplicates of an earlier chunk cover nothing.
         found: For each gold recognised, the place at which it is found and the rule. A gold cut by chunk borders is
             found where enough of it has been seen.
         original: For each rank, the place of the first chunk that this one repeats; its own place if it repeats none.
@@ -113,7 +113,7 @@ def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settin
     result = Matches(by_chunk=[{} for _ in chunks], original=originals(chunks))
     distinct = [place for place, original in enumerate(result.original) if place == original]
     rules = _AUTO if settings.rule == "auto" else (settings.rule,)
-    for index, gold in enumerate(golds):
+    for index, gold in enumerate(_with_ids_of(golds, chunks, result.original)):
         for place in distinct:
             rule = _first_rule(chunks[place], gold, rules, settings)
             if rule:
@@ -125,18 +125,35 @@ def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settin
     return result
 
 
+def _with_ids_of(
+    golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], original: Sequence[int]
+) -> Iterator[GoldPassage]:
+    """The golds; one that names a duplicate stands in the chunk that this repeats, and names that one instead."""
+    ids = {chunk.chunk_id: chunks[first].chunk_id for chunk, first in zip(chunks, original, strict=True)}
+    for gold in golds:
+        instead = ids.get(gold.chunk_id) if gold.chunk_id else None
+        yield gold.model_copy(update={"chunk_id": instead}) if instead not in (None, gold.chunk_id) else gold
+
+
 def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool | None:
-    """Whether the chunk is of the document; None where one of the two names none."""
+    """Whether the chunk is of the document; None where one of the two names none. An empty name is no name."""
     names = [document_key(name) for name in (chunk.document_id, chunk.document_name) if name]
-    if document_id is None or not names:
+    if not document_id or not names:
         return None
     return document_key(document_id) in names
 
 
 @lru_cache(maxsize=8192)
 def document_key(name: str) -> str:
-    """Reduce a document's name to its file name without folder and ending: servers keep the one or the other."""
-    base = name.replace("\\", "/").rsplit("/", 1)[-1]
+    """Reduce a document's name to its file name without folder and ending: servers keep the one or the other.
+
+    A page of the web that is the index of its folder has the folder's name: `a.com/x/` and `a.com/x/index.html` are x.
+    """
+    path = name.replace("\\", "/").replace("/?", "?").rstrip("/") or name
+    folder, _, base = path.rpartition("/")
+    base = base or name
+    if folder.strip("/") and base.casefold() in {"index.html", "index.htm"}:
+        return folder.rstrip("/").rpartition("/")[2].casefold()
     stem, dot, ending = base.rpartition(".")
     return (stem if dot and stem and ending.lower() in _ENDINGS else base).casefold()
 
@@ -144,10 +161,16 @@ def document_key(name: str) -> str:
 def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
     """For each chunk the place of the first one with the same id, or the same text of the same document."""
     first: dict[object, int] = {}
-    return [
-        first.setdefault(chunk.chunk_id or (chunk.document_id or chunk.document_name, chunk.text), place)
-        for place, chunk in enumerate(chunks)
-    ]
+    found = []
+    for place, chunk in enumerate(chunks):
+        same: list[object] = [chunk.chunk_id] if chunk.chunk_id else []
+        # Where a chunk has an id but no text, nothing else tells it from others of its document.
+        same += [(chunk.document_id or chunk.document_name, chunk.text)] if chunk.text or not chunk.chunk_id else []
+        original = min(first.get(key, place) for key in same)
+        for key in same:
+            first.setdefault(key, original)
+        found.append(original)
+    return found
 
 
 def _first_rule(
@@ -257,12 +280,32 @@ _MIN_RUN = 4
 
 def _shared_run(chunk: tuple[str, ...], gold: tuple[str, ...]) -> range | None:
     """The token positions of the gold that the chunk holds as running text at its own border, or is."""
-    for start in range(len(gold) - len(chunk) + 1 if len(chunk) >= _MIN_RUN else 0):
-        if gold[start : start + len(chunk)] == chunk:
+    if len(chunk) >= _MIN_RUN:
+        framed = f" {' '.join(gold)} "
+        at = framed.find(f" {' '.join(chunk)} ")
+        if at >= 0:
+            start = framed.count(" ", 0, at)
             return range(start, start + len(chunk))
-    for length in range(min(len(chunk), len(gold)), _MIN_RUN - 1, -1):
-        if chunk[-length:] == gold[:length]:
-            return range(length)
-        if chunk[:length] == gold[-length:]:
-            return range(len(gold) - length, len(gold))
-    return None
+    begun, ended = _continued(chunk, gold), _continued(gold, chunk)
+    if max(begun, ended) < _MIN_RUN:
+        return None
+    return range(begun) if begun >= ended else range(len(gold) - ended, len(gold))
+
+
+def _continued(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """How many tokens at the end of the first are those at the beginning of the second, by Knuth, Morris and Pratt."""
+    most = min(len(first), len(second))
+    begins = second[:most]
+    borders = [0] * most  # of each beginning, the length of the longest one that it also ends with
+    length = 0
+    for place in range(1, most):
+        while length and begins[place] != begins[length]:
+            length = borders[length - 1]
+        length += begins[place] == begins[length]
+        borders[place] = length
+    length = 0
+    for token in first[len(first) - most :]:
+        while length and (length == most or token != begins[length]):
+            length = borders[length - 1]
+        length += token == begins[length]
+    return length

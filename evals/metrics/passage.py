@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
 from evals.metrics.case import Case
 from evals.metrics.matching import Matches
-from evals.metrics.ranking import recall_at, unit_ndcg_at
+from evals.metrics.ranking import ndcg_at, recall_at
 from evals.metrics.words import word_set
 from evals.schemas import MetricGroup, MetricResult
 
@@ -27,6 +27,17 @@ def span_f1(passages: Sequence[str], golds: Sequence[str]) -> float:
     """Return the best F1 of the first passage's token set with that of a gold; 0 where they share no token."""
     first = word_set(passages[0]) if passages else frozenset()
     return max((_set_f1(first, word_set(gold)) for gold in golds), default=0.0)
+
+
+def passage_ndcg(matches: Matches, golds: int, k: int) -> float:
+    """Return nDCG@k of passages that gain 1 each where they newly hold a gold; the ideal has one gain for each gold.
+
+    Args:
+        matches: Which passage holds which gold.
+        golds: Number of gold passages; must be positive.
+        k: Cut-off rank.
+    """
+    return ndcg_at([float(bool(found)) for found in matches.newly_found], [1.0] * golds, k)
 
 
 def substring_matches(passages: Sequence[str], golds: Sequence[str]) -> Matches:
@@ -134,15 +145,16 @@ class PassageRecallAtK(_Ranked):
 class PassageNDCGAtK(_Ranked):
     """Normalised discounted cumulative gain of the top K passages, by the either-way substring rule.
 
-    Formula: DCG@K / ideal DCG@K, discount log2(rank + 1). A passage gains 1 where it holds a gold that no earlier one
-    holds, else 0: repeating a gold gains nothing. The ideal order has one unit of gain for each group of golds first
-    held by the same passage and one for each gold not found, at most K in all; so the value never exceeds 1, and equals
-    trec_eval's ndcg_cut_K where passages and golds match one to one.
-    Range 0 to 1, higher is better. None without gold passages, and where the chunks carry no text.
+    Formula: DCG@K / IDCG@K, DCG = sum of rel / log2(rank + 1), IDCG = sum of 1 / log2(rank + 1) over the first
+    min(number of golds, K) ranks. rel is 1 where the passage holds a gold that no earlier one holds, else 0: repeating
+    a gold gains nothing, so the value never exceeds 1. A passage that holds two golds gains once, and the ideal has
+    two: 1 cannot be reached then. Equal to trec_eval's ndcg_cut_K where passages and golds match one to one. Range 0 to
+    1, higher is better. None without gold passages, and where the chunks carry no text. Unlike ndcg_at_K it takes golds
+    that stand together in one passage for as many relevant passages.
     Reference: Järvelin & Kekäläinen 2002.
     """
 
     family = "passage_ndcg_at"
 
     def value(self, matches: Matches, golds: int) -> float:
-        return unit_ndcg_at(matches.newly_found, [1.0] * golds, self.k)
+        return passage_ndcg(matches, golds, self.k)

@@ -85,12 +85,15 @@ class CostPerQuery(BaseMetric):
         prices: Mapping[str, Price] | None = None,
         default: Price | None = None,
         listed: Callable[[str | None, TokenUsage], float | None] = lambda _model, _usage: None,
+        model: str | None = None,
     ) -> None:
         self.prices = dict(prices or {})
         self.default = default
         """The price of a model that `prices` does not name: what the server says of itself."""
         self.listed = listed
         """What a list of prices says that so many tokens of the model cost; None where it does not know."""
+        self.model = model
+        """The model that the server says it uses, where its answers name none."""
 
     def measure(self, case: Case) -> MetricResult:
         usage = case.response.usage
@@ -101,6 +104,12 @@ class CostPerQuery(BaseMetric):
             listed = self.listed(case.response.model, usage)
             if listed is not None:
                 return self.result(listed, price="genai-prices")
-            return self.undefined(f"no price is known for model {case.response.model or 'unnamed'}")
+            return self.undefined(_unpriced(case.response.model or self.model))
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)
+
+
+def _unpriced(model: str | None) -> str:
+    if model is None:
+        return "no price is known: neither the answer nor the server names a model"
+    return f"no price is known for model {model} (give one under `prices:`)"

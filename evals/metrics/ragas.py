@@ -1,6 +1,7 @@
 """The RAGAS family (Es et al. 2023) on a scale of 0 to 100, and its context metrics on 0 to 1.
 
-Edge values are those of the GraphRAG document: no claims 100, no contexts 0. The details name the edge that was met.
+Edge values are those of the graphrag suite's definition: no claims 100, no contexts 0. The details name the edge that
+was met.
 """
 
 from collections.abc import Mapping

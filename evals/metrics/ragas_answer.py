@@ -14,7 +14,7 @@ from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, Ragas
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
 from evals.schemas.results import VerdictRequest
-from evals.semantics.base import Embedder, cosine
+from evals.semantics.base import Embedder, Semantics, cosine
 
 GENERATED_QUESTIONS = Inquiry(
     "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
@@ -51,22 +51,34 @@ class RagasAnswerRelevance(JudgedMetric):
         "not_at_all": 0.0,
     }
 
+    def __init__(self, judge: Decider | None = None, semantics: Semantics | None = None) -> None:
+        super().__init__(judge)
+        self.semantics = semantics
+        """Used by `compute`; a run brings its own."""
+
+    def embedder(self, case: Case) -> Embedder | None:
+        """What turns texts into vectors; None where it is not there, and the judge assesses directly."""
+        semantics = case.semantics or self.semantics
+        return semantics.embedder if semantics else None
+
     def wanted(self, case: Case) -> tuple[Inquiry, ...]:
-        return (GENERATED_QUESTIONS,) if _embedder(case) else (DIRECT_RELEVANCE,)
+        return (GENERATED_QUESTIONS,) if self.embedder(case) else (DIRECT_RELEVANCE,)
 
     def settled(self, case: Case) -> MetricResult | None:
         return settled_relevance(self, case)
 
     def texts(self, case: Case) -> Sequence[str]:
-        replies = GENERATED_QUESTIONS.replies(case).values() if _embedder(case) else ()
+        replies = GENERATED_QUESTIONS.replies(case).values() if self.embedder(case) else ()
         written = [text for reply in replies for text in reply["questions"]]
         return [case.question.question, *written] if written else ()
 
     def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
-        embedder = _embedder(case)
+        embedder = self.embedder(case)
         if embedder is None:
             return self._assessed(replies[DIRECT_RELEVANCE.name])
         written = replies[GENERATED_QUESTIONS.name]["questions"]
+        if not written:
+            return self.undefined("the judge wrote no question", missing="judge")
         asked, *vectors = embedder.embed([case.question.question, *written])
         alike = fmean(cosine(asked, vector) for vector in vectors)
         if not isfinite(alike):
@@ -81,19 +93,20 @@ class RagasAnswerRelevance(JudgedMetric):
         return self.result(value, **details)
 
 
-def _embedder(case: Case) -> Embedder | None:
-    return case.semantics.embedder if case.semantics else None
-
-
 def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:
     """The weighted mean of the values that are there: sum of weight × value / sum of their weights.
+
+    Args:
+        values: By the names of the metrics.
+        weights: By the same names; one that is not named keeps its default.
 
     Returns:
         On the scale of the values; None where none is there, or all that are weigh nothing.
     """
+    weigh = {**RAGAS_WEIGHTS, **weights}
     there = {name: value for name, value in values.items() if value is not None}
-    total = sum(weights[name] for name in there)
-    return sum(weights[name] * value for name, value in there.items()) / total if total else None
+    total = sum(weigh[name] for name in there)
+    return sum(weigh[name] * value for name, value in there.items()) / total if total else None
 
 
 class RagasScore(JudgedMetric):
@@ -103,7 +116,7 @@ class RagasScore(JudgedMetric):
     `ragas_faithfulness`, 0.20 for `ragas_context_precision`, 0.20 for `ragas_context_recall` and 0.30 for
     `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
     parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value.
-    Reference: the GraphRAG document's composite score.
+    Reference: the composite score of the graphrag suite's definition.
     """
 
     name = "ragas_score"
@@ -112,18 +125,29 @@ class RagasScore(JudgedMetric):
     unit = "percent"
     high = 100.0
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
-    parts: ClassVar[tuple[JudgedMetric, ...]] = (
-        RagasFaithfulness(),
-        RagasContextPrecision(),
-        RagasContextRecall(),
-        RagasAnswerRelevance(),
+    inquiries = tuple(
+        dict.fromkeys(
+            inquiry
+            for part in (RagasFaithfulness, RagasContextPrecision, RagasContextRecall, RagasAnswerRelevance)
+            for inquiry in part.inquiries
+        )
     )
-    inquiries = tuple(dict.fromkeys(inquiry for part in parts for inquiry in part.inquiries))
     of_answer = False
 
-    def __init__(self, judge: Decider | None = None, weights: Mapping[str, float] = RAGAS_WEIGHTS) -> None:
+    def __init__(
+        self,
+        judge: Decider | None = None,
+        weights: Mapping[str, float] = RAGAS_WEIGHTS,
+        semantics: Semantics | None = None,
+    ) -> None:
         super().__init__(judge)
         self.weights = weights
+        self.parts = (
+            RagasFaithfulness(),
+            RagasContextPrecision(),
+            RagasContextRecall(),
+            RagasAnswerRelevance(semantics=semantics),
+        )
 
     def requests(self, case: Case) -> list[VerdictRequest]:
         found = {request.name: request for part in self.parts for request in part.requests(case)}

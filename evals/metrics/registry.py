@@ -3,11 +3,13 @@
 Other packages add theirs with an entry point of the group `evals.metrics` that names a `BaseMetric` subclass.
 """
 
+import logging
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
-from evals.errors import ConfigError, UnknownNameError
+from evals import plugins
+from evals.errors import ConfigError, EvalsError, UnknownNameError
 from evals.metrics import (
     abstention,
     answer,
@@ -27,6 +29,8 @@ from evals.metrics import (
     semantic,
 )
 from evals.metrics.base import BaseMetric
+
+_log = logging.getLogger(__name__)
 
 METRICS: tuple[type[BaseMetric], ...] = (
     retrieval.RecallAtK,
@@ -100,14 +104,25 @@ METRICS: tuple[type[BaseMetric], ...] = (
 
 @cache
 def metric_classes() -> tuple[type[BaseMetric], ...]:
-    """All metric classes: the built-in ones, then those of installed plug-ins."""
+    """All metric classes: the built-in ones, then those of installed plug-ins.
+
+    A plug-in must be loaded to know its names. One that cannot be is left out with a warning: whoever does not use it
+    loses nothing, and whoever does hears of it twice, the second time as a metric that does not exist.
+    """
     found = list(METRICS)
     for point in entry_points(group="evals.metrics"):
-        loaded = point.load()
-        if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
-            raise ConfigError(f"plug-in {point.name!r} is no metric: {loaded!r} is not a BaseMetric subclass")
-        found.append(loaded)
+        try:
+            found.append(_plugged_metric(point))
+        except EvalsError as error:
+            _log.warning("warning: %s; it is left out (%s)", error.message, error.hint)
     return tuple(found)
+
+
+def _plugged_metric(point: EntryPoint) -> type[BaseMetric]:
+    loaded = plugins.load(point)
+    if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
+        raise plugins.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
+    return loaded
 
 
 def suites() -> list[str]:
@@ -133,13 +148,17 @@ def parse_metric(name: str) -> BaseMetric:
     """The metric that a name such as `mrr` or `recall_at_20` stands for.
 
     Raises:
+        ConfigError: It has the letter K where its number belongs.
         UnknownNameError: No metric has the name.
     """
     for cls in metric_classes():
         metric = cls.from_name(name)
         if metric is not None:
             return metric
-    raise UnknownNameError("metric", name, default_names() + [cls.pattern() for cls in metric_classes()])
+    patterns = [cls.pattern() for cls in metric_classes()]
+    if name.lower() in {pattern.lower() for pattern in patterns if pattern.endswith("_K")}:
+        raise ConfigError(f"{name} needs a number in place of K", f"such as {name[:-1]}5")
+    raise UnknownNameError("metric", name, default_names() + patterns)
 
 
 def default_names() -> list[str]:

@@ -16,12 +16,11 @@ class _Retrieval(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
     def measure(self, case: Case) -> MetricResult:
-        matches = case.matches
-        return self.result(self.value(case, matches.hits), **matches.evidence)
+        return self.result(self.value(case), **case.matches.evidence)
 
     @abstractmethod
-    def value(self, case: Case, hits: list[bool]) -> float:
-        """The metric's number, given which ranks are relevant."""
+    def value(self, case: Case) -> float:
+        """The metric's number."""
 
 
 class RecallAtK(AtK, _Retrieval):
@@ -34,41 +33,44 @@ class RecallAtK(AtK, _Retrieval):
     family = "recall_at"
     default_ks: ClassVar = (1, 3, 5, 10)
 
-    def value(self, case: Case, hits: list[bool]) -> float:
+    def value(self, case: Case) -> float:
         return recall_at(case.matches.found_counts, len(case.question.gold_passages), self.k)
 
 
 class PrecisionAtK(AtK, _Retrieval):
     """Share of the top K chunks that hold any gold passage.
 
-    Formula: |distinct relevant chunks in top K| / K; missing chunks count as misses, a repeated chunk gains nothing.
+    Formula: |distinct relevant chunks in top K| / K; missing chunks count as misses, a repeated chunk gains nothing. A
+    piece of a gold that chunk borders have cut is relevant where the top K complete the gold.
     Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval P_K.
     """
 
     family = "precision_at"
     default_ks: ClassVar = (1, 3, 5)
 
-    def value(self, case: Case, hits: list[bool]) -> float:
+    def value(self, case: Case) -> float:
         return precision_at(case.matches.hits_within(self.k), self.k)
 
 
 class MRR(_Retrieval):
     """Reciprocal rank of the first relevant chunk; its mean over questions is the MRR.
 
-    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none does; no cut-off.
+    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none does; no cut-off. A gold that chunk
+    borders have cut counts at the rank that completes it.
     Range 0 to 1, higher is better. None without gold passages. Reference: trec_eval recip_rank.
     """
 
     name = "mrr"
 
-    def value(self, case: Case, hits: list[bool]) -> float:
-        return reciprocal_rank(hits)
+    def value(self, case: Case) -> float:
+        return reciprocal_rank([found > 0 for found in case.matches.found_counts])
 
 
 class MRRAtK(AtK, _Retrieval):
     """Reciprocal rank of the first relevant chunk within the top K; `mrr_at_10` is MS MARCO's measure.
 
-    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none of the top K does.
+    Formula: 1 / rank of the first chunk that holds any gold passage, 0 where none of the top K does. A gold that chunk
+    borders have cut counts at the rank that completes it.
     Range 0 to 1, higher is better. None without gold passages. In no suite: named alone.
     Reference: Bajaj et al. 2016 (MS MARCO), ir_measures RR@K.
     """
@@ -77,8 +79,8 @@ class MRRAtK(AtK, _Retrieval):
     suites: ClassVar = frozenset()
     default_ks: ClassVar = ()
 
-    def value(self, case: Case, hits: list[bool]) -> float:
-        return reciprocal_rank(case.matches.hits_within(self.k))
+    def value(self, case: Case) -> float:
+        return reciprocal_rank([found > 0 for found in case.matches.found_counts[: self.k]])
 
 
 class NDCG(AtK, _Retrieval):
@@ -93,6 +95,6 @@ class NDCG(AtK, _Retrieval):
     family = "ndcg_at"
     default_ks: ClassVar = (10,)
 
-    def value(self, case: Case, hits: list[bool]) -> float:
+    def value(self, case: Case) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
         return unit_ndcg_at(case.matches.newly_found, grades, self.k)

@@ -13,7 +13,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
 from evals.metrics.sentences import sentences
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
-from evals.semantics.base import Semantics, TextScorer, cosine
+from evals.semantics.base import Embedder, Semantics, TextScorer, cosine
 
 _NOTHING_LOADED = "no model that compares texts is loaded"
 
@@ -31,16 +31,25 @@ class _Semantic(BaseMetric):
     def settled(self, case: Case) -> MetricResult | None:
         """The result where nothing needs to be compared to know it; None where something does."""
 
-    def lacking_model(self, case: Case) -> MetricResult:
-        """The result where the model is not there."""
+    def unavailable(self, case: Case) -> str | None:
+        there = self.embedder(case) if Need.EMBEDDER in self.needs else self.scorer(case)
+        return None if there is not None else self.why_lacking(case)
+
+    def why_lacking(self, case: Case) -> str:
+        """Why the model is not there."""
         semantics = case.semantics or self.semantics
-        return self.undefined((semantics.reason if semantics else None) or _NOTHING_LOADED)
+        return (semantics.reason if semantics else None) or _NOTHING_LOADED
 
     def is_open(self, case: Case) -> bool:
         """Whether something needs to be compared."""
         if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
             return False
         return self.settled(case) is None
+
+    def embedder(self, case: Case) -> Embedder | None:
+        """What turns texts into vectors; None where it is not there."""
+        semantics = case.semantics or self.semantics
+        return semantics.embedder if semantics else None
 
     def scorer(self, case: Case) -> TextScorer | None:
         """What gives BERTScores; None where it is not there."""
@@ -83,13 +92,13 @@ class SemanticSimilarityPercentage(_AgainstExpected):
         return _pair(case) if self.is_open(case) else ()
 
     def measure(self, case: Case) -> MetricResult:
-        semantics = case.semantics or self.semantics
-        if semantics is None or semantics.embedder is None:
-            return self.lacking_model(case)
+        embedder = self.embedder(case)
+        if embedder is None:
+            return self.undefined(self.why_lacking(case))
         settled = self.settled(case)
         if settled is not None:
             return settled
-        answer, expected = semantics.embedder.embed(_pair(case))
+        answer, expected = embedder.embed(_pair(case))
         value = cosine(answer, expected)
         if not isfinite(value):
             return self.undefined("the embedder gave numbers that are not finite")
@@ -115,7 +124,7 @@ class BertScoreF1(_AgainstExpected):
     def measure(self, case: Case) -> MetricResult:
         scorer = self.scorer(case)
         if scorer is None:
-            return self.lacking_model(case)
+            return self.undefined(self.why_lacking(case))
         settled = self.settled(case)
         if settled is not None:
             return settled
@@ -130,11 +139,12 @@ class SentenceCoverage(_Semantic):
     """How well the answer says its worst key sentence.
 
     Formula: min over the key sentences of the max over the answer's sentences of BERTScore F1(answer sentence, key
-    sentence). Range 0 to 1, higher is better; a score outside is cut. Adequate from `sentence_coverage_threshold` (of
-    the configuration's part `semantic`; 0.85): details hold the best score of every key sentence, those that failed,
-    the threshold and the scorer, for 0.85 means something else with another model or with rescaling. 0 where the
-    answer is empty, or abstains on a question that is not marked as unanswerable; None for an abstention on one that
-    is, without key sentences (those of the expected answer, where the dataset names none), and without BERTScore.
+    sentence); citation marks such as [1] are taken off before. Range 0 to 1, higher is better; a score outside is cut.
+    Adequate from `sentence_coverage_threshold` (of the configuration's part `semantic`; 0.85), and the scorecard shows
+    how many answers are. The details hold the best score of every key sentence, those that failed, the threshold and
+    the scorer, for 0.85 means something else with another model or with rescaling. 0 where the answer is empty, or
+    abstains on a question that is not marked as unanswerable; None for an abstention on one that is, without key
+    sentences (those of the expected answer, where the dataset names none), and without BERTScore.
     Reference: Zhang et al. 2020 (BERTScore).
     """
 
@@ -148,12 +158,12 @@ class SentenceCoverage(_Semantic):
     def settled(self, case: Case) -> MetricResult | None:
         if case.response.answer is None:
             return self.undefined("the server sent no answer")
-        failed: dict[str, Any] = {"adequate": False, "failed": _key_sentences(case.question)}
+        failed: dict[str, Any] = {**_adequacy(adequate=False), "failed": _key_sentences(case.question)}
         if case.abstained:
             if case.question.is_unanswerable:
                 return self.undefined("the question is unanswerable and the answer abstains")
             return self.result(0.0, abstained=True, **failed)
-        return None if sentences(case.response.answer) else self.result(0.0, empty="answer", **failed)
+        return None if sentences(case.answer or "") else self.result(0.0, empty="answer", **failed)
 
     def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
         return _matrix(case) if self.is_open(case) else ()
@@ -161,7 +171,7 @@ class SentenceCoverage(_Semantic):
     def measure(self, case: Case) -> MetricResult:
         semantics, scorer = case.semantics or self.semantics, self.scorer(case)
         if semantics is None or scorer is None:
-            return self.lacking_model(case)
+            return self.undefined(self.why_lacking(case))
         settled = self.settled(case)
         if settled is not None:
             return settled
@@ -176,7 +186,7 @@ class SentenceCoverage(_Semantic):
         value, threshold = min(score for score, _ in best.values()), semantics.coverage_threshold
         return self.result(
             value,
-            adequate=value >= threshold,
+            **_adequacy(adequate=value >= threshold),
             failed=[key for key, (score, _) in best.items() if score < threshold],
             key_sentences=[{"text": key, "score": score, "best": said} for key, (score, said) in best.items()],
             threshold=threshold,
@@ -199,8 +209,13 @@ def _key_sentences(question: EvalQuestion) -> list[str]:
 
 def _matrix(case: Case) -> list[tuple[str, str]]:
     """Every sentence of the answer with every key sentence."""
-    said = list(dict.fromkeys(sentences(case.response.answer or "")))
+    said = list(dict.fromkeys(sentences(case.answer or "")))
     return [(sentence, key) for key in _key_sentences(case.question) for sentence in said]
+
+
+def _adequacy(*, adequate: bool) -> dict[str, Any]:
+    """The details that say whether an answer is adequate; the scorecard counts the labels."""
+    return {"adequate": adequate, "label": "adequate" if adequate else "not adequate"}
 
 
 def _within_one(score: float) -> float:

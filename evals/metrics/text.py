@@ -12,14 +12,37 @@ _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'
 UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 _MARKDOWN = re.compile(r"[*_#>|~]+|^[^\S\n]*+[-+]\s+", re.MULTILINE)
+# Marks that belong to the letter before them: more than Unicode's stream-safe format lets stand in a row.
+_WIDE_MARKS = "\uff9e\uff9f"  # letters that NFKC turns into marks
+_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
+_MOST_MARKS = 30
 _CACHE = 8192
 
 
 def fold(text: str) -> str:
-    """Lower-case the text, unify Unicode forms, straighten apostrophes and quotation marks."""
+    """Lower-case the text, unify Unicode forms, straighten apostrophes and quotation marks.
+
+    Of combining marks in a row the first 30 are kept (`with_few_marks`).
+    """
     if text.isascii():
         return text.lower().replace("`", "'")
-    return unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
+    return unicodedata.normalize("NFKC", with_few_marks(text)).casefold().translate(_QUOTES)
+
+
+def with_few_marks(text: str) -> str:
+    """The text with no more than 30 combining marks in a row: putting a run into order takes its length squared."""
+    return _MARKS.sub(_capped, text)
+
+
+def _capped(run: re.Match[str]) -> str:
+    """A run of signs without the combining marks of which more than 30 stand before them in a row."""
+    kept: list[str] = []
+    marks = 0
+    for sign in run[0]:
+        marks = marks + 1 if unicodedata.combining(sign) or sign in _WIDE_MARKS else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return "".join(kept)
 
 
 def plain(text: str) -> str:
@@ -30,8 +53,9 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=_CACHE)
 def tokens(text: str) -> tuple[str, ...]:
     """Return the text's word tokens, folded; punctuation and white space do not count."""
-    words = _TOKEN.findall(fold(text))
-    if "_" in text:  # inside a word it belongs to it, at its ends it is Markdown's emphasis
+    folded = fold(text)
+    words = _TOKEN.findall(folded)
+    if "_" in folded:  # inside a word it belongs to it, at its ends it is Markdown's emphasis
         words = [word for word in (word.strip("_") for word in words) if word]
     return tuple(words)
 

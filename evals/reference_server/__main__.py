@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import socket
 import sys
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from .app import create_app
 from .corpus import GOLDEN, NONE, MissingCorpusError, load_corpus
 from .documents import UnreadableDocumentError
 from .misbehave import parse_switch
-from .server import ReferenceServer, announce, bind, end_with_stdin
+from .server import ReferenceServer, announce, bind, end_with_stdin, greet, reason_of
 from .settings import Settings
 
 _AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
@@ -42,23 +43,29 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-upload-mb", type=_positive, default=25)
     parser.add_argument("--auth-token", default=os.environ.get(_AUTH_VARIABLE) or None)
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends")
+    parser.add_argument("--greet", action="store_true", help="say the URL on stderr too, for people")
     parser.add_argument("--misbehave", type=_switch, action="append", default=[], metavar="KIND[:ARG]")
     return parser
 
 
-def _serve(args: argparse.Namespace) -> None:
+def _serve(args: argparse.Namespace, listener: socket.socket) -> None:
     settings = Settings(args.chunk_words, args.top_k, args.max_upload_mb, args.auth_token, tuple(args.misbehave))
     corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
-    with bind(args.host, args.port) as listener:
-        app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
-        server = ReferenceServer(app, lambda: announce(listener, args.host))
+    app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
 
-        def stop() -> None:
-            server.should_exit = True
+    def listening() -> None:
+        announce(listener, args.host)
+        if args.greet:
+            greet(listener, args.host, corpus)
 
-        if args.exit_with_stdin:
-            end_with_stdin(stop)
-        server.run(sockets=[listener])
+    server = ReferenceServer(app, listening)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    if args.exit_with_stdin:
+        end_with_stdin(stop)
+    server.run(sockets=[listener])
 
 
 def _fail(sentence: str) -> int:
@@ -71,11 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
     try:
-        _serve(args)
+        listener = bind(args.host, args.port)
+    except (OSError, OverflowError) as error:
+        way_out = "name another --port (0 takes any free one) or --host"
+        return _fail(f"Cannot listen on {args.host}:{args.port}: {reason_of(error)}; {way_out}.")
+    try:
+        with listener:
+            _serve(args, listener)
     except KeyboardInterrupt:
         return 0
-    except (OSError, OverflowError) as error:
-        return _fail(f"Cannot listen on {args.host}:{args.port}: {error}")
     except (MissingCorpusError, UnreadableDocumentError) as error:
         return _fail(str(error))
     return 0

@@ -83,6 +83,20 @@ def announce(listener: socket.socket, host: str) -> None:
     sys.stdout.flush()
 
 
+def greet(listener: socket.socket, host: str, corpus: str) -> None:
+    """Say to people where the server listens, and how it is stopped."""
+    address = f"[{host}]" if ":" in host else host
+    url = f"http://{address}:{listener.getsockname()[1]}"
+    sys.stderr.write(f"reference server on {url}, corpus {corpus}; stop it with Ctrl-C\n")
+    sys.stderr.flush()
+
+
+def reason_of(error: OSError | OverflowError) -> str:
+    """Why an address cannot be listened on, without what repeats the address."""
+    said = getattr(error, "strerror", None) or str(error)
+    return said.partition(" (while ")[0].rstrip(".")
+
+
 def end_with_stdin(stop: Callable[[], None]) -> None:
     """Watch stdin in a thread: at its end stop the server, and the process if that takes too long."""
 

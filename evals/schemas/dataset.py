@@ -1,5 +1,6 @@
 """What is asked: questions with their gold, the documents they were drawn from, and the dataset of both."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -102,6 +103,7 @@ class EvalQuestion(Record):
     """Unique within a run and the same in every run; derived from the question where a file gives none."""
     question: str = Field(min_length=1)
     expected_answer: str | None = None
+    """Where a file gives accepted variants alone, the first of them."""
     answers: list[str] = []
     """Accepted variants of the expected answer."""
     gold_passages: list[GoldPassage] = []
@@ -112,6 +114,14 @@ class EvalQuestion(Record):
     checks: list[Check] = []
     metadata: dict[str, Any] = {}
     """What slices group by: domain, type, difficulty."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_variant_is_expected(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or data.get("expected_answer") or not isinstance(data.get("answers"), list):
+            return data
+        first = next((text for text in data["answers"] if isinstance(text, str) and text.strip()), None)
+        return data if first is None else {**data, "expected_answer": first}
 
 
 class Section(Record):

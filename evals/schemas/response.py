@@ -71,3 +71,5 @@ class EvalResponse(Record):
     error: ResponseError | None = None
     raw: str | None = None
     """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""
+    raw_cut: bool = False
+    """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""

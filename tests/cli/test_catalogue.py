@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evals.cli import app
 from evals.metrics import BaseMetric
 from evals.metrics.describe import facts, value_range
 from evals.metrics.registry import metric_classes, suites
@@ -100,8 +101,9 @@ def test_the_list_stands_under_the_names_of_the_groups(evals_cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("recall_at_0",), "unknown metric 'recall_at_0'"),
         (("--suite", "cores"), "unknown suite 'cores'"),
-        (("--suite", ""), "unknown suite ''"),
+        (("--suite", " ,"), "--suite ' ,' names nothing"),
         (("mmr",), "unknown metric 'mmr'"),
         (("mrr", "--suite", "core"), "leave out either the metric or --suite"),
     ],
@@ -111,3 +113,30 @@ def test_what_does_not_exist_is_refused(evals_cli: Cli, arguments: tuple[str, ..
     result = evals_cli("metrics", *arguments)
     assert result.code == 2
     assert message in result.err
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_list_of_metrics_is_never_cut(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """A narrow terminal leaves out whole columns, which `evals metrics NAME` tells."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = evals_cli("metrics").out
+    assert "…" not in out
+    assert all(len(line) <= width for line in out.splitlines())
+
+
+def test_a_family_of_metrics_is_explained_in_either_case(evals_cli: Cli) -> None:
+    """recall_at_k is how many people write it."""
+    assert evals_cli("metrics", "recall_at_k").out == evals_cli("metrics", "recall_at_K").out != ""
+
+
+COMMANDS = [[], *([command.name] for command in app.registered_commands)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "evals")
+def test_no_help_is_cut_at_eighty_columns(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    """What one needs to type stands there whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    result = evals_cli(*command, "--help")
+    assert result.code == 0
+    assert "--help" in result.out
+    assert "…" not in result.out

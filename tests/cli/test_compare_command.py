@@ -1,5 +1,6 @@
 """`evals compare`: what it prints, and how it ends."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,19 @@ def test_two_runs_are_compared_metric_by_metric(save: Cli, compare: Cli) -> None
     assert "… and 15 more" in result.out
 
 
-def test_a_run_compared_with_itself_shows_no_difference(save: Cli, compare: Cli) -> None:
-    """And does not fail as a regression."""
+def test_a_run_is_not_compared_with_itself(save: Cli, compare: Cli) -> None:
+    """Two starts of one id are one run, and a comparison that cannot fail would pass every gate."""
     save("aaaa", 30)
-    result = compare("aaaa", "aaaa", "--fail-on-regression")
+    result = compare("aaaa", "aa", "--fail-on-regression")
+    assert result.code == 2
+    assert "run aaaa is named 2 times" in result.err
+
+
+def test_runs_with_the_same_values_show_no_difference(save: Cli, compare: Cli) -> None:
+    """And do not fail as a regression."""
+    save("aaaa", 30)
+    save("bbbb", 30)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 0
     assert "no question changed" in result.out
     assert "worse" not in result.out
@@ -74,6 +84,7 @@ def test_a_regression_ends_with_1(save: Cli, compare: Cli) -> None:
     result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 1
     assert "bbbb is worse than aaaa: mrr 0.75 to 0.25" in result.err
+    assert re.search(r"evals show bbbb --runs-dir \S+/runs$", result.err, re.MULTILINE)
     assert "abstention_false_negative_rate" not in result.err
     assert compare("aaaa", "cccc", "--fail-on-regression").code == 0
     assert compare("aaaa", "bbbb", "cccc", "--fail-on-regression").code == 0
@@ -92,10 +103,11 @@ def test_a_gate_that_could_compare_nothing_fails(build_run: Callable[..., Any], 
     """Without a metric of quality nobody can say that nothing got worse."""
     store = RunStore(tmp_path / "runs")
     store.prepare()
-    run, records = build_run("aaaa", {f"q{n}": {"latency_p50": 1.0} for n in range(9)})
-    store.save(run)
-    store.compact(run, records)
-    result = compare("aaaa", "aaaa", "--fail-on-regression")
+    for run_id in ("aaaa", "bbbb"):
+        run, records = build_run(run_id, {f"q{n}": {"latency_p50": 1.0} for n in range(9)})
+        store.save(run)
+        store.compact(run, records)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 1
     assert "no metric of quality" in result.err
 

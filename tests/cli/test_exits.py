@@ -1,36 +1,190 @@
-"""How the command line ends when its output cannot be written."""
+"""How the command line ends: by its outcome, whether its output is read, can be written, or is cut short."""
 
+import errno
+import json
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-SHOW = [sys.executable, "-m", "evals.cli", "metrics"]
+from evals.cli.exits import run
+from evals.cli.progress import Terminal
+from evals.errors import EvalsError
+from evals.store import RunStore
+
+PROGRAM = [sys.executable, "-m", "evals.cli"]
 
 
-def test_a_reader_that_goes_away_is_no_failure() -> None:
-    """`evals … | head -c 1` ends with 0 and without a word."""
-    with subprocess.Popen(SHOW, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+def unread(*arguments: object) -> tuple[int, str]:
+    """Run a command whose standard output nobody reads; its exit code, and what it said on stderr."""
+    command = [*PROGRAM, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         child.stdout.close()
         err = child.stderr.read()
-        assert child.wait(timeout=20) == 0
-        assert err == b""
+        return child.wait(timeout=30), err
+
+
+@pytest.fixture
+def runs(build_run: Callable[..., Any], tmp_path: Path) -> Path:
+    """A folder with the run good, and the run bad that is worse than it."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    for name, value in (("good", 1.0), ("bad", 0.0)):
+        saved, records = build_run(name, {f"q{n}": {"mrr": value} for n in range(30)})
+        store.save(saved)
+        store.compact(saved, records)
+    return store.folder
+
+
+@pytest.mark.parametrize("arguments", [["metrics"], ["--help"], ["eval", "--help"], ["--version"]])
+def test_a_reader_that_goes_away_is_no_failure(arguments: list[str]) -> None:
+    """`evals … | head -c 1` ends with 0 and without a word."""
+    assert unread(*arguments) == (0, "")
+
+
+def test_a_regression_is_one_however_much_of_it_is_read(runs: Path) -> None:
+    """`evals compare … --fail-on-regression | head -1` ends with 1, and says why."""
+    code, err = unread("compare", "good", "bad", "--fail-on-regression", "--runs-dir", runs)
+    assert code == 1
+    assert "bad is worse than good" in err
+    assert unread("compare", "good", "bad", "--runs-dir", runs) == (0, "")
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_an_incomplete_run_is_one_however_much_of_it_is_read(tmp_path: Path, flags: list[str]) -> None:
+    """The exit code is 4 and the error is told, whether a report or JSON was not read."""
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text('{"id": "q1", "question": "Why?"}\n{"id": "q2", "question": "How?"}\n')
+    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
+    where = ("--dataset-file", questions, "--runs-dir", tmp_path / "runs", "--no-judge")
+    code, err = unread("score", answers, *where, *flags)
+    assert code == 4
+    assert "error: the run is partial" in err
+
+
+def test_progress_that_nobody_reads_ends_nothing(tmp_path: Path) -> None:
+    """`evals … 2>&1 | head -1` measures and saves all the same."""
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text('{"id": "q1", "question": "Why?"}')
+    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
+    flags = ["--dataset-file", questions, "--runs-dir", tmp_path / "runs", "--no-judge"]
+    command = [*PROGRAM, "score", answers, *flags]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.wait(timeout=30) == 0
+    assert len(RunStore(tmp_path / "runs").runs()) == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_behind_stdout_ends_with_4() -> None:
+@pytest.mark.parametrize("arguments", [["metrics"], ["--version"], ["--help"]])
+def test_a_full_disk_behind_stdout_ends_with_4(arguments: list[str]) -> None:
     """The message says that the output could not be written."""
     with open("/dev/full", "w") as full:
-        ended = subprocess.run(SHOW, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert ended.returncode == 4
-    assert "cannot write" in ended.stderr
-    assert "Traceback" not in ended.stderr
+        ended = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (ended.returncode, ended.stderr) == (4, "error: cannot write the output: No space left on device\n")
 
 
 def test_the_version_is_printed() -> None:
     """`evals --version` names the distribution."""
     out = subprocess.run([sys.executable, "-m", "evals.cli", "--version"], capture_output=True, text=True, check=True)
     assert out.stdout.startswith("rag-evals ")
+
+
+def raising(error: Exception) -> typer.Typer:
+    """A command line of one command, which raises."""
+    app = typer.Typer()
+
+    @app.command()
+    def command() -> None:
+        raise error
+
+    return app
+
+
+@pytest.fixture
+def ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[Exception], tuple[int, str]]:
+    """How a command ends that raises: its exit code, and what it said."""
+    monkeypatch.setattr("sys.argv", ["evals"])
+    return lambda error: (run(raising(error)), capsys.readouterr().err)
+
+
+def test_no_message_steers_the_terminal(ended: Callable[[Exception], tuple[int, str]]) -> None:
+    """A server may say anything, and errors and notes quote it: titles, colours and rewritten lines stay text."""
+    evil = "\x1b]0;owned\x07 \x9b2J \u202egnp over\rwritten"
+    for error in (EvalsError(evil, evil), ValueError(evil)):
+        said = ended(error)[1]
+        assert "]0;owned" in said
+        assert not set("\x1b\x07\x9b\u202e\r") & set(said)
+
+
+def test_neither_do_notes_and_phases(capsys: pytest.CaptureFixture[str]) -> None:
+    """The progress of a run quotes the server too."""
+    terminal = Terminal()
+    terminal.note("a \x1b[31mnote")
+    terminal.phase("a \x07phase")
+    assert capsys.readouterr().err == "! a \ufffd[31mnote\n· a \ufffdphase\n"
+
+
+def test_an_error_of_the_system_is_not_taken_for_unwritten_output(
+    ended: Callable[[Exception], tuple[int, str]],
+) -> None:
+    """Only the output can be unwritten; whatever else nobody foresaw is a bug to report."""
+    code, said = ended(PermissionError(13, "Permission denied", "somewhere"))
+    assert code == 70
+    assert "cannot write" not in said
+    assert "a bug in evals" in said
+
+
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])
+def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
+    """SIGTERM ends with 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
+    code = (
+        "import os, signal, sys, typer\n"
+        "from evals.cli.exits import end_like_ctrl_c, run\n"
+        "app = typer.Typer()\n"
+        "@app.command()\n"
+        "def command():\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    signal.pause()\n"
+        "end_like_ctrl_c()\n"
+        "sys.exit(run(app))\n"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, ctrl_c if ctrl_c is signal.SIG_IGN else signal.SIG_DFL),
+        env=os.environ,
+    )
+    assert (child.returncode, child.stderr) == (130, "error: interrupted\n")
+
+
+def test_a_disk_that_is_full_is_no_wrong_usage(
+    evals_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of runs that cannot be written ends with 2, one on a full disk with 4."""
+
+    def full(**_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text('{"id": "q1", "question": "Why?"}')
+    answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
+    command = ("score", answers, "--dataset-file", questions, "--no-judge", "--runs-dir")
+    assert evals_cli(*command, questions / "runs").code == 2
+    monkeypatch.setattr("evals.store.tempfile.TemporaryFile", full)
+    result = evals_cli(*command, tmp_path / "runs")
+    assert result.code == 4
+    assert "No space left on device" in result.err

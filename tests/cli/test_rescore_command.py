@@ -38,9 +38,12 @@ def test_a_mapping_that_finds_nothing_ends_with_4(rescored: Cli, flags: list[str
     """The run is saved and printed all the same, and the message says what is wrong and what to mend."""
     result = rescored("--remap", *flags, config=WRONG)
     assert result.code == 4
-    assert "the run is failed: 12 of 12 questions brought no answer (malformed: 12)" in result.err
+    assert (
+        "the run is failed: 12 of 12 questions brought no answer (malformed: 12; such as the body has no text"
+        in result.err
+    )
     assert "server.map" in result.err
-    assert "failed" in {run.status for run in RunStore(tmp_path / "runs").list()}
+    assert "failed" in {run.status for run in RunStore(tmp_path / "runs").runs()}
     if flags:
         assert json.loads(result.out)["status"] == "failed"
 
@@ -51,7 +54,7 @@ def test_a_partial_run_stays_partial_and_ends_with_4(
     """What the server did not answer cannot be measured again; the way out asks for it."""
     url = start_server("--corpus", "golden", "--misbehave", "every:3:status:404")
     assert ask("--rag-url", url, "--max-error-rate", "0.01").code == 4
-    (run,) = RunStore(tmp_path / "runs").list()
+    (run,) = RunStore(tmp_path / "runs").runs()
     result = evals_cli("rescore", run.id, "--metrics", "mrr", "--runs-dir", tmp_path / "runs")
     assert result.code == 4
     assert "the run is partial" in result.err
@@ -95,7 +98,7 @@ def test_a_dry_run_says_what_the_judge_would_take(
     """Over the answers that are there, without a call and without another run."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-never-used")
     plan = rescored("--metrics", "answer_relevancy", "--judge", "--dry-run", "--json").json
-    [run] = RunStore(tmp_path / "runs").list()
+    [run] = RunStore(tmp_path / "runs").runs()
     assert plan["source"] == run.id
     assert plan["questions"] == plan["answered"] == 12
     assert plan["metrics"] == ["answer_relevancy"]
@@ -108,4 +111,4 @@ def test_a_dry_run_without_a_judge_costs_nothing(rescored: Cli, tmp_path: Path) 
     result = rescored("--metrics", "mrr", "--dry-run")
     assert result.code == 0, result.err
     assert "would compute mrr\nno judge\n" in result.out
-    assert len(RunStore(tmp_path / "runs").list()) == 1
+    assert len(RunStore(tmp_path / "runs").runs()) == 1

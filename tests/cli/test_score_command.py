@@ -93,14 +93,37 @@ def test_a_broken_file_is_one_message_and_exit_2(evals_cli: Callable[..., Any], 
     assert done.err.splitlines()[0] == "error: predictions.json, entry 1: `retrieved_passages` must be a list"
 
 
-def test_an_output_that_cannot_be_written_is_exit_4(
+def test_an_output_that_cannot_be_written_is_wrong_usage(
     evals_cli: Callable[..., Any], passages: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """A folder that is not there is no traceback."""
+    """A folder that is not there is told before the files are read, so that no means are lost."""
+    passages[0].write_text("no JSON")
     done = evals_cli("score", *passages, "--output", tmp_path / "none" / "out.json")
-    assert (done.code, done.out) == (4, "")
-    assert "cannot write" in done.err
+    assert (done.code, done.out) == (2, "")
+    assert "there is no folder" in done.err
     assert "--resume" not in done.err
+
+
+def test_a_rescored_score_is_not_advised_to_ask_a_server(
+    score: Callable[..., Any], evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """There is none to go on with: the file of answers is what can be completed."""
+    run = score(ANSWERS[:1], "--json").json
+    done = evals_cli("rescore", run["id"], "--metrics", "mrr", "--runs-dir", tmp_path / "runs")
+    assert done.code == 4
+    assert "evals score" in done.err
+    assert "--resume" not in done.err
+
+
+def test_an_output_that_is_a_link_stays_one(
+    evals_cli: Callable[..., Any], passages: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """What it points to is written."""
+    link = tmp_path / "link.json"
+    link.symlink_to("target.json")
+    assert evals_cli("score", *passages, "--output", link).code == 0
+    assert link.is_symlink()
+    assert "num_examples" in json.loads((tmp_path / "target.json").read_text())
 
 
 @pytest.mark.parametrize("output", [".", "..", "folder/", "{}"])

@@ -1,6 +1,7 @@
 """`evals show`, `runs` and the catalogues."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from evals.datasets.registry import list_available
 from evals.metrics.registry import metric_classes
+from evals.store import RunStore
 
 Cli = Callable[..., Any]
 
@@ -26,6 +28,9 @@ def test_show_prints_failures_before_the_scorecard(evals_cli: Cli, saved: dict[s
     assert result.code == 0
     assert result.out.index("have a fault") < result.out.index("recall_at_5")
     assert result.out.count("  question  ") == 2
+    assert re.search(
+        rf"more: evals show {saved['id']} --failures \d+ --runs-dir {tmp_path / 'runs'}$", result.out, re.M
+    )
 
 
 def test_show_takes_a_prefix_and_gives_json(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
@@ -69,6 +74,23 @@ def test_runs_lists_what_is_saved(evals_cli: Cli, saved: dict[str, Any], tmp_pat
     assert saved["id"] in result.out
     assert "complete" in result.out
     assert "evals eval" in evals_cli("runs", "--runs-dir", tmp_path / "none").out
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_runs_tells_what_it_cannot_read(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, beside: bool
+) -> None:
+    """A run of a newer version is there, so it is named with the way out, whether other runs are or not."""
+    store, (newer, _) = RunStore(tmp_path), build_run("newer", {})
+    store.run_path(newer).write_text(json.dumps({**json.loads(newer.model_dump_json()), "schema_version": 99}))
+    if beside:
+        store.save(build_run("good", {})[0])
+    result = evals_cli("runs", "--runs-dir", tmp_path)
+    assert result.code == 0
+    assert ("good" in result.out) is beside
+    assert "no saved runs" not in result.out
+    assert f"not listed: {store.run_path(newer).name} was written by a newer version (schema 99)" in result.out
+    assert "upgrade" in result.out
 
 
 def test_hostile_text_in_an_answer_is_printed_as_text(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
@@ -144,3 +166,88 @@ def test_a_narrow_terminal_keeps_the_numbers(
     assert f"{value:.3f}" in out
     assert max(map(len, out.splitlines())) <= 40
     assert saved["id"] in evals_cli("runs", "--runs-dir", tmp_path / "runs").out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--question", "G001", "--by", "difficulty"],
+        ["--question", "G001", "--matching"],
+        ["--question", "G001", "--json"],
+        ["--json", "--by", "difficulty"],
+        ["--json", "--failures", "3"],
+        ["--failures", "-1"],
+    ],
+)
+def test_no_flag_of_show_is_dropped_in_silence(evals_cli: Cli, arguments: list[str]) -> None:
+    """Flags that exclude each other, and numbers that mean nothing, end with 2 before a run is looked for."""
+    result = evals_cli("show", "abcd", *arguments)
+    assert result.code == 2
+    assert "abcd" not in result.err
+
+
+def test_an_unknown_question_is_answered_with_the_nearest(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Of a hundred ids the like ones are of use, in whichever case they are written."""
+    store = RunStore(tmp_path)
+    run, records = build_run("abcd", {f"G{n:03}": {"mrr": 1.0} for n in range(100)})
+    store.save(run)
+    store.compact(run, records)
+    result = evals_cli("show", "abcd", "--question", "g1077", "--runs-dir", tmp_path)
+    assert result.code == 2
+    assert "did you mean 'G077'" in result.err
+    assert "G000" not in result.err
+
+
+def test_the_marks_of_a_question_are_explained(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """A legend below the chunks; a gold that names no document is not given the name gold."""
+    store = RunStore(tmp_path)
+    golds = {"gold_passages": [{"text": "About q."}]}
+    run, records = build_run("abcd", {"q": {"mrr": 1.0}}, questions={"q": golds})
+    store.save(run)
+    store.compact(run, records)
+    out = evals_cli("show", "abcd", "--question", "q", "--runs-dir", tmp_path).out
+    assert "gold      About q." in out
+    assert "✓    1    ? [text]: About q." in out
+    assert "✓ holds gold, by the rule in brackets; c is cited by the answer" in out
+
+
+def test_an_answer_that_was_not_found_is_shown_with_its_body(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Whoever mends a mapping needs to see what it reads; one attempt is one."""
+    store = RunStore(tmp_path)
+    run, (record,) = build_run("abcd", {"q": "malformed"})
+    response = record.response.model_copy(update={"raw": '{"text": "It is \x1b[2J here."}'})
+    store.save(run)
+    store.compact(run, [record.model_copy(update={"response": response})])
+    out = evals_cli("show", "abcd", "--question", "q", "--runs-dir", tmp_path).out
+    assert "no answer after 1 attempt:" in out
+    assert 'body      {"text": "It is \ufffd[2J here."}' in out
+
+
+def test_a_score_that_nothing_feeds_is_said_once(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """All objectives left out and weights renormalised over none tell nothing."""
+    store = RunStore(tmp_path)
+    run, records = build_run("abcd", {"q": {"exact_match": 1.0}}, outcomes={"answered": 1})
+    run = run.model_copy(update={"completed_at": run.created_at})
+    store.save(run)
+    store.compact(run, records)
+    out = evals_cli("show", "abcd", "--runs-dir", tmp_path).out
+    assert "weighted score: – (nothing feeds it)" in out
+    assert "renormalised" not in out
+
+
+def test_stats_says_that_questions_were_drawn(evals_cli: Cli) -> None:
+    """Where --samples may have cut a dataset, it says how to see all of it."""
+    assert "--samples 0 for all" in evals_cli("stats", "--datasets", "golden,").out
+    assert "--samples 0 for all" not in evals_cli("stats", "--datasets", "golden", "--samples", 0).out
+
+
+@pytest.mark.parametrize("arguments", [["--datasets", "golden", "--dataset-file", "q.jsonl"], ["--datasets", ","]])
+def test_stats_drops_no_flag_in_silence(evals_cli: Cli, arguments: list[str]) -> None:
+    """A file beside datasets, and a list without a name."""
+    result = evals_cli("stats", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "--datasets" in result.err

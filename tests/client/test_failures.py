@@ -127,12 +127,19 @@ def test_an_error_in_a_200_body_is_seen(ok_when: str, body: dict[str, Any], kind
     assert response.attempts == 1
 
 
-def test_a_long_body_is_cut_with_a_note(ask: Ask) -> None:
-    """The raw body is bounded, and the cut is said."""
+def test_a_long_body_is_cut_and_marked_as_cut(ask: Ask) -> None:
+    """The raw body is bounded and nothing is written into it; a short one is whole."""
     response = ask({"answer": "a" * 300_000})
-    assert response.raw is not None
-    assert len(response.raw) < 263_000
-    assert response.raw.endswith("… [cut: 300,014 characters]")
+    assert response.raw == '{"answer": "' + "a" * (256 * 1024 - 12)
+    assert response.raw_cut
+    assert not ask({"answer": "a"}).raw_cut
+
+
+def test_the_beginning_of_a_body_that_is_too_large_is_marked_as_cut(ask: Ask) -> None:
+    """What is kept of it is shorter than the bound of a body, and not whole all the same."""
+    response = ask({"answer": "a" * 9000}, max_body_bytes=5000)
+    assert (response.error and response.error.kind) == "too_large"
+    assert response.raw_cut
 
 
 def test_a_client_that_is_not_open_says_so(spec: Callable[..., ServerSpec]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -21,10 +21,16 @@ DONE = {"total": 1, "tasks": {"t": {"status": "completed"}}}
 PENDING = {"total": 1, "tasks": {"t": {"status": "processing"}}}
 
 
-def _ingest(spec: ServerSpec, documents: Sequence[Document] = DOCUMENTS, **options: Any) -> IngestReport:
+def _ingest(
+    spec: ServerSpec,
+    documents: Sequence[Document] = DOCUMENTS,
+    *,
+    client: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> IngestReport:
     async def run() -> IngestReport:
-        async with RAGClient(spec) as client:
-            return await ingest(client, documents, **options)
+        async with RAGClient(spec, **(client or {})) as rag:
+            return await ingest(rag, documents, **options)
 
     return asyncio.run(run())
 
@@ -191,6 +197,71 @@ def test_the_list_of_documents_is_none_where_there_is_none(
 
     assert asyncio.run(run(spec())) == expected
     assert asyncio.run(run(spec(documents=None))) is None
+
+
+@pytest.mark.parametrize(("status", "requests"), [(500, 3), (429, 3), (401, 1), (403, 1)])
+def test_nothing_is_uploaded_where_the_list_of_documents_fails(
+    status: int,
+    requests: int,
+    accepting: respx.MockRouter,
+    spec: Callable[..., ServerSpec],
+    sleep: Callable[[float], Any],
+) -> None:
+    """What the server has is not known then, and uploading it again would double its corpus."""
+    listing = accepting.get("/documents").mock(return_value=httpx.Response(status, text="no list today"))
+    with pytest.raises(IngestError, match=f"/documents answers HTTP {status}: no list today"):
+        _ingest(spec(), client={"sleep": sleep})
+    assert listing.call_count == requests
+    assert not any(call.request.method == "POST" for call in accepting.calls)
+
+
+def test_a_list_that_fails_once_is_read_again(
+    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> None:
+    """A busy moment of the server ends nothing."""
+    there = {"documents": [{"id": 1, "file_name": "doc-0.txt"}]}
+    accepting.get("/documents").mock(side_effect=[httpx.Response(503), httpx.Response(200, json=there)])
+    report = _ingest(spec(ready=None), client={"sleep": sleep})
+    assert report == IngestReport(uploaded=4, already_there=1)
+
+
+def test_a_report_says_whether_there_is_a_list(accepting: respx.MockRouter, spec: Callable[..., ServerSpec]) -> None:
+    """Without one all documents are uploaded, each time."""
+    accepting.get("/documents").mock(return_value=httpx.Response(404))
+    assert _ingest(spec(ready=None)) == IngestReport(uploaded=5, already_there=0, listed=False)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403])
+def test_a_status_that_is_refused_ends_the_waiting_at_once(
+    status: int, accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> None:
+    """The message says what was asked and what came."""
+    polled = accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(status))
+    with pytest.raises(IngestError, match=f"/tasks/j%2F1/status: HTTP {status}") as raised:
+        _ingest(spec(), sleep=sleep)
+    assert polled.call_count == 1
+    assert "server.ready.path" in (raised.value.hint or "")
+
+
+def test_a_status_that_is_never_found_ends_the_waiting_soon(
+    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> None:
+    """A job may be registered a moment after its upload, but not minutes."""
+    polled = accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(404))
+    seconds = count(0.0, 1.0)
+    with pytest.raises(IngestError, match="HTTP 404"):
+        _ingest(spec(), sleep=sleep, clock=lambda: next(seconds))
+    assert 1 < polled.call_count < 10
+
+
+def test_waiting_that_runs_out_of_time_says_what_came_last(
+    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> None:
+    """A status that always fails is not told as documents that are slow."""
+    accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(500, text="no such table"))
+    seconds = count(0.0, 1.0)
+    with pytest.raises(IngestError, match=r"not ready after 20 s \(/tasks/.*: HTTP 500: no such table\)"):
+        _ingest(spec(ready={"timeout_s": 20}), sleep=sleep, clock=lambda: next(seconds))
 
 
 def test_a_list_expression_that_trips_is_no_list(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

@@ -11,9 +11,9 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.profile import expand_env
 from evals.client.redaction import Redactor
 from evals.errors import ConfigError, ServerError
+from evals.layers import expand_env
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -130,6 +130,29 @@ def test_a_secret_that_looks_like_a_number_breaks_no_snapshot(spec: Callable[...
     """Numbers and the form of a JSON value are left alone."""
     value = {"port": 8001, "flag": None, "text": "at 8001"}
     assert Redactor({"8001", "null"}, spec()).value(value) == {"port": 8001, "flag": None, "text": "at ***"}
+
+
+def test_a_credential_in_the_body_of_a_question_is_masked_where_it_is_echoed(ask: Ask) -> None:
+    """As servers do that refuse a body; an ordinary word under such a name masks nothing."""
+    body = {"login": [{"api_key": PLAIN}], "sort_key": "title", "query": "{{question}}"}
+    response = ask({"answer": f"no title for {PLAIN}"}, ask={"json": body})
+    assert response.answer == "no title for ***"
+    assert PLAIN not in response.model_dump_json()
+
+
+def test_a_secret_in_a_path_is_in_no_url_and_no_snapshot(
+    spec: Callable[..., ServerSpec], mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable may stand in any path; the host it is on may be named."""
+    monkeypatch.setenv("RAG_TOKEN", PLAIN)
+    mocked.route().mock(return_value=httpx.Response(200, json={"a": 1}))
+
+    async def run() -> tuple[str, dict[str, Any]]:
+        server = spec(url="http://rag.test/${RAG_TOKEN}", info=[{"path": "/info?k=${RAG_TOKEN}"}])
+        async with RAGClient(server) as client:
+            return client.url, (await client.info())[1]
+
+    assert asyncio.run(run()) == ("http://rag.test/***", {"/info?k=***": {"a": 1}})
 
 
 @pytest.mark.parametrize("short", ["", "abc", "  \n"])

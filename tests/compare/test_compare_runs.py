@@ -123,6 +123,15 @@ def test_latency_of_different_concurrency_gets_no_verdict(saved: Saved) -> None:
     assert [pair.verdict for pair in alike.pairs] == ["better", "better"]
 
 
+def test_latency_of_a_run_asked_at_two_loads_gets_no_verdict(saved: Saved) -> None:
+    """Not even against a run that was asked at its greater one, or at the same two."""
+    slow = {f"q{n}": {"latency_p50": 100.0 + n} for n in range(100)}
+    fast = {key: {name: ms / 2 for name, ms in value.items()} for key, value in slow.items()}
+    mixed = saved("b", fast, concurrencies=[2, 4])
+    for other in (saved("a", slow), saved("a", slow, concurrencies=[2, 4])):
+        assert [pair.verdict for pair in compare_runs([other, mixed]).pairs] == ["not compared"]
+
+
 def test_failures_of_transport_are_compared_as_a_rate_of_their_own(saved: Saved) -> None:
     """A server that stops answering has no bad answers, and is worse all the same."""
     sound = series("mrr", [1.0] * 40)
@@ -226,6 +235,7 @@ def test_questions_that_were_not_asked_are_not_common(saved: Saved) -> None:
     [
         ({"fingerprints": fingerprint("other")}, "fingerprints differ"),
         ({"concurrency": 9}, "different concurrency"),
+        ({"concurrencies": [2, 4]}, "different concurrency (a 4, b 2 and 4)"),
         ({"eval_config": {"match": {"rule": "document"}}}, "different rules"),
         ({"judge": JudgeRecord(model="other", origin="elsewhere")}, "different models"),
         ({"questions": {"q1": {"expected_answer": "Else."}}}, "another gold or expected answer"),

@@ -93,11 +93,12 @@ def test_latency_is_no_objective_between_runs_of_different_concurrency(saved: Sa
 
 def test_the_weights_are_those_of_the_first_run(saved: Saved) -> None:
     """Its `scoring` decides what counts how much."""
-    scoring = {"scoring": {"weights": {"retrieval": 1.0}}}
+    scoring = {"scoring": {"weights": {"retrieval": 1.0, "latency": 0.0}}}
     runs = [saved("a", values(0.7, 100.0), eval_config=scoring), saved("b", values(0.9, 500.0))]
     report = compare_runs(runs, pareto=True).pareto
     assert report is not None
     assert report.weights == {"retrieval": 1.0}
+    assert report.left_out["latency"] == "its weight is 0"
     assert report.scores == [pytest.approx(0.7), pytest.approx(0.9)]
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.base import LoadOptions, fingerprint
+from evals.datasets.file import QuestionFile, load_file, read_file
 
 Write = Callable[..., Path]
 
@@ -99,7 +100,45 @@ def test_json_can_bring_documents(write: Write) -> None:
     assert [document.id for document in content.documents] == ["d1"]
 
 
-def test_the_dataset_of_a_question_is_file_unless_said(write: Write) -> None:
-    """Slices by dataset have a name for a user's questions."""
+def test_the_dataset_of_a_question_has_the_files_name_unless_said(write: Write) -> None:
+    """Runs, slices and tables call a user's questions by one name."""
     rows = '[{"question": "a"}, {"question": "b", "dataset": "mine"}]'
-    assert [q.dataset for q in read_file(write("q.json", rows)).questions] == ["file", "mine"]
+    dataset = load_file(write("q.json", rows), LoadOptions())
+    assert {each.question: each.dataset for each in dataset.questions} == {"a": "q", "b": "mine"}
+    assert dataset.name == dataset.fingerprint.name == "q"
+    assert dataset.fingerprint.source == "q.json"
+
+
+def test_a_copy_of_a_file_under_another_name_asks_the_same(write: Write) -> None:
+    """The fingerprint is of the questions, and as it was when all of them were of the dataset `file`."""
+    rows = '[{"question": "a"}, {"question": "b"}]'
+    first, second = (load_file(write(name, rows), LoadOptions()) for name in ("one.json", "two.json"))
+    assert first.fingerprint.sha256 == second.fingerprint.sha256
+    before = [question.model_copy(update={"dataset": "file"}) for question in first.questions]
+    assert first.fingerprint.sha256 == fingerprint(before)
+    other = load_file(write("one.json", rows.replace("b", "c")), LoadOptions())
+    assert other.fingerprint.sha256 != first.fingerprint.sha256
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [],
+        ["The manual does not say."],
+        ["Not answerable from the documents."],
+        ["N/A"],
+        ["I don't know", "unanswerable"],
+    ],
+    ids=str,
+)
+def test_what_cannot_be_answered_may_have_a_refusal_as_its_answer(write: Write, answers: list[str]) -> None:
+    """That is how a right answer to it reads."""
+    row = {"question": "Price?", "is_unanswerable": True, "answers": answers, "expected_answer": (answers or [None])[0]}
+    (question,) = read_file(write("q.json", json.dumps([row]))).questions
+    assert question.is_unanswerable is True
+
+
+def test_an_object_may_say_what_it_is(write: Write) -> None:
+    """Name, version, licence and what is one's own stand beside the questions, as in the golden set."""
+    about = {"name": "mine", "version": "1", "description": "d", "licence": "MIT", "metadata": {"by": "me"}}
+    assert read(write("q.json", json.dumps({**about, "questions": [{"question": "Who?"}]}))) == ["Who?"]

@@ -1,6 +1,8 @@
 """A user's own questions: what is wrong with a file, by row and column."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,20 +12,20 @@ from evals.errors import DatasetError
 BAD = [
     ("q.json", "[", "q.json: not valid JSON"),
     ("q.json", "5", "q.json: expected a list of questions"),
-    ("q.json", '{"question": []}', "q.json: expected a list of questions"),
+    ("q.json", '{"question": []}', "q.json: unknown key 'question' beside"),
     ("q.json", "[]", "q.json holds no questions"),
     ("q.json", "", "q.json: not valid JSON"),
     ("q.json", "[" * 100_000, "q.json: not valid JSON"),
     ("q.json", "[5]", "q.json, question 1: expected an object with `question`, not int"),
-    ("q.json", '[{"question": "a"}, {"id": "x"}]', "q.json, question 2, column question: Field required"),
-    ("q.json", '[{"question": 5}]', "question 1, column question: Input should be a valid string"),
+    ("q.json", '[{"question": "a"}, {"id": "x"}]', "q.json, question 2, column question: it is missing"),
+    ("q.json", '[{"question": 5}]', "question 1, column question: must be a text, not a number"),
     ("q.json", '[{"question": "  "}]', "question 1, column question: it is empty"),
-    ("q.json", '[{"question": "\\ud800"}]', "question 1, column question: Input should be a valid string"),
-    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0.text: Field required"),
+    ("q.json", '[{"question": "\\ud800"}]', "question 1, column question: must be a text without"),
+    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0.text: it is missing"),
     ("q.json", '[{"question": "a", "gold_passages": [{"text": "t", "relevance": NaN}]}]', "gold_passages.0.relevance"),
-    ("q.json", '[{"question": "a"}, {"question": "a"}]', "question 2: id 'q-.*' stands at q.json, question 1 already"),
-    ("q.json", '{"questions": [], "documents": [{"id": "d"}]}', "q.json, document 1, column name: Field required"),
-    ("q.json", '{"questions": [], "documents": ["d"]}', "q.json, document 1: Input should be"),
+    ("q.json", '[{"question": "a"}, {"question": "a"}]', "q.json, questions 1 and 2 hold the same question"),
+    ("q.json", '{"questions": [], "documents": [{"id": "d"}]}', "q.json, document 1, column name: it is missing"),
+    ("q.json", '{"questions": [], "documents": ["d"]}', "q.json, document 1: must hold keys and values, not a text"),
     ("q.json", '{"questions": [], "documents": 5}', "`documents` must be a list, not int"),
     ("q.json", '{"questions": [], "documents": {"a": 1}}', "`documents` must be a list, not dict"),
     ("q.json", '{"documents": [{"id":"d","name":"","text":""},{"id":"d","name":"","text":"x"}]}', "document 2: id 'd'"),
@@ -32,14 +34,21 @@ BAD = [
     ("q.jsonl", "\n \n", "q.jsonl holds no questions"),
     ("q.csv", "", "q.csv holds no questions"),
     ("q.csv", "question\n", "q.csv holds no questions"),
-    ("q.csv", "expected_answer\nx\n", "q.csv, row 1, column question: Field required"),
+    ("q.csv", "expected_answer\nx\n", "q.csv, row 1, column question: it is missing"),
     ("q.csv", "question\na\nb,c\n", "q.csv, row 2: more cells than the header has columns"),
     ("q.csv", 'question\n"a\nb', r"q.csv, row 1 \(line 3\): not valid CSV"),
     ("q.csv", 'question\n"a"b\n', r"q.csv, row 1 \(line 2\): not valid CSV"),
     ("q.csv", "question,answers\na,b\n", "q.csv, row 1, column answers: not valid JSON"),
-    ("q.csv", "question,answers\na,5\n", "q.csv, row 1, column answers: Input should be a valid list"),
+    ("q.csv", "question,answers\na,5\n", "q.csv, row 1, column answers: must be a list, not a number"),
     ("q.csv", "question,is_unanswerable\na,maybe\n", "row 1, column is_unanswerable: 'maybe' is not true or false"),
     ("q.csv", "id,question\n1,a\n1,b\n", "q.csv, row 2: id '1' stands at q.csv, row 1 already"),
+    ("q.csv", "id,question\n,a\n,b\n,a\n", "q.csv, rows 1 and 3 hold the same question"),
+    ("q.jsonl", '{"question": "a"}\n\n{"question": "a"}', "q.jsonl, lines 1 and 3 hold the same question"),
+    ("q.csv", "question,expected_answer,question\na,b,c\n", "q.csv: the header holds the column 'question' twice"),
+    ("q.csv", "question;expected_answer\na;b\n", "q.csv: its columns are separated by semicolons"),
+    ("q.csv", "id\tquestion\n1\ta\n", "q.csv: its columns are separated by tabs"),
+    ("q.json", '[{"question": "a", "gold_passages": [5]}]', "gold_passages.0: must hold keys and values, not a number"),
+    ("q.json", '[{"question": "a", "gold_passages": [{"txet": "t"}]}]', "column gold_passages.0.txet: unknown key"),
     ("q.txt", "Who?", "q.txt: the file must end with"),
     ("q", "Who?", "q: the file must end with"),
 ]  # fmt: skip
@@ -70,6 +79,43 @@ def test_an_unknown_column_says_the_nearest(tmp_path: Path, column: str, hint: s
     with pytest.raises(DatasetError, match=f"row 1: unknown column '{column}'") as caught:
         read_file(path)
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "hint"),
+    [
+        ('{"questions": [{"question": "a"}], "docs": []}', "docs", "did you mean 'documents'?"),
+        ('{"question": [{"question": "a"}]}', "question", "did you mean 'questions'?"),
+        ('{"questions": [{"question": "a"}], "x": 1}', "x", "known: documents, questions"),
+    ],
+)
+def test_an_unknown_key_beside_the_questions_says_the_nearest(
+    tmp_path: Path, content: str, key: str, hint: str
+) -> None:
+    """Documents under a misspelt key would not be uploaded, without a word."""
+    path = tmp_path / "q.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DatasetError, match=f"q.json: unknown key '{key}' beside the questions") as caught:
+        read_file(path)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ({"gold_passages": [{"text": "It costs 5 euros."}]}, "gold_passages"),
+        ({"expected_answer": "96 hours"}, "expected_answer"),
+        ({"expected_answer": "It is not said.", "answers": ["I don't know", "5 euros"]}, "answers"),
+    ],
+    ids=["gold", "expected", "variant"],
+)
+def test_a_question_with_an_answer_is_not_unanswerable(tmp_path: Path, row: dict[str, Any], column: str) -> None:
+    """Retrieval would be measured by one half of such a row and abstention by the other."""
+    path = tmp_path / "q.json"
+    rows = [{"question": "Who?"}, {"question": "Price?", "is_unanswerable": True, **row}]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(DatasetError, match=f"q.json, question 2, column {column}: the question has an answer"):
+        read_file(path)
 
 
 @pytest.mark.parametrize(

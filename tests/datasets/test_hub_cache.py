@@ -33,6 +33,17 @@ from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
 print(get_loader(sys.argv[1]).load(LoadOptions()).model_dump_json())
 """
+SCRIPT_OF_TWO_LOADS = """
+from evals.datasets.base import LoadOptions
+from evals.datasets.registry import get_loader
+from evals.errors import HubUnreachableError
+try:
+    get_loader("squad_v2").load(LoadOptions())
+except HubUnreachableError as error:
+    print(type(error).__name__, flush=True)
+input()
+print(get_loader("squad_v2").load(LoadOptions()).fingerprint.source)
+"""
 PAPER = {
     "id": "1912.01214",
     "title": "On Translation",
@@ -136,17 +147,23 @@ def port() -> int:
 
 
 @pytest.fixture
-def run(tmp_path: Path, port: int) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run Python in a process whose hub is the one at the port, and whose caches begin empty."""
+def environ(tmp_path: Path, port: int) -> dict[str, str]:
+    """The environment of a process whose hub is the one at the port, and whose caches begin empty."""
     caches = {name: str(tmp_path / name) for name in ("HF_HOME", "HF_DATASETS_CACHE", "HF_HUB_CACHE")}
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
     loopback = {"HF_ENDPOINT": f"http://127.0.0.1:{port}", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    return {**inherited, **caches, **loopback}
+
+
+@pytest.fixture
+def run(environ: dict[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run Python in that environment."""
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env={**inherited, **caches, **loopback},
+            env=environ,
             capture_output=True,
             text=True,
             timeout=60,
@@ -193,6 +210,22 @@ def test_a_dataset_loaded_once_is_there_when_the_hub_is_gone(
     assert json.loads(offline.stdout) == dataset
     assert sorted(question["id"] for question in dataset["questions"]) == ids
     assert dataset["fingerprint"]["source"] == source
+
+
+def test_a_hub_that_comes_back_is_used_by_the_same_process(
+    environ: dict[str, str], repositories: Path, port: int
+) -> None:
+    """A notebook that was started without a network need not be started again."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-W", "error", "-c", SCRIPT_OF_TWO_LOADS]
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as child:
+        assert child.stdout is not None
+        first = child.stdout.readline()
+        with serving(repositories, port):
+            second, err = child.communicate("go on\n", timeout=60)
+    assert (child.returncode, err) == (0, "")
+    assert first == "HubUnreachableError\n"
+    assert second == "rajpurkar/squad_v2/squad_v2/validation (newest)\n"
 
 
 def test_without_hub_and_cache_a_run_ends_at_once_with_the_ways_out(

@@ -130,9 +130,11 @@ def test_a_chunk_stands_under_the_heading_that_is_its_golds_section(names: list[
     texts = [f"Paragraph number {number}." for number in range(len(names))]
     full = {"section_name": names, "paragraphs": [[text] for text in texts]}
     row = paper([answer(evidence=texts)], title=title, full_text=full)
-    draft = QasperLoader().convert(ArrowRows(pa.Table.from_pylist([row]), "here"), [0])
-    (document,) = draft.documents.values()
-    (question,) = draft.questions
+    rows = ArrowRows(pa.Table.from_pylist([row]), "here")
+    in_memory = type("InMemory", (QasperLoader,), {"open": lambda self, options: (rows, "qasper")})
+    dataset = in_memory().load(LoadOptions())
+    (document,) = dataset.documents
+    (question,) = dataset.questions
     sections = {document.text[p.start : p.end]: p.section for p in split(document.text, document.file_name, 50)}
     assert text_of(question, [document]) == texts
     assert all(gold.section for gold in question.gold_passages)

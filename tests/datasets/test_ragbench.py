@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.base import LoadOptions
+from evals.datasets.base import Draft, LoadOptions
 from evals.datasets.ragbench import DOMAINS, RAGBenchLoader
+from evals.datasets.registry import LOADERS
 from evals.errors import DatasetError
 from evals.schemas import EvalDataset
 
@@ -56,6 +57,22 @@ def load(put: Callable[..., Path]) -> Load:
 def rows_of(count: int) -> list[Row]:
     """So many rows of a subset."""
     return [row(str(number)) for number in range(count)]
+
+
+def test_rows_are_labelled_by_their_own_subset(load: Load, put: Callable[..., Path]) -> None:
+    """Rows that are added by themselves are the questions that loading the subset gives."""
+    loaded = load(cuad=rows_of(3), config="cuad")
+    loader, draft = RAGBenchLoader(), Draft()
+    rows, subset = loader.open(LoadOptions(data_dir=put("ragbench", rows_of(3), FILE, config="cuad"), config="cuad"))
+    loader.add(subset, rows, [1], draft)
+    assert [question.id for question in draft.questions] == ["ragbench:cuad:1"]
+    assert draft.questions[0] in loaded.questions
+
+
+def test_only_loaders_of_one_question_a_row_convert_rows() -> None:
+    """A paper of Qasper has several questions, and a row of RAGBench does not say its subset: neither can be asked."""
+    converting = {loader.name for loader in LOADERS if hasattr(loader, "convert")}
+    assert converting == {"squad_v2", "hotpotqa", "msmarco"}
 
 
 def subsets_of(dataset: EvalDataset) -> list[str]:

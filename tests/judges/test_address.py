@@ -4,7 +4,7 @@ import pytest
 
 from evals.judges.address import origin_of
 from evals.judges.backends import PROVIDERS
-from evals.judges.base import Call
+from evals.judges.base import Call, Identity
 from evals.judges.cache import JudgeCache
 from evals.judges.openai_backend import OpenAIBackend
 
@@ -30,5 +30,6 @@ def test_a_reply_of_another_path_is_not_taken_from_the_cache() -> None:
     """A gateway may have another model behind each."""
     call = Call(system="s", content="c", schema={}, max_tokens=1)
     paths = ("v1", "a/v1", "b/v1", "A/v1", "v1/b")
-    keys = {JudgeCache.key(OpenAIBackend("m", base_url=f"http://h/{path}", api_key="k"), call, 0) for path in paths}
+    origins = [OpenAIBackend("m", base_url=f"http://h/{path}", api_key="k").origin for path in paths]
+    keys = {JudgeCache.key(Identity("m", origin, "openai"), call, 0) for origin in origins}
     assert len(keys) == len(paths)

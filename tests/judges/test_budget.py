@@ -98,7 +98,7 @@ def test_a_judge_that_refuses_midway_says_how_to_go_on(config: Configure, messag
     messages_api.script({"times": 3, "then": {"python": "judge"}}, {"then": {"status": 401}})
     with pytest.raises(JudgeError) as caught:
         run_evaluation(config())
-    (run,) = RunStore(config().runs_dir).list()
+    (run,) = RunStore(config().runs_dir).runs()
     assert f"evals eval --resume {run.id} --runs-dir" in (caught.value.hint or "")
     assert (run.status, "ended early" in notes(run)) == ("partial", True)
 
@@ -123,7 +123,7 @@ def test_measuring_again_saves_what_was_judged_before_it_ended(config: Configure
     messages_api.script({"times": 3, "then": {"python": "judge"}}, {"then": {"status": 401}})
     with pytest.raises(JudgeError):
         asyncio.run(rescore(source, config()))
-    run = next(run for run in RunStore(config().runs_dir).list() if run.rescored_from == source.id)
+    run = next(run for run in RunStore(config().runs_dir).runs() if run.rescored_from == source.id)
     assert run.status == "partial"
     assert run.judge is not None
     assert run.judge.calls >= 3

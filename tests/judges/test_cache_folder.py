@@ -1,13 +1,14 @@
 """A cache of replies that cannot be written."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
-from evals.judges import cache
-from evals.judges.cache import JudgeCache
+from evals.judges.cache import JudgeCache, StoredReply
 from evals.plan import make_judge
 
 
@@ -18,7 +19,7 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) 
     found = JudgeCache(folder)
     assert found.get("abcd") is None
     with pytest.raises(StoreError) as caught:
-        found.put("abcd", {})
+        found.put("abcd", StoredReply(reply={}))
     assert str(folder) in caught.value.message
     assert str(folder) in (caught.value.hint or "")
     assert "--no-judge-cache" in (caught.value.hint or "")
@@ -43,10 +44,10 @@ def test_a_full_disk_is_named_with_the_same_way_out(tmp_path: Path, monkeypatch:
     """What the store says of runs that can be resumed is not said of a reply."""
 
     def full(*_: object) -> None:
-        raise StoreError("cannot write x", "resume") from OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(cache, "write_atomically", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match="No space left on device") as caught:
-        JudgeCache(tmp_path / "c").put("abcd", {})
+        JudgeCache(tmp_path / "c").put("abcd", StoredReply(reply={}))
     assert "--no-judge-cache" in (caught.value.hint or "")
     assert "resume" not in (caught.value.hint or "")

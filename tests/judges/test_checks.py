@@ -190,6 +190,20 @@ def test_a_long_invented_quotation_is_cut_in_the_message() -> None:
     assert len(found or "") < 200
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "enum": ["yes", "no"]}, "y" * 2_000_000),
+        ({"type": "object", "required": [], "properties": {}}, {"k" * 2_000_000: 1}),
+    ],
+)
+def test_what_a_judge_made_up_is_cut_in_the_message(schema: dict[str, Any], value: Any) -> None:
+    """A label of megabytes would be in every verdict."""
+    said = of_form(schema, value) or ""
+    assert "value" in said
+    assert len(said) == 200
+
+
 def test_the_first_check_that_fails_is_reported() -> None:
     """The form comes before the checks, and these in their order."""
     checks = [{"kind": "count", "items": "claims", "exactly": n} for n in (1, 2, 3)]

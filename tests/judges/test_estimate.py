@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.estimate import Estimate
+from evals.estimate import Estimate, Known
 from evals.judges.checks import problem_with
 from evals.judges.prompt import list_prompts, load_prompt
 from evals.judges.stand_in import stand_in_reply
+from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
 from evals.observer import Observer
-from evals.plan import check_config, estimate_of, load_workload
+from evals.plan import Workload, check_config, estimate_of, load_workload
 from evals.runner import run_evaluation
-from evals.schemas import EvalRun
+from evals.schemas import EvalQuestion, EvalRun, JudgeVerdict
 
 
 @pytest.fixture
@@ -107,6 +108,71 @@ def test_a_run_says_its_estimate_before_it_asks(config: Callable[..., EvalConfig
     assert ears.heard[0] == "estimate"
     assert ears.heard.index("asking") > 0
     assert any("will probably not do" in heard for heard in ears.heard[: ears.heard.index("asking")])
+
+
+def questions(count: int, **changes: Any) -> list[EvalQuestion]:
+    base = {"question": "How long is the warranty?", "expected_answer": "It lasts 96 hours."}
+    name = changes.pop("name", "q")
+    return [EvalQuestion(id=f"{name}{n}", **{**base, **changes}) for n in range(count)]
+
+
+@pytest.fixture
+def of_questions(tmp_path: Path) -> Callable[..., Estimate]:
+    """Estimate the judging of some questions, about which nothing is saved."""
+
+    def make(asked: list[EvalQuestion], known: Known | None = None, **keys: Any) -> Estimate:
+        config = EvalConfig(datasets=["golden"], runs_dir=tmp_path, judge={"model": "claude-haiku-5-5"}, **keys)
+        found = estimate_of(config, check_config(config, asking=False), Workload(questions=asked), known)
+        assert found is not None
+        return found
+
+    return make
+
+
+def test_questions_from_everywhere_are_composed(of_questions: Callable[..., Estimate]) -> None:
+    """The first of several datasets says nothing of the others."""
+    some, others = questions(299), questions(299, name="u", expected_answer=None, is_unanswerable=True)
+    apart = of_questions(some).calls + of_questions(others).calls
+    assert of_questions(some + others).calls == pytest.approx(apart, rel=0.05)
+    assert of_questions(others + some).calls == pytest.approx(apart, rel=0.05)
+
+
+def test_a_run_that_goes_on_takes_what_is_not_judged_yet(of_questions: Callable[..., Estimate]) -> None:
+    """Half of it, where the first half is judged; nothing, where all is."""
+    asked = questions(600)
+    replies = {
+        "faithfulness": {"claims": []},
+        "answer_correctness": {"verdict": "correct"},
+        "answer_relevancy": {"verdict": "relevant"},
+    }
+    verdicts = {q.id: [JudgeVerdict(request=name, reply=reply) for name, reply in replies.items()] for q in asked}
+    half = Known(verdicts={question.id: verdicts[question.id] for question in asked[:300]})
+    assert of_questions(asked, half).calls == pytest.approx(of_questions(asked).calls / 2, rel=0.02)
+    assert of_questions(asked, Known(verdicts=verdicts)).calls == 0
+
+
+def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> None:
+    """The table's prices rise with the size of a request; many small ones are no large one."""
+    few = of_questions(questions(14)).cost_usd
+    assert few is not None
+    assert of_questions(questions(43 * 14)).cost_usd == pytest.approx(43 * few, rel=0.1)
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_the_requests_are_those_of_the_run(
+    of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    """Where the run will have an embedder, the judge writes questions for it instead of assessing directly."""
+    asked: list[str] = []
+
+    def noting(name: str) -> Any:
+        asked.append(name)
+        return load_prompt(name)
+
+    monkeypatch.setattr("evals.estimate.find_spec", lambda _name: object() if installed else None)
+    monkeypatch.setattr("evals.estimate.load_prompt", noting)
+    of_questions(questions(1), metrics=["ragas_answer_relevance"])
+    assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}
 
 
 def data_for(name: str) -> Iterator[dict[str, Any]]:

@@ -130,7 +130,7 @@ def test_a_judge_that_refuses_the_key_ends_the_run_and_loses_no_answer(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-denied")
     with pytest.raises(JudgeError, match="cannot be used"):
         judged()
-    (run,) = RunStore(tmp_path / "runs").list()
+    (run,) = RunStore(tmp_path / "runs").runs()
     assert run.status == "partial"
     assert run.outcomes.answered > 0
 

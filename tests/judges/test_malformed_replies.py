@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +20,8 @@ from evals.schemas.results import JudgeUsage, VerdictRequest
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 SAID = '{"verdict": "correct"}'
 NO_COUNTS = ("many", 12.5, -1, [3], {"n": 3}, 10**400, 1e308)
+MANY = json.dumps({"claims": [{"id": n, "passages": [{"id": 1}]} for n in range(60)]})
+"""More brackets than JSON may be deep."""
 TEXT = {"type": "text", "text": SAID}
 Ask = Callable[[str, Any], Reply]
 
@@ -122,6 +127,8 @@ def test_whole_numbers_written_as_floats_are_counts(ask: Ask) -> None:
         (f"\n```\n{SAID}```  ", SAID),
         (f"```JSON {SAID}```", SAID),
         (f"~~~json\n{SAID}\n~~~", SAID),
+        ('```json\n{"quote": "\\ud83d\\ude00"}\n```', '{"quote": "😀"}'),
+        ("```json\n" + MANY + "\n```", MANY),
         (f"````json\n{SAID}\n````", SAID),
         ([{"type": "text", "text": f"```json\n{SAID}\n```"}], SAID),
         (f"Here it is:\n```json\n{SAID}\n```", f"Here it is:\n```json\n{SAID}\n```"),
@@ -210,7 +217,77 @@ def test_a_web_page_is_no_judge(ask: Ask) -> None:
     for vendor in ("openai", "anthropic"):
         with pytest.raises(BackendError, match="speaks no") as caught:
             ask(vendor, b"<html>Welcome</html>")
-        assert caught.value.fatal
+        assert (caught.value.fatal, caught.value.retryable) == (True, False)
+
+
+@pytest.mark.parametrize(("vendor", "good"), [("openai", completion()), ("anthropic", message())])
+def test_a_web_page_after_a_reply_is_a_failure_that_passes(
+    any_api: SimpleNamespace, backend: Callable[[str], Backend], vendor: str, good: Any
+) -> None:
+    """A gateway's page, now and then, does not end a run whose judge is there."""
+
+    async def three_times() -> BackendError:
+        judge = backend(vendor)
+        try:
+            any_api.body = good
+            await judge.complete(CALL)
+            any_api.body = b"<html>Back soon</html>"
+            with pytest.raises(BackendError, match="speaks no") as caught:
+                await judge.complete(CALL)
+            any_api.body = good
+            await judge.complete(CALL)
+            return caught.value
+        finally:
+            await judge.aclose()
+
+    error = asyncio.run(three_times())
+    assert (error.fatal, error.retryable) == (False, True)
+
+
+@pytest.fixture
+def dripping_api() -> Iterator[str]:
+    """The address of a server whose reply never ends, though a byte of it arrives all the time."""
+    end = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", "1000000")
+            self.end_headers()
+            with suppress(OSError):  # the judge hangs up
+                while not end.wait(0.02):
+                    self.wfile.write(b" ")
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is printed."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    end.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize("make", [OpenAIBackend, AnthropicBackend])
+def test_a_reply_that_drips_ends_at_the_deadline(dripping_api: str, make: Callable[..., Backend]) -> None:
+    """The timeout holds for the call as a whole, not for each byte of it."""
+
+    async def call() -> None:
+        judge = make("m", base_url=dripping_api, api_key="sk-test", timeout_s=0.3)
+        try:
+            await asyncio.wait_for(judge.complete(CALL), 30)
+        finally:
+            await judge.aclose()
+
+    with pytest.raises(BackendError, match=r"no complete reply within 0.3 s") as caught:
+        asyncio.run(call())
+    assert caught.value.retryable
 
 
 @pytest.mark.parametrize("code", [["a"], {"a": 1}, 5, None])

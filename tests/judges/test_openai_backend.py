@@ -10,6 +10,7 @@ import pytest
 
 from evals.errors import JudgeError
 from evals.judges.base import BackendError, Call, Reply
+from evals.judges.failures import OverloadedError
 from evals.judges.openai_backend import HOME, OpenAIBackend
 from evals.schemas.results import JudgeUsage
 
@@ -120,6 +121,8 @@ def test_how_a_reply_ended_is_told(chat_api: Any, ask: Ask, then: dict[str, Any]
         ({"status": 413}, False, False, None),
         ({"status": 500}, True, False, None),
         ({"status": 503, "headers": {"retry-after": "2"}}, True, False, 2.0),
+        ({"status": 429, "headers": {"retry-after": "2", "retry-after-ms": "1500"}}, True, False, 1.5),
+        ({"status": 429, "headers": {"retry-after": "2", "retry-after-ms": "soon"}}, True, False, 2.0),
     ],
 )
 def test_a_failure_says_whether_to_call_again(
@@ -306,3 +309,12 @@ def test_without_its_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 def test_the_origin_holds_no_credentials(url: str, origin: str) -> None:
     """Scheme, host and port: what is saved, and part of the cache's key."""
     assert OpenAIBackend("gpt-5.4-mini", base_url=url, api_key="sk-test").origin == origin
+
+
+@pytest.mark.parametrize(("status", "overloaded"), [(429, True), (503, True), (529, True), (500, False), (408, False)])
+def test_an_overloaded_server_is_told_from_one_that_failed(
+    chat_api: Any, fail: Callable[..., BackendError], status: int, overloaded: bool
+) -> None:
+    """One refuses every call for a while, the other may have failed on this one."""
+    chat_api.script({"then": {"status": status}})
+    assert isinstance(fail(), OverloadedError) is overloaded

@@ -100,6 +100,7 @@ def test_another_provider_does_not_take_over_an_address() -> None:
         ({}, {}, "ANTHROPIC_API_KEY"),
         ({}, {"OPENAI_API_KEY": "k"}, "ANTHROPIC_API_KEY"),
         ({}, {"ANTHROPIC_AUTH_TOKEN": "k"}, None),
+        ({}, {"ANTHROPIC_API_KEY": " \n"}, "ANTHROPIC_API_KEY"),
         ({"base_url": "http://127.0.0.1:1"}, {}, "ANTHROPIC_API_KEY"),
         ({"model": "openai:gpt-5.4"}, {}, "OPENAI_API_KEY"),
         ({"model": "openai:gpt-5.4"}, {"ANTHROPIC_API_KEY": "k"}, "OPENAI_API_KEY"),
@@ -170,6 +171,20 @@ def test_a_price_is_the_users_else_the_vendors_else_unknown(
     """A model of one's own has no vendor's price, even under a vendor's name: None, never 0."""
     price = judge_price({"mine": PriceConfig(input=1, output=2)}, PROVIDERS[provider].price_table(base_url))
     assert price(model, MILLION) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("prices", "expected"),
+    [({}, 10.0 + 20.0), ({"cache_read": 1}, 4 + 3 + 3 * 1.0 + 20), ({"cache_read": 0, "cache_write": 20}, 4 + 60 + 20)],
+)
+def test_cached_tokens_have_a_price_of_their_own_where_one_is_named(prices: dict[str, float], expected: float) -> None:
+    """Else they cost as any other input."""
+    million = 1_000_000
+    usage = JudgeUsage(
+        input_tokens=10 * million, output_tokens=million, cache_read_tokens=3 * million, cache_write_tokens=3 * million
+    )
+    price = judge_price({"mine": PriceConfig(input=1, output=20, **prices)}, None)
+    assert price("mine", usage) == pytest.approx(expected)
 
 
 def test_every_provider_names_a_key_and_an_address() -> None:

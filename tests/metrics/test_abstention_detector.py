@@ -108,3 +108,117 @@ def test_a_statement_before_declining_is_a_partial_answer_only_where_two_things_
     """The question decides whether what is stated first was asked for."""
     answer = "The device weighs 3 kg [1]. The documents do not mention anything else."
     assert is_abstention(answer, question) is abstains
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I do not know.",
+        "Don't know.",
+        "i dont know",
+        "It is unknown.",
+        "The husband remains unknown.",
+        "The names of her sons are not known from the passages.",
+        "Based on the context, the name is unknown.",
+        "Husband: unknown.",
+        "Not sure about that.",
+        "It is unclear who did.",
+        "It's not known for certain who did.",
+        "One cannot determine this from the passage.",
+        "The system cannot answer this.",
+        "I cannot answer.",
+        "Cannot determine.",
+        "Unable to answer.",
+        "No information.",
+        "There isn't enough information",
+        "I don't have enough information.",
+        "Insufficient data.",
+        "The data is insufficient.",
+        "No data.",
+        "Not available.",
+        "The information is not available.",
+        "No information has been provided about her husband.",
+        "None found.",
+        "nothing found",
+        "Nothing relevant was retrieved.",
+        "0 results found.",
+        "(none)",
+        "null",
+        "n/a",
+    ],
+)
+def test_each_phrase_in_its_plainest_sentence_is_an_abstention(answer: str) -> None:
+    """The commonest ways to say that one does not know need no more words than these."""
+    assert is_abstention(answer, "Who married Princess Frederica of Hanover?")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No information is shared with third parties.",
+        "No information about you is provided to advertisers.",
+        "No evidence is needed.",
+        "No records were destroyed in the fire.",
+        "No results are published for failed tests.",
+        "No defects were found.",
+        "No evidence of infection.",
+        "The display shows no data.",
+        "The device stores no personal data.",
+        "It needs no context.",
+        "We have no dress code.",
+        "We have no spare parts for sale.",
+        "We have no access to your location.",
+    ],
+)
+def test_what_is_said_of_data_or_denied_of_other_things_answers(answer: str) -> None:
+    """A negative tells of the world unless it is the sources, or he who answers, that lack what was asked."""
+    assert not is_abstention(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The drug is not known to harm cats.",
+        "Its origin is unknown, and linguists have not agreed on any.",
+        "The police said that the motive is unknown.",
+        "Unknown values are marked with a dash.",
+    ],
+)
+def test_unknown_declines_only_as_the_whole_of_a_clause(answer: str) -> None:
+    """A clause that says more of what is unknown, or reports it, answers."""
+    assert not is_abstention(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "abstains"),
+    [
+        ("I cannot find a clause that forbids it: refunds are granted within 30 days.", False),
+        ("The founder is unknown, but the first charter names a miller.", False),
+        ("I cannot answer: the question is too vague.", True),
+        ("I don't know; ask the front desk.", True),
+        ("I could not find the steps. You could: open a ticket.", True),
+        ("The manual does not say, but it covers the older model.", True),
+    ],
+)
+def test_an_answer_in_the_sentence_that_declines_counts(answer: str, abstains: bool) -> None:
+    """Reasons, advice and what the sources hold instead are no answers."""
+    assert is_abstention(answer) is abstains
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "abstains"),
+    [
+        ("What does error E4 mean?", "Insufficient data.", False),
+        ("What is the range?", "Insufficient data.", True),
+        ("What does error E4 mean?", "No information found.", True),
+        ("What does error E4 mean?", "Unknown.", True),
+        ("Does the policy cover flood?", "The policy does not cover flood damage.", False),
+        ("Is the battery in the box?", "The battery is not included.", False),
+        ("Is the battery in the box?", "This is not covered in the documents.", True),
+        ("Is there a gym?", "Information about a gym is not available.", True),
+        ("When does the N12 run?", "The schedule of the N12 is not included.", True),
+    ],
+)
+def test_the_question_decides_between_a_fact_and_a_gap(question: str, answer: str, abstains: bool) -> None:
+    """The same words name what a sign means or deny a fact, and elsewhere say that the sources lack it."""
+    assert is_abstention(answer, question) is abstains

@@ -10,6 +10,10 @@ from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
 GOLDS = [GoldPassage(text="gold a", chunk_id="a"), GoldPassage(text="gold b", chunk_id="b")]
+SECTIONED = [
+    GoldPassage(text="gold a", chunk_id="a", document_id="guide", section="Water"),
+    GoldPassage(text="gold b", chunk_id="b", document_id="manual", section="Theft"),
+]
 CHUNKS = [
     RetrievedChunk(chunk_id="a", document_id="guide.md", section="Water"),
     RetrievedChunk(chunk_id="x", document_id="guide.md", section="Fire"),
@@ -96,10 +100,10 @@ def test_citing_nothing_has_no_precision_and_a_recall_of_0(measure: Measure) -> 
 @pytest.mark.parametrize(
     ("golds", "record", "reason"),
     [
-        pytest.param(GOLDS, {"citations": None}, "the server sent no citations", id="no citations"),
-        pytest.param(GOLDS, {"chunks": None}, "the server sent no chunks", id="no chunks"),
+        pytest.param(SECTIONED, {"citations": None}, "the server sent no citations", id="no citations"),
+        pytest.param(SECTIONED, {"chunks": None}, "the server sent no chunks", id="no chunks"),
         pytest.param([], {}, "the question has no gold passages", id="no gold"),
-        pytest.param(GOLDS, {"answer": "I don't know."}, "the answer abstains", id="an abstention"),
+        pytest.param(SECTIONED, {"answer": "I don't know."}, "the answer abstains", id="an abstention"),
     ],
 )
 def test_what_is_not_there_gives_no_value(
@@ -117,3 +121,28 @@ def test_a_gold_in_two_cited_chunks_counts_once(measure: Measure) -> None:
     record: dict[str, Any] = {"chunks": chunks, "citations": _by_index(1, 2)}
     assert measure(CitationRecall(), [gold], **record).value == 1
     assert measure(CitationPrecision(), [gold], **record).value == 1
+
+
+MISS = RetrievedChunk(chunk_id="x", document_id="guide.md", section="Fire", text="of fire")
+HIT = RetrievedChunk(chunk_id="a", document_id="guide.md", section="Water", text="gold a")
+ALSO = RetrievedChunk(chunk_id="c", document_id="guide.md", section="Hail", text="gold c")
+
+
+@pytest.mark.parametrize("chunks", [[MISS, HIT, ALSO], [HIT, ALSO, MISS], [ALSO, MISS, HIT]])
+def test_a_cited_document_is_right_wherever_its_gold_chunk_stands(
+    make_case: Callable[..., Case], chunks: list[RetrievedChunk]
+) -> None:
+    """It stands for all retrieved chunks of the document: one citation, right by any, that covers all their golds."""
+    golds = [*SECTIONED, GoldPassage(text="gold c", chunk_id="c", document_id="guide", section="Hail")]
+    case = make_case(golds, chunks=chunks, citations=[Citation(document_id="guide"), Citation(document_id="guide.md")])
+    values = [metric.score(case).value for metric in (CitationPrecision(), CitationRecall(), SectionAccuracy())]
+    assert values == pytest.approx([1, 2 / 3, 1])
+    (source,) = case.cited
+    assert source.place is not None
+    assert case.matches.hits[source.place]
+
+
+def test_a_cited_document_without_a_gold_chunk_is_wrong(measure: Measure) -> None:
+    """Naming the right document is not enough where nothing of it that was retrieved holds gold."""
+    record: dict[str, Any] = {"chunks": [MISS, CHUNKS[2]], "citations": [Citation(document_id="guide")]}
+    assert [measure(metric, GOLDS, **record).value for metric in (CitationPrecision(), CitationRecall())] == [0, 0]

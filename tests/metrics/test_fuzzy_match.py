@@ -62,10 +62,19 @@ def _measure(expected: str | None, answer: str | None, **question: object) -> Me
         ("Burst pipes are covered", "Burst pipes are covered, but this is not true for floods."),
         ("yes", "Yes, and no fee is due."),
         ("no", "No. That is false."),
+        ("Barack Obama", "Barak Obama"),
+        ("Albert Einstein", "It was Albert Einstien."),
+        (LONG.format("received"), LONG.format("recieved")),
+        (LONG.format("decided"), LONG.format("decidet")),
+        ("5-10%", "It is 5% to 10%."),
+        ("5% to 10%", "between 5 – 10 percent"),
+        ("5 to 10 days", "within 5-10 days"),
+        ("$5-$10", "It costs $5 to $10."),
+        ("5%", "It rose from 5% to 10%."),
     ],
 )
 def test_an_included_fact_is_1(expected: str, answer: str) -> None:
-    """Case, marks, Unicode forms, endings and ways to write a number do not matter."""
+    """Case, marks, Unicode forms, endings, ways to write a number, and a misspelt letter do not matter."""
     result = _measure(expected, answer)
     assert result.value == 1, result.details
     assert result.details["matched"] == expected
@@ -82,6 +91,7 @@ def test_an_included_fact_is_1(expected: str, answer: str) -> None:
         (LONG.format("raised by 500 euros"), LONG.format("raised by 400 euros"), "words"),
         (LONG.format("raised by eight euros"), LONG.format("raised by eighty euros"), "words"),
         (LONG.format("raised by 5%"), LONG.format("raised by 5"), "words"),
+        (LONG.format("raised by 5 to 10%"), LONG.format("raised by 5 to 10"), "words"),
         (LONG.format("raised by -5"), LONG.format("raised by 5"), "numbers"),
         (LONG.format("paid to Alice by Bert"), LONG.format("paid to Bert by Alice"), "words"),
         (LONG.format("raised"), LONG.format("not raised"), "negation"),
@@ -110,8 +120,12 @@ def test_an_included_fact_is_1(expected: str, answer: str) -> None:
         ("yes", "Yes and no.", "negation"),
         ("no", "Yes and no.", "negation"),
         ("no", "No and yes.", "negation"),
-        (LONG.format("starting"), LONG.format("staring"), "words"),
-        (LONG.format("public"), LONG.format("pubic"), "words"),
+        (LONG.format("moral"), LONG.format("amoral"), "words"),
+        (LONG.format("one million"), LONG.format("one billion"), "words"),
+        (LONG.format("by fifteen"), LONG.format("by fifty"), "words"),
+        (LONG.format("the sixth"), LONG.format("the sixty"), "words"),
+        (LONG.format("the insurer"), LONG.format("the insured"), "words"),
+        (LONG.format("the 12345th"), LONG.format("the 12346th"), "words"),
         (LONG.format("princess"), LONG.format("princes"), "words"),
         (LONG.format("on board"), LONG.format("on boar"), "words"),
     ],

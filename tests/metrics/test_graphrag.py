@@ -1,4 +1,4 @@
-"""The GraphRAG document's verdicts on answers: graded accuracy and the three counts."""
+"""The graphrag suite's verdicts on answers: graded accuracy and the three counts."""
 
 from collections.abc import Callable
 from itertools import product
@@ -139,7 +139,7 @@ PHRASES = [
     "not available",
     "no data",
 ]
-"""Every uncertainty phrase of the document."""
+"""Every uncertainty phrase of the definition."""
 SHORT = ["n/a", "none", "null", "unknown", "N/A", "None.", "NULL", "Unknown!", "", "  ", "-"]
 IN_SENTENCES = [
     "I don't know who married her.",
@@ -158,7 +158,7 @@ IN_SENTENCES = [
 
 @pytest.mark.parametrize("answer", [*PHRASES, *map(str.capitalize, PHRASES), *SHORT, *IN_SENTENCES])
 def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeCase, answer: str) -> None:
-    """Every phrase of the document as a whole answer, its short non-answers, and sentences; the judge is not asked."""
+    """Its phrases as whole answers, its short non-answers, and sentences; the judge is not asked."""
     case = judged_case({}, answer=answer)
     assert is_abstention(answer)
     assert counts(case) == (0, 0, 1)
@@ -183,7 +183,7 @@ def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeC
     ],
 )
 def test_a_phrase_inside_an_answer_is_no_admission(judged_case: MakeCase, answer: str) -> None:
-    """The document's bare substrings would call these unknown; words and their position do not."""
+    """Bare substrings would call these unknown; words and their position do not."""
     assert counts(judged_case(classified("correct"), answer=answer)) == (1, 0, 0)
 
 
@@ -205,10 +205,10 @@ def test_what_the_server_did_not_say_is_in_no_class(judged_case: MakeCase) -> No
 
 
 SAID = [*["correct"] * 17, *["wrong"] * 6, "don't know"]
-"""The document's example: 24 evaluations."""
+"""The example of the definition: 24 evaluations."""
 
 
-def test_the_counts_of_a_run_are_those_of_the_documents_example(judged_case: MakeCase) -> None:
+def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: MakeCase) -> None:
     """17 correct, 6 wrong, 1 not known, 24 together; what the judge failed on is in none, and bounds the counts."""
     cases = [
         judged_case({}, answer=ABSTENTION) if said == "don't know" else judged_case(classified(said)) for said in SAID

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import pytest
 
+from evals.judges.llm_judge import Decision, LLMJudge
 from evals.judging import Judging
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.case import Case
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply, chain, judge_calls
 from evals.metrics.registry import metrics_of
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
-from evals.schemas.results import VerdictRequest
+from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
 from evals.scoring import ScoreSettings
 from evals.store import Journal
 
@@ -299,14 +301,29 @@ def test_a_chain_holds_each_inquiry_once_what_is_needed_first() -> None:
     assert judge_calls([Staged, Sum, Single, Rate]) == 4
 
 
-@pytest.fixture
-def gathered(tmp_path: Path) -> Callable[..., list[JudgeVerdict]]:
-    """Judge one record as a run does, for several metrics at once."""
+class InRun(LLMJudge):
+    """The judge of a run, whose decisions are made by another one."""
 
-    def gather(judge: Any, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
+    def __init__(self, decider: Judge) -> None:
+        super().__init__(cast("Any", SimpleNamespace(model="m", origin="o", aclose=decider.aclose)))
+        self.decider = decider
+
+    async def decide_once(
+        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None
+    ) -> Decision | None:
+        return Decision((await self.decider.decide(request))[repeat])
+
+
+@pytest.fixture
+def gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[JudgeVerdict]]:
+    """Judge one record as a run does, for several metrics at once."""
+    monkeypatch.setattr("evals.verdicts.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
+
+    def gather(judge: Judge, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
         async def run() -> list[JudgeVerdict]:
             with Journal(tmp_path / "run.jsonl") as journal:
-                judging = Judging(judge, metrics, ScoreSettings(judged=True), journal)
+                before = JudgeRecord(model="m", origin="o")
+                judging = Judging(InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before)
                 judging.start(QUESTION, RESPONSE, known)
                 await judging.finish()
                 return judging.verdicts[QUESTION.id]

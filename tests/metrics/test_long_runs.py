@@ -1,6 +1,7 @@
-"""Long runs of white space and long clauses: what reads them goes over them once."""
+"""Long runs of white space, long clauses and long texts: what reads them goes over them once."""
 
 from collections.abc import Callable
+from random import Random
 from time import process_time
 
 import pytest
@@ -9,9 +10,12 @@ from evals.metrics.abstention_detector import is_abstention
 from evals.metrics.case import Case
 from evals.metrics.citation_support import statements
 from evals.metrics.fact_inclusion import inclusion
-from evals.metrics.text import plain
-from evals.schemas import EvalQuestion, EvalResponse
+from evals.metrics.matching import MatchSettings, match
+from evals.metrics.text import fold, plain
+from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 
+SECONDS = 2.0
+"""What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""
 SHORT, LONG = 10_000, 40_000
 _MOST = 9
 """Times as long that four times the length may take: squared it would be sixteen."""
@@ -51,8 +55,69 @@ def test_marks_that_are_never_closed_are_read_once(unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["it is unclear ", "nothing ", "we would need ", "none of them,", "«", "sorry ", "the text does not "]
+    "unit",
+    [
+        *("it is unclear ", "nothing ", "we would need ", "none of them,", "«", "sorry ", "the text does not "),
+        *("no data about ", "the price is ", "based on the text ", "there is no ", "it is not known "),
+        *("A. B c. ", "the policy does not ", "we do not have ", "it is not given ", "no se ", "[1, ", "is not "),
+    ],
 )
 def test_a_clause_without_an_end_is_read_once(unit: str) -> None:
     """The beginnings of declining phrases, again and again, look no further than a sentence goes."""
     assert _slowdown(is_abstention, unit) < _MOST
+
+
+def _seconds(do: Callable[[], object]) -> float:
+    start = process_time()
+    do()
+    return process_time() - start
+
+
+def _random_words(count: int, seed: int) -> str:
+    rng = Random(seed)  # noqa: S311 - test data
+    return " ".join(f"w{rng.randrange(3000)}" for _ in range(count))
+
+
+@pytest.mark.parametrize("words", [_random_words(15_000, 1), "ab cd " * 16_000, "it is not " * 10_000])
+def test_an_expected_answer_as_long_as_the_answer_is_compared_once(words: str) -> None:
+    """Nothing is looked for in a text no longer than itself: the two are compared whole."""
+    inclusion("warm", "up")
+    assert _seconds(lambda: inclusion(f"{words} x", f"z {words}")) < SECONDS
+
+
+@pytest.mark.parametrize("ending", ["ab ab ab", "ab zbc", "zz zz zz zz"])
+def test_a_long_expected_answer_is_looked_for_by_its_ends_in_a_very_long_answer(ending: str) -> None:
+    """A thousand characters that nearly agree everywhere are not aligned at each of half a million places."""
+    inclusion("warm", "up")
+    assert _seconds(lambda: inclusion("ab " * 290 + ending, "ab " * 170_000)) < 2 * SECONDS
+
+
+@pytest.mark.parametrize("placed", [True, False], ids=["spans", "marks"])
+def test_many_citations_are_laid_on_many_sentences_once(placed: bool) -> None:
+    """Each finds its sentence without looking at all, and the metrics that ask again get what was made."""
+    unit = "Yes it is [1]. "
+    marks = [Citation(index=1, start=start, end=start + 3) for start in range(0, 6000 * len(unit), len(unit))]
+    response = EvalResponse(
+        answer=unit * 6000, chunks=[RetrievedChunk(text="It is.")], citations=marks if placed else []
+    )
+    statements(Case(EvalQuestion(question="?"), EvalResponse(answer="Warm up.", citations=[])))
+    case = Case(EvalQuestion(question="?"), response)
+    assert _seconds(lambda: [statements(case) for _ in range(12)]) < SECONDS
+    assert [one.cited for one in statements(case) or []] == [(1,)] * 6000
+
+
+@pytest.mark.parametrize(
+    "words", [_random_words(15_000, 2), "ab cd " * 16_000, "a " * 50_000], ids=["random", "repeated", "one word"]
+)
+@pytest.mark.parametrize("frame", ["z {} y", "{}", "z {}", "{} y"])
+def test_a_large_chunk_is_laid_on_a_large_gold_once(words: str, frame: str) -> None:
+    """Whether the one continues in the other is known after one walk through both."""
+    gold = GoldPassage(text=f"{words} {words} q")
+    chunk = RetrievedChunk(text=frame.format(words))
+    assert _seconds(lambda: match([chunk], [gold], MatchSettings())) < SECONDS
+
+
+@pytest.mark.parametrize("marks", ["\u0315\u0300", "\u0301\uff9e"])
+def test_a_run_of_combining_marks_is_put_into_order_once(marks: str) -> None:
+    """Unicode's normalisation sorts the marks of a letter, and there is no letter with 100,000."""
+    assert _seconds(lambda: fold("a" + marks * 50_000)) < SECONDS

@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from evals.metrics import MRR, PrecisionAtK, RecallAtK
+from evals.metrics import MRR, BaseMetric, CitationPrecision, CitationRecall, PrecisionAtK, RecallAtK
 from evals.metrics.matching import Matches
-from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
+from evals.metrics.retrieval import MRRAtK
+from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
 
 Recognised = Callable[..., Matches]
 Measure = Callable[..., MetricResult]
@@ -124,4 +126,39 @@ def test_a_piece_is_a_hit_only_where_the_top_k_complete_the_gold(
     gold = [GoldPassage(text=GOLD)]
     assert measure(RecallAtK(k), gold, chunks=chunks).value == recall
     assert measure(PrecisionAtK(k), gold, chunks=chunks).value == precision
-    assert measure(MRR(), gold, chunks=chunks).value == 1
+
+
+@pytest.mark.parametrize(("metric", "value"), [(MRR(), 0.5), (MRRAtK(1), 0), (MRRAtK(2), 0.5), (MRRAtK(10), 0.5)])
+def test_a_gold_in_pieces_has_the_rank_that_completes_it(measure: Measure, metric: BaseMetric, value: float) -> None:
+    """The first half alone is no gold, so rank 1 is not where a reader has it; recall and nDCG count it there too."""
+    chunks = [RetrievedChunk(text=text) for text in (_piece(0, 10), _piece(10, 20), "something else")]
+    assert measure(metric, [GoldPassage(text=GOLD)], chunks=chunks).value == value
+
+
+@pytest.mark.parametrize(
+    ("cited", "precision", "recall"),
+    [
+        pytest.param([1], 0, 0, id="the first piece"),
+        pytest.param([3], 0, 0, id="the last piece"),
+        pytest.param([1, 2], 0, 0, id="a piece and another chunk"),
+        pytest.param([1, 3], 1, 1, id="both pieces"),
+        pytest.param([3, 1], 1, 1, id="both pieces in reverse"),
+        pytest.param([1, 2, 3], 2 / 3, 1, id="all chunks"),
+    ],
+)
+def test_a_gold_is_cited_where_the_cited_pieces_complete_it(
+    measure: Measure, cited: list[int], precision: float, recall: float
+) -> None:
+    """Half a gold is under the share that counts as the gold, in a citation as in the top K."""
+    chunks = [RetrievedChunk(text=text) for text in (_piece(0, 10), "something else", _piece(10, 20))]
+    citations = [Citation(index=index) for index in cited]
+    record: dict[str, Any] = {"chunks": chunks, "citations": citations}
+    assert measure(CitationPrecision(), [GoldPassage(text=GOLD)], **record).value == pytest.approx(precision)
+    assert measure(CitationRecall(), [GoldPassage(text=GOLD)], **record).value == recall
+
+
+def test_pieces_are_cited_also_where_an_earlier_chunk_holds_the_gold_whole(measure: Measure) -> None:
+    """What was retrieved beside the cited chunks makes no difference to them."""
+    chunks = [RetrievedChunk(text=text) for text in (GOLD, _piece(0, 10), _piece(10, 20))]
+    record: dict[str, Any] = {"chunks": chunks, "citations": [Citation(index=2), Citation(index=3)]}
+    assert measure(CitationRecall(), [GoldPassage(text=GOLD)], **record).value == 1

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from evals.metrics.matching import document_key
 from evals.schemas import GoldPassage, RetrievedChunk
 
 RuleOf = Callable[..., str | None]
@@ -94,6 +95,31 @@ def test_a_short_gold_needs_the_same_document_where_both_name_one(
     gold = GoldPassage(text=_words(length), document_id=gold_document)
     chunk = RetrievedChunk(text=f"so {gold.text} and on", document_id=chunk_document)
     assert rule_of(gold, chunk, rule=rule) == ("text" if found else None)
+
+
+def test_an_empty_name_of_a_document_is_no_name(rule_of: RuleOf) -> None:
+    """A short gold that says nothing of its document may stand in any."""
+    gold = GoldPassage(text="grace period", document_id="")
+    assert rule_of(gold, RetrievedChunk(text="the grace period", document_id="manual")) == "text"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("https://a.com/x/", "https://a.com/y/", False),
+        ("https://a.com/x/", "https://a.com/x", True),
+        ("https://a.com/x/index.html", "https://a.com/y/index.html", False),
+        ("https://a.com/x/index.htm", "https://a.com/x/", True),
+        ("https://a.com/x/?page=1", "https://a.com/y/?page=1", False),
+        ("https://a.com/x/guide.html", "guide.html", True),
+        ("/", "//", False),
+        ("uploads/index.md", "index", True),
+        ("C:\\files\\Guide.PDF", "guide", True),
+    ],
+)
+def test_documents_are_told_apart_by_the_last_part_of_their_name(first: str, second: str, same: bool) -> None:
+    """Servers keep the path or the file's name; a page that is the index of its folder goes by the folder."""
+    assert (document_key(first) == document_key(second)) is same
 
 
 @pytest.mark.parametrize("rule", ["inside", "auto"])

@@ -1,13 +1,29 @@
 """What holds of every metric: failures give no value, and every value has its place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import pytest
 
+from evals.judges.prompt import load_prompt
+from evals.judges.stand_in import stand_in_reply
 from evals.metrics import Aggregation, BaseMetric, Case, Need, select
-from evals.schemas import Citation, EvalQuestion, GoldPassage, MetricResult, ResponseError, RetrievedChunk, TokenUsage
+from evals.metrics.judged import new_requests
+from evals.schemas import (
+    Citation,
+    EvalQuestion,
+    EvalResponse,
+    GoldPassage,
+    JudgeVerdict,
+    KeySentence,
+    MetricResult,
+    ResponseError,
+    RetrievedChunk,
+    TokenUsage,
+)
+from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
 from evals.schemas.response import ErrorKind
+from evals.semantics import Semantics
 
 ALL = select(["all"], [])
 GOLD = GoldPassage(text="burst pipes are covered", chunk_id="c1", document_id="guide", section="Water")
@@ -18,7 +34,57 @@ FULL: dict[str, Any] = {
     "model": "m1",
     "latency_ms": 20.0,
 }
+QUESTION = EvalQuestion(
+    question="What is covered?",
+    expected_answer="Burst pipes are covered up to 10,000 euros.",
+    gold_passages=[GOLD],
+    key_sentences=[KeySentence(text="Burst pipes are covered.", source="gold")],
+    is_unanswerable=False,
+    checks=[
+        ListCheck(kind="list", name="causes", items=[ListItem(name="pipes", any=["burst pipes"])]),
+        FactsCheck(kind="facts", facts=[Fact(name="pipes", any=["pipes"]), Fact(name="limit", numbers=["10,000"])]),
+        CalculationCheck(kind="calculation", facts=[Fact(name="limit", numbers=["10,000"])], answer="limit"),
+    ],
+)
+WITHOUT_VALUE = {"abstention_false_negative_rate", "cost_per_query"}
+"""Of an answerable question, of a model that nobody has a price for."""
+MADE_OF_OTHERS = {"ragas_score"}
+"""A mean over those of its parts that have a value."""
 every_metric = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
+
+
+class _Alike:
+    """Compares texts without a model: all have much the same direction and meaning."""
+
+    name = "alike"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, len(text) / 100] for text in texts]
+
+    def f1(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [0.9] * len(pairs)
+
+
+def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Case:
+    answered = {"answer": "Burst pipes are covered [1]. The limit is 9,000 euros.", **FULL, **response}
+    return Case(QUESTION, EvalResponse(**answered), verdicts, judged=True, semantics=Semantics(_Alike(), _Alike()))
+
+
+def _stand_ins() -> list[JudgeVerdict]:
+    """A verdict of the right form for all that the metrics ask about the full record."""
+    case = _judged(())
+    while todo := new_requests(ALL, case, {verdict.request for verdict in case.verdicts}):
+        replies = [(request.name, stand_in_reply(load_prompt(request.prompt), request.data)) for request in todo]
+        case.verdicts = [*case.verdicts, *(JudgeVerdict(request=name, reply=reply) for name, reply in replies)]
+    return list(case.verdicts)
+
+
+VERDICTS = _stand_ins()
+
+
+def _with_all(**response: Any) -> Case:
+    """A record that lacks nothing but what is said: question, response, judge's verdicts, and what compares texts."""
+    return _judged(VERDICTS, **response)
 
 
 @every_metric
@@ -27,7 +93,10 @@ every_metric = pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.
 def test_a_failure_of_transport_is_never_a_value(
     make_case: Callable[..., Case], metric: BaseMetric, kind: str, is_unanswerable: bool
 ) -> None:
-    """Whatever else the response holds, an error leaves the question out, but for timeouts in the latency."""
+    """Whatever else the response holds, an error leaves the question out, but for timeouts in the latency.
+
+    What the run has no judge or model for is not lost to the failure.
+    """
     error = ResponseError(kind=kind, message="failed")
     case = make_case([GOLD], is_unanswerable=is_unanswerable, error=error, **FULL)
     result = metric.score(case)
@@ -35,18 +104,17 @@ def test_a_failure_of_transport_is_never_a_value(
         assert result.value == FULL["latency_ms"]
     else:
         assert result.value is None
-        applicable = metric.not_applicable_to(case.question) is None
+        applicable = metric.unavailable(case) is None and metric.not_applicable_to(case.question) is None
         assert result.missing == ("transport" if applicable else "not_applicable")
 
 
 @every_metric
-def test_a_value_lies_in_the_range_and_has_name_and_group(make_case: Callable[..., Case], metric: BaseMetric) -> None:
-    """A full record gives a value in the metric's range, or a reason why not."""
-    result = metric.score(make_case([GOLD], is_unanswerable=False, **FULL))
+def test_a_value_lies_in_the_range_and_has_name_and_group(metric: BaseMetric) -> None:
+    """A record that lacks nothing gives all metrics but two a value, which lies in the metric's range."""
+    result = metric.score(_with_all())
     assert (result.name, result.group) == (metric.name, metric.group)
-    if result.value is None:
-        assert result.reason
-    else:
+    assert (result.value is None) == (metric.name in WITHOUT_VALUE), result.reason
+    if result.value is not None:
         assert metric.low is None or result.value >= metric.low
         assert metric.high is None or result.value <= metric.high
 
@@ -81,16 +149,14 @@ def test_a_question_without_what_a_metric_needs_is_known_before_it_is_asked(
 @pytest.mark.parametrize(
     ("need", "lacking"), [(Need.CHUNKS, "chunks"), (Need.CITATIONS, "citations"), (Need.USAGE, "usage")]
 )
-def test_a_response_without_what_a_metric_needs_gives_no_value(
-    measure: Callable[..., MetricResult], metric: BaseMetric, need: Need, lacking: str
-) -> None:
+def test_a_response_without_what_a_metric_needs_gives_no_value(metric: BaseMetric, need: Need, lacking: str) -> None:
     """What the server did not say is a reason for None in the metrics that need it, and for no other."""
-    full = measure(metric, [GOLD], is_unanswerable=False, **FULL)
-    result = measure(metric, [GOLD], is_unanswerable=False, **(FULL | {lacking: None}))
+    full, result = metric.score(_with_all()), metric.score(_with_all(**{lacking: None}))
     if need in metric.needs:
         assert (result.value, result.missing) == (None, "not_applicable")
-    else:
-        assert result == full
+    elif metric.name not in MADE_OF_OTHERS:
+        assert result.value == full.value
+        assert (result.value is None) == (metric.name in WITHOUT_VALUE)
 
 
 @pytest.mark.parametrize("name", ["faithfulness", "answer_correctness", "answer_relevancy"])
@@ -103,7 +169,10 @@ def test_a_judged_metric_without_a_judge_has_no_value(measure: Callable[..., Met
 
 @every_metric
 def test_a_batch_is_measured_question_by_question_in_order(make_case: Callable[..., Case], metric: BaseMetric) -> None:
-    """A batch gives what its questions give one by one."""
+    """A batch gives what its questions give alone to a metric that has measured nothing else, in any order."""
     cases = [make_case([GOLD], is_unanswerable=False, **FULL), make_case([], answer="I don't know.")]
     pairs = [(case.question, case.response) for case in cases]
-    assert metric.compute_batch(pairs) == [metric.compute(*pair) for pair in pairs]
+    (fresh,) = select([], [metric.name])
+    alone = [fresh.score(case) for case in cases]
+    assert metric.compute_batch(pairs) == alone
+    assert metric.compute_batch(pairs[::-1]) == alone[::-1]

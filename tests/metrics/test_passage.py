@@ -9,14 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import parse_metric, select
-from evals.metrics.passage import exact_match, span_f1, substring_matches
-from evals.metrics.ranking import recall_at, unit_ndcg_at
+from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
+from evals.metrics.ranking import recall_at
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, MetricResult, RetrievedChunk
 
 NAMES = ["passage_exact_match", "span_f1", "passage_recall_at_10", "passage_ndcg_at_10"]
 TEXT = st.text(alphabet="ab ", max_size=4)
 TEXTS = st.lists(TEXT, max_size=12)
 GOLDS = st.lists(TEXT.filter(bool), min_size=1, max_size=6)
+IDEAL_2 = 1 + 1 / log2(3)
+"""The DCG of two relevant passages at the top."""
 PROPERTIES = settings(derandomize=True, deadline=None, max_examples=150)
 
 
@@ -78,12 +80,14 @@ def test_span_f1_compares_sets_of_tokens_and_takes_the_best_gold(
         (["The gold one stands here"], ["gold one"], 1, 1),
         (["gold"], ["A GOLD passage"], 1, 1),
         (["", " ", "gold"], ["gold"], 1, 1 / log2(4)),
-        (["miss", "gold"], ["gold", "other"], 0.5, (1 / log2(3)) / (1 + 1 / log2(3))),
+        (["miss", "gold"], ["gold", "other"], 0.5, (1 / log2(3)) / IDEAL_2),
         (["gold", "gold", "the gold"], ["gold"], 1, 1),
-        (["one two"], ["one", "two"], 1, 1),
-        (["one two", "three"], ["one", "two", "three"], 1, 1),
-        (["one two"], ["one", "two", "three"], 2 / 3, 1 / (1 + 1 / log2(3))),
-        (["gold"], ["gold", "gold"], 1, 1),
+        (["one two"], ["one", "two"], 1, 1 / IDEAL_2),
+        (["one two", "three"], ["one", "two", "three"], 1, IDEAL_2 / (IDEAL_2 + 1 / 2)),
+        (["one two"], ["one", "two", "three"], 2 / 3, 1 / (IDEAL_2 + 1 / 2)),
+        (["gold"], ["gold", "gold"], 1, 1 / IDEAL_2),
+        (["one", "one c", "two"], ["one", "two"], 1, (1 + 1 / 2) / IDEAL_2),
+        (["one"], [*["one"], *map(str, range(20))], 1 / 21, 1 / sum(1 / log2(rank + 1) for rank in range(1, 11))),
         (["miss"] * 10 + ["gold"], ["gold"], 0, 0),
         (["gold"], [" "], 0, 0),
         ([], ["gold"], 0, 0),
@@ -92,7 +96,10 @@ def test_span_f1_compares_sets_of_tokens_and_takes_the_best_gold(
 def test_recall_and_ndcg_follow_the_either_way_substring_rule(
     value: Callable[..., float | None], passages: list[str], golds: list[str], recall: float, ndcg: float
 ) -> None:
-    """Either text may hold the other; empty ones match nothing; repeating a gold gains nothing."""
+    """Either text may hold the other; empty ones match nothing; repeating a gold gains nothing.
+
+    The ideal of nDCG has one rank for each gold, K at most, also where one passage holds several.
+    """
     assert value("passage_recall_at_10", passages, golds) == pytest.approx(recall)
     assert value("passage_ndcg_at_10", passages, golds) == pytest.approx(ndcg)
 
@@ -103,7 +110,7 @@ def test_all_four_lie_between_0_and_1(passages: list[str], golds: list[str], k: 
     """However passages and golds overlap, nothing exceeds 1; nDCG is above 0 exactly where recall is."""
     matches = substring_matches(passages, golds)
     recall = recall_at(matches.found_counts, len(golds), k)
-    ndcg = unit_ndcg_at(matches.newly_found, [1.0] * len(golds), k)
+    ndcg = passage_ndcg(matches, len(golds), k)
     assert all(0 <= number <= 1 for number in (recall, ndcg, exact_match(passages, golds), span_f1(passages, golds)))
     assert (ndcg > 0) == (recall > 0)
 

@@ -82,9 +82,17 @@ def test_no_tokens_cost_nothing(measure: Measure) -> None:
             CostPerQuery({}, SERVERS), {"usage": None}, "the server reported no token usage", id="unknown usage"
         ),
         pytest.param(
-            CostPerQuery(), {"usage": USAGE, "model": "m2"}, "no price is known for model m2", id="unknown price"
+            CostPerQuery(),
+            {"usage": USAGE, "model": "m2"},
+            "no price is known for model m2 (give one under `prices:`)",
+            id="unknown price",
         ),
-        pytest.param(CostPerQuery(USERS), {"usage": USAGE}, "no price is known for model unnamed", id="unknown model"),
+        pytest.param(
+            CostPerQuery(USERS),
+            {"usage": USAGE},
+            "no price is known: neither the answer nor the server names a model",
+            id="unknown model",
+        ),
     ],
 )
 def test_an_unknown_cost_is_never_0(
@@ -113,3 +121,9 @@ def test_prices_come_from_the_user_else_from_what_the_server_says_of_itself(
     latency, cost = with_prices([LatencyP50(), CostPerQuery()], prices, facts)
     assert isinstance(latency, LatencyP50)
     assert measure(cost, usage=USAGE).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_unknown_price_names_the_model_that_the_server_says_it_runs(measure: Measure) -> None:
+    """The reader learns under which name to give a price, also where the answers name no model."""
+    (cost,) = with_prices([CostPerQuery()], {}, {"llm_model": "m1"})
+    assert measure(cost, usage=USAGE).reason == "no price is known for model m1 (give one under `prices:`)"

@@ -28,7 +28,7 @@ def _golds(ids: str) -> list[GoldPassage]:
     return [GoldPassage(text=f"the passage {chunk_id}", chunk_id=chunk_id) for chunk_id in ids]
 
 
-def _as_the_document_writes_it(returned: str, relevant: str) -> float:
+def _as_it_is_written(returned: str, relevant: str) -> float:
     n, m = len(returned), len(relevant)
 
     def f(d: str) -> int:
@@ -67,11 +67,11 @@ def test_worked_examples(measure: Measure, returned: str, relevant: str, ndcg: f
 def test_one_to_one_matches_give_the_formula_to_the_letter(
     measure: Measure, returned: list[str], n: int, relevant: set[str]
 ) -> None:
-    """Where each chunk is at most one gold, the values are the document's."""
+    """Where each chunk is at most one gold, the values are those of the formula as it is written."""
     relevant |= {"a"}
     shown, wanted = "".join(returned[:n]), "".join(sorted(relevant))
     record = {"golds": _golds(wanted), "chunks": _chunks(shown)}
-    assert measure(ADAPTED, **record).value == pytest.approx(_as_the_document_writes_it(shown, wanted), abs=1e-12)
+    assert measure(ADAPTED, **record).value == pytest.approx(_as_it_is_written(shown, wanted), abs=1e-12)
     assert measure(PRECISION, **record).value == pytest.approx(len(set(shown) & relevant) / len(relevant), abs=1e-12)
 
 

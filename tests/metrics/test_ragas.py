@@ -208,7 +208,7 @@ def test_claims_are_found_first_and_then_checked(judged_case: MakeCase) -> None:
 
 
 def ordered(relevant: list[bool]) -> float:
-    """The document's Precision@K, transcribed: sum of relevance × precision at its rank, by the relevant ones."""
+    """Precision@K as the definition writes it: sum of relevance × precision at its rank, by the relevant ones."""
     total = 0.0
     for k in range(1, len(relevant) + 1):
         precision_at_k = sum(relevant[:k]) / k

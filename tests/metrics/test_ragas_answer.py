@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evals.metrics import Case
 from evals.metrics.ragas_answer import RAGAS_WEIGHTS, RagasAnswerRelevance, RagasScore, ragas_score
-from evals.schemas import RetrievedChunk
-from evals.schemas.results import JudgeFailure
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
+from evals.schemas.results import JudgeFailure, VerdictRequest
 from evals.semantics import Semantics, Vector
 
 MakeCase = Callable[..., Case]
@@ -74,7 +74,7 @@ def test_relevance_is_the_mean_cosine_with_the_written_questions(
     [("complete", 100.0), ("mostly", 75.0), ("partly", 50.0), ("barely", 25.0), ("not_at_all", 0.0)],
 )
 def test_without_an_embedder_the_judge_assesses_directly(judged_case: MakeCase, verdict: str, value: float) -> None:
-    """The document's five steps; the details name the method."""
+    """Five steps from 0 to 100; the details name the method."""
     result = RagasAnswerRelevance().score(judged_case({"direct_relevance": label(verdict)}))
     assert result.value == value
     assert (result.details["method"], result.details["verdict"]) == ("direct assessment", verdict)
@@ -178,14 +178,14 @@ def test_an_abstention_is_settled_without_the_judge(
         pytest.param((None, None, None, 82.29), 82.29, id="llm_with_context"),
     ],
 )
-def test_the_worked_examples_of_the_document(parts: tuple[float | None, ...], score: float) -> None:
+def test_the_worked_examples_of_the_definition(parts: tuple[float | None, ...], score: float) -> None:
     """What has no value is left out, and the weights of the rest add up to 1 again."""
     value = ragas_score(dict(zip(NAMES, parts, strict=True)))
     assert value is not None
     assert round(value, 2) == score
 
 
-def test_the_weights_are_the_documents() -> None:
+def test_the_weights_are_those_of_the_definition() -> None:
     """They add up to 1, so that nothing is renormalised where all is there."""
     assert list(RAGAS_WEIGHTS.values()) == [0.30, 0.20, 0.20, 0.30]
     assert sum(RAGAS_WEIGHTS.values()) == pytest.approx(1.0)
@@ -200,7 +200,7 @@ WEIGHTS = st.lists(st.floats(0.01, 5), min_size=4, max_size=4)
 def test_a_score_is_the_weighted_mean_of_what_is_there(
     parts: list[float | None], weights: list[float], factor: float
 ) -> None:
-    """Against the document's way of renormalising; within the parts, and only proportions of the weights matter."""
+    """Against the definition's way of renormalising; within the parts, and only proportions of the weights matter."""
     values, weighed = dict(zip(NAMES, parts, strict=True)), dict(zip(NAMES, weights, strict=True))
     score = ragas_score(values, weighed)
     there = {name: value for name, value in values.items() if value is not None}
@@ -308,3 +308,40 @@ def test_a_server_that_only_retrieves_has_a_score_of_retrieval(judged_case: Make
     result = RagasScore().score(judged_case(everything(), chunks=CHUNKS, answer=None))
     assert result.value == pytest.approx((10 + 20) / 0.4)
     assert set(result.details["left_out"]) == {"ragas_faithfulness", "ragas_answer_relevance"}
+
+
+def test_a_part_whose_weight_is_not_named_keeps_its_default(judged_case: MakeCase) -> None:
+    """Naming one weight does not take the others away."""
+    score = ragas_score({"ragas_faithfulness": 100.0, "ragas_context_recall": 0.0}, {"ragas_faithfulness": 0.6})
+    assert score == pytest.approx(100 * 0.6 / (0.6 + RAGAS_WEIGHTS["ragas_context_recall"]))
+    case = judged_case({"direct_relevance": label("mostly")}, chunks=None)
+    assert RagasScore(weights={"ragas_faithfulness": 1.0}).score(case).value == 75.0
+
+
+class Writer:
+    """A judge that writes these questions, and refuses everything else."""
+
+    def __init__(self, *written: str) -> None:
+        self.written = written
+
+    async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
+        if request.name == "generated_questions":
+            return [JudgeVerdict(request=request.name, reply=questions(*self.written))]
+        return [JudgeVerdict(request=request.name, failure="refused", message="no")]
+
+
+@pytest.mark.parametrize("cls", [RagasAnswerRelevance, RagasScore])
+def test_from_python_a_metric_brings_its_own_embedder(
+    cls: type[RagasAnswerRelevance | RagasScore], embedder: Directions
+) -> None:
+    """So that questions are written and embedded outside of a run too."""
+    metric = cls(Writer("alike", "alike", "across"), semantics=Semantics(embedder))
+    result = metric.compute(EvalQuestion(question="How long?"), EvalResponse(answer="96 hours."))
+    assert result.value == pytest.approx(200 / 3)
+
+
+def test_a_judge_that_writes_no_question_gives_no_value(judged_case: MakeCase, embedder: Directions) -> None:
+    """There is nothing to take a mean of: a failure of the judge."""
+    case = judged_case({"generated_questions": questions()}, semantics=Semantics(embedder))
+    result = RagasAnswerRelevance().score(case)
+    assert (result.value, result.missing, result.reason) == (None, "judge", "the judge wrote no question")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import evals.metrics
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import UnknownNameError
 from evals.metrics import MRR, NDCG, BaseMetric, PrecisionAtK, RecallAtK, parse_metric, registry, select
 from evals.metrics.registry import METRICS, default_names, metric_classes, suites
 
@@ -51,7 +51,7 @@ def _concrete_metrics() -> set[type[BaseMetric]]:
 class _Entry:
     """An entry point of an installed plug-in."""
 
-    name = "extra"
+    name, value, dist = "extra", "package:thing", None
 
     def __init__(self, loaded: object) -> None:
         self.loaded = loaded
@@ -181,8 +181,16 @@ def test_the_metric_of_a_plug_in_can_be_asked_for(plug_in: list[_Entry]) -> None
     assert isinstance(parse_metric("extra"), Extra)
 
 
-def test_a_plug_in_that_is_no_metric_is_named(plug_in: list[_Entry]) -> None:
-    """A broken plug-in is an error of configuration, not a crash later."""
+def test_a_plug_in_that_is_no_metric_is_left_out(plug_in: list[_Entry], caplog: pytest.LogCaptureFixture) -> None:
+    """It is named in a warning, and every other metric is there."""
     plug_in.append(_Entry("not a metric"))
-    with pytest.raises(ConfigError, match="plug-in 'extra' is no metric"):
-        metric_classes()
+    assert metric_classes() == METRICS
+    assert "plug-in 'extra' is no metric" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["recall_at_" + "1" * 5000, "ndcg_at_1234567890"])
+def test_a_cut_off_of_ten_digits_and_more_is_no_metric(name: str) -> None:
+    """No server returns so many chunks, and no name ends the program."""
+    with pytest.raises(UnknownNameError):
+        parse_metric(name)
+    assert parse_metric("recall_at_123456789").name == "recall_at_123456789"

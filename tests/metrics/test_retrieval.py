@@ -115,3 +115,24 @@ def test_mrr_at_k_sees_the_top_k_only(measure: Measure, k: int, value: float) ->
     """MS MARCO's measure is 0 where the first relevant chunk stands below the cut."""
     assert measure(MRRAtK(k), _golds("a"), chunks=_chunks("x", "y", "a")).value == pytest.approx(value)
     assert parse_metric(f"mrr_at_{k}").name == f"mrr_at_{k}"
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("chunk", "gold", "meets"),
+    [
+        ({"chunk_id": "x"}, {}, False),
+        ({"chunk_id": "x"}, {"document_id": "guide"}, False),
+        ({"document_id": "guide"}, {"chunk_id": "a"}, False),
+        ({"chunk_id": "x"}, {"chunk_id": "a"}, True),
+        ({"document_name": "manual"}, {"document_id": "guide"}, True),
+        ({"chunk_id": "x", "text": "other"}, {}, True),
+    ],
+)
+def test_chunks_that_no_gold_can_be_recognised_in_have_no_value(
+    measure: Measure, metric: BaseMetric, chunk: dict[str, str], gold: dict[str, str], meets: bool
+) -> None:
+    """Bare ids that no gold names say nothing: a wrong mapping is no recall of 0."""
+    result = measure(metric, [GoldPassage(text="the passage", **gold)], chunks=[RetrievedChunk(**chunk)])
+    assert result.value == (0 if meets else None)
+    assert meets or result.reason == "the chunks carry neither text nor a name (is the mapping right?)"

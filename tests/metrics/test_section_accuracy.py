@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from evals.metrics import SectionAccuracy
-from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
+from evals.schemas import Citation, GoldPassage, MetricResult, ResponseError, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
 GOLD = GoldPassage(text="burst pipes are covered", document_id="guide", section="Water damage")
@@ -46,6 +46,43 @@ def test_the_section_of_the_citation_counts_where_the_chunk_names_none(
     citations = [Citation(index=1, section=section)]
     result = measure(SectionAccuracy(), [GOLD], chunks=[_chunk("guide.md", None)], citations=citations)
     assert result.value == expected
+
+
+def test_the_section_that_a_citation_names_is_the_one_that_counts(measure: Measure) -> None:
+    """A reader is sent to it: the right chunk under another section's name is a wrong citation, and the reverse."""
+    for chunk, said, expected in (("Water damage", "Fire", 0), ("Fire", "Water damage", 1)):
+        citations = [Citation(index=1, section=said)]
+        result = measure(SectionAccuracy(), [GOLD], chunks=[_chunk("guide.md", chunk)], citations=citations)
+        assert result.value == expected
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("3. Fees", 1),
+        ("§ 3 Fees", 1),
+        ("Section 3: Fees", 1),
+        ("Sec. 3 Fees", 1),
+        ("Section Fees", 0),
+        ("3.1 Fees", 0),
+        ("4 Fees", 0),
+        ("Fees", 0),
+    ],
+)
+def test_how_a_section_is_numbered_does_not_matter_but_its_number_does(
+    measure: Measure, section: str, expected: float
+) -> None:
+    """Points, the sign § and the word "section" before a number may be there or not."""
+    gold = GoldPassage(text="the fee is 5", document_id="guide", section="3 Fees")
+    result = measure(SectionAccuracy(), [gold], chunks=[_chunk("guide", section)], citations=[Citation(index=1)])
+    assert result.value == expected
+
+
+def test_a_question_whose_gold_names_no_section_is_not_lost_to_a_failure(measure: Measure) -> None:
+    """Whatever the server says there is no value, so a failure does not widen the bounds."""
+    gold, error = GoldPassage(text="gold", document_id="guide"), ResponseError(kind="timeout", message="late")
+    assert measure(SectionAccuracy(), [gold], error=error).missing == "not_applicable"
+    assert measure(SectionAccuracy(), [GOLD], error=error).missing == "transport"
 
 
 def test_the_right_section_of_a_chunk_that_was_not_retrieved_is_wrong(measure: Measure) -> None:

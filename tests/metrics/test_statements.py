@@ -50,8 +50,8 @@ def cited(listed: list[Statement] | None) -> list[Any]:
         (" [0]", "invalid"),
         (" [1][5]", "invalid"),
         (" [3-5]", "invalid"),
-        (" [1-999999999]", "invalid"),
-        (" [999999999]", "invalid"),
+        (" [1-999]", "invalid"),
+        (" [999]", "invalid"),
     ],
 )
 @pytest.mark.parametrize("answer", ["Pipes are covered{}.", "Pipes are covered.{}", "Pipes{} are covered."])
@@ -66,10 +66,27 @@ def test_marks_name_the_chunks_of_their_sentence(
 
 
 @pytest.mark.parametrize(
-    "marks", ["[2024-05-01]", "[1-2-3]", "[a]", "[1a]", "[-1]", "[1,]", "[]", "[[x]]", "[12345678901]", "(1)", "[1-]"]
+    "marks",
+    [
+        "[2024-05-01]",
+        "[a]",
+        "[1a]",
+        "[-1]",
+        "[1,]",
+        "[]",
+        "[[x]]",
+        "[12345678901]",
+        "(1)",
+        "[1-]",
+        "[1914-1918]",
+        "[1998]",
+        "a[0]",
+        "array[9]",
+        "`x [1]`",
+    ],
 )
 def test_what_is_no_mark_stays_in_the_text(found: Callable[..., list[Statement] | None], marks: str) -> None:
-    """Dates, remarks and the like cite nothing."""
+    """Dates, years, places of an array, code, remarks and the like cite nothing."""
     listed = found(f"On {marks} it rained.")
     assert listed == [Statement(f"On {marks} it rained.", (), invalid=False)]
 

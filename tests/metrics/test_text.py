@@ -22,6 +22,14 @@ def test_folding_unifies_case_form_and_quotation_marks(text: str, expected: str)
     assert fold(text) == expected
 
 
+@pytest.mark.parametrize("mark", ["\u0301", "\uff9e"])
+def test_marks_that_no_letter_has_are_not_folded(mark: str) -> None:
+    """Thirty in a row are more than any script puts on a letter; signs that are no marks are kept, however many."""
+    assert fold(f"a{mark * 30}") == fold(f"a{mark * 500}") != fold(f"a{mark * 29}")
+    assert fold(f"a{mark * 30}b{mark * 30}") == fold(f"a{mark * 500}b{mark * 500}")
+    assert fold("─" * 500) == "─" * 500
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -43,6 +51,7 @@ def test_plain_text_has_no_markdown(text: str, expected: str) -> None:
     [
         ("The insurer's duty, e.g. 1,000 €.", "the insurer s duty e g 1 000"),
         ("_one_ two_three __four__ _", "one two_three four"),
+        ("＿one＿ two＿three ＿", "one two_three"),
         ("保険2025年", "保 険 2025 年"),
         ("カバー abc", "カ バ ー abc"),
         ("연간 보험료", "연간 보험료"),

@@ -181,3 +181,23 @@ def test_a_point_that_nothing_dominates_is_on_the_front() -> None:
     point = ParetoPoint(run_id="a", name="a", objectives={"latency": 1.0})
     assert point.on_front
     assert not point.model_copy(update={"dominated_by": ["b"]}).on_front
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"answers": ["Paris", "Paname"]}, "Paris"),
+        ({"expected_answer": "", "answers": [" ", "Paris"]}, "Paris"),
+        ({"expected_answer": "Rome", "answers": ["Paris"]}, "Rome"),
+        ({"expected_answer": "Rome"}, "Rome"),
+        ({"answers": []}, None),
+        ({"answers": [""]}, None),
+    ],
+)
+def test_the_first_accepted_answer_is_expected_where_a_file_names_no_other(
+    given: dict[str, Any], expected: str | None
+) -> None:
+    """A question with variants alone has an expected answer, and keeps its variants."""
+    question = EvalQuestion(question="q", **given)
+    assert (question.expected_answer, question.answers) == (expected, given.get("answers", []))
+    assert EvalQuestion.model_validate_json(question.model_dump_json()) == question

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from evals.metrics import BaseMetric, Case, Need, select
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
-from evals.schemas import EvalQuestion, EvalResponse, ResponseError
+from evals.schemas import EvalQuestion, EvalResponse, ResponseError, RetrievedChunk
+from evals.scoring import ScoreSettings, summarise
 from evals.semantics import Semantics
 
 MakeCase = Callable[..., Case]
@@ -104,6 +105,7 @@ def test_coverage_is_that_of_the_worst_key_sentence(make_case: MakeCase, scorer:
     assert result.value == 0.6
     assert result.details == {
         "adequate": False,
+        "label": "not adequate",
         "failed": ["k2"],
         "key_sentences": [
             {"text": "k1", "score": 0.95, "best": "Second is said."},
@@ -232,3 +234,19 @@ def test_a_metric_asks_for_nothing_that_it_did_not_announce(
 def test_a_metric_says_which_model_it_needs(metric: BaseMetric) -> None:
     """By this a run knows what to load."""
     assert len(metric.needs & {Need.EMBEDDER, Need.TEXT_SCORER}) == 1
+
+
+def test_citation_marks_are_no_part_of_a_sentence(make_case: MakeCase, scorer: Any) -> None:
+    """A sentence is compared without the numbers of its sources."""
+    case = make_case("Burst pipes are covered [1].", keys=["Burst pipes are covered."])
+    case.response = case.response.model_copy(update={"chunks": [RetrievedChunk(text="of pipes")]})
+    assert SentenceCoverage().score(case).value == 1
+    assert scorer.calls == [[("Burst pipes are covered.", "Burst pipes are covered.")]]
+
+
+def test_the_scorecard_counts_the_adequate_answers(make_case: MakeCase) -> None:
+    """A mean of minima does not say how many answers pass the threshold; their labels do."""
+    cases = [make_case(answer, keys=["Pipes leak."]) for answer in ("Pipes leak.", "So do taps.", "", "I don't know.")]
+    results = [SentenceCoverage().score(case) for case in cases]
+    assert [result.details["label"] for result in results] == ["adequate", *["not adequate"] * 3]
+    assert summarise(SentenceCoverage(), results, ScoreSettings()).labels == {"adequate": 1, "not adequate": 3}

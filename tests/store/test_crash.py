@@ -3,15 +3,17 @@
 import errno
 import os
 import resource
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from evals import store as store_module
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
-from evals.store import RunStore, read_records, write_atomically
+from evals.store import Journal, RunStore, read_records, write_atomically
 
 
 @contextmanager
@@ -51,6 +53,52 @@ def test_appending_after_a_cut_at_any_byte_loses_nothing_that_was_readable(
         with store.journal(run) as journal:
             journal.questions([EvalQuestion(id="late", question="And then?")])
         assert events(read_records(full_log)) == before + 1, f"cut at byte {end}"
+
+
+def test_the_end_of_a_log_is_mended_without_reading_the_whole(tmp_path: Path) -> None:
+    """A log of a gigabyte is opened in no more memory than its last line takes."""
+    path = tmp_path / "log"
+    path.write_bytes(b"")
+    os.truncate(path, 2**30)  # takes no room on disk
+    end = b'\n{"type":"answer"}\n{"type":"ans'
+    with path.open("ab") as file:
+        file.write(end)
+    tracemalloc.start()
+    with Journal(path):
+        _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20
+    assert path.stat().st_size == 2**30 + end.rindex(b"\n") + 1
+
+
+@pytest.mark.parametrize("block", [1, 7, 100])
+def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning is found, wherever it lies in the blocks that are read from the end."""
+    monkeypatch.setattr(store_module, "_BLOCK", block)
+    path = tmp_path / "log"
+    for length in range(1, 30):
+        path.write_bytes(b'{"n":1}\n' + b"x" * length)
+        with Journal(path):
+            assert path.read_bytes() == b'{"n":1}\n'
+        path.write_bytes(b'{"n":1}\n"' + b"x" * length + b'"')
+        with Journal(path):
+            assert path.read_bytes() == b'{"n":1}\n"' + b"x" * length + b'"\n'
+
+
+def test_a_log_that_cannot_be_mended_is_let_go(full_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the failure nothing keeps the lock: the log can be opened again while the error is still at hand."""
+    with monkeypatch.context() as broken:
+        broken.setattr(store_module, "_mend_last_line", _fail_to_read)
+        with pytest.raises(StoreError, match="Input/output error") as caught:
+            Journal(full_log).__enter__()
+    with Journal(full_log):
+        assert caught.value.__cause__ is not None
+
+
+def _fail_to_read(*_: object) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"ans', b'{"type":"answer"}}\n', b"\xff\xfe\x00\n", b"\n"])

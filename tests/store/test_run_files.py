@@ -29,7 +29,7 @@ def test_saving_again_replaces_the_file(store: RunStore, run: EvalRun) -> None:
     """A run that goes on keeps its one file."""
     store.save(run)
     store.save(run.model_copy(update={"status": "complete"}))
-    assert [r.status for r in store.list()] == ["complete"]
+    assert [r.status for r in store.runs()] == ["complete"]
     assert len(list(store.folder.iterdir())) == 1
 
 
@@ -124,17 +124,25 @@ def test_runs_are_listed_oldest_first(store: RunStore, make_run: Callable[..., E
     start = datetime(2026, 1, 15, tzinfo=UTC)
     for days, run_id in [(2, "a"), (0, "c"), (1, "b")]:
         store.save(make_run(run_id, created_at=start + timedelta(days=days)))
-    assert [run.id for run in store.list()] == ["c", "b", "a"]
+    assert [run.id for run in store.runs()] == ["c", "b", "a"]
 
 
-def test_files_that_are_no_runs_are_passed_over(store: RunStore, run: EvalRun, full_log: Path) -> None:
-    """Logs, notes and broken files do not hide the runs beside them."""
-    store.save(run)
+def test_what_cannot_be_read_does_not_hide_the_runs_beside_it(
+    store: RunStore, make_run: Callable[..., EvalRun], full_log: Path
+) -> None:
+    """Broken and newer runs are told apart from the good ones; logs and notes are none."""
+    store.save(make_run("good"))
+    save_raw(store, make_run("newer"), schema_version=99)
     (store.folder / "broken_20260115T100000Z.json").write_text("{")
     (store.folder / "notes.json").write_text("{}")
-    assert [found.id for found in store.list()] == [run.id]
+    runs, unreadable = store.survey()
+    assert [run.id for run in runs] == [run.id for run in store.runs()] == ["good"]
+    broken, newer = unreadable
+    assert "broken_2026" in broken.message
+    assert "newer version (schema 99)" in newer.message
+    assert "upgrade" in (newer.hint or "")
 
 
 def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path) -> None:
     """Listing before the first run is no error."""
-    assert RunStore(tmp_path / "none").list() == []
+    assert RunStore(tmp_path / "none").runs() == []

@@ -2,7 +2,10 @@
 
 They are declared with the question in its dataset. A form holds where it stands in the answer by whole words, a number
 where it is among the answer's numbers (`number_match` has the rules). The answer is taken at its word: an abstention
-that names a fact has named it.
+that names a fact has named it. Citation marks such as [1] are no part of it (`Case.answer`).
+
+A dataset may name its facts as it likes, also by a word such as "rules" or "label" that details have a meaning for: so
+they stand under `facts`. What a list check names has something before or after it, which no such word has.
 """
 
 from abc import abstractmethod
@@ -30,13 +33,9 @@ class _Checked(BaseMetric):
         return None if declared else f"the question declares no check of kind {self.kind!r}"
 
     def measure(self, case: Case) -> MetricResult:
-        if case.response.answer is None:
+        if case.answer is None:
             return self.undefined(NO_ANSWER)
-        return self.check(case.question, case.response.answer)
-
-    def checked(self, value: float, details: dict[str, Any]) -> MetricResult:
-        """A result whose details have the names that the dataset gave them, whatever they are."""
-        return self.result(value).model_copy(update={"details": details})
+        return self.check(case.question, case.answer)
 
     @abstractmethod
     def check(self, question: EvalQuestion, answer: str) -> MetricResult:
@@ -48,9 +47,9 @@ class RulesCoverage(_Checked):
 
     Formula: |items found| / |items| over the list checks that the question declares; an item is found where any of its
     forms stands in the answer as whole words ("Rule C-1" is not found in "Rule C-10", but in "Rules C-1 to C-3"), or
-    where one of its `listed` forms is an item of a list there. Range 0 to 1, higher is better.
-    For a check named `rules` the details hold rules_found, total_rules, rules_coverage, and which items were found or
-    are missing. None where the question declares no list check.
+    where one of its `listed` forms is an item of a list there; citation marks such as [1] do not count. Range 0 to 1,
+    higher is better. For a check named `rules` the details hold rules_found, total_rules, rules_coverage, and which
+    items were found or are missing. None where the question declares no list check.
     Reference: ours.
     """
 
@@ -68,7 +67,7 @@ class RulesCoverage(_Checked):
                 missing += [item.name for item, is_named in zip(check.items, named, strict=True) if not is_named]
                 details |= {f"{check.name}_found": sum(named), f"total_{check.name}": len(named)}
                 details[f"{check.name}_coverage"] = sum(named) / len(named)
-        return self.checked(len(found) / (len(found) + len(missing)), {**details, "found": found, "missing": missing})
+        return self.result(len(found) / (len(found) + len(missing)), **details, found=found, missing=missing)
 
 
 class FactScore(_Checked):
@@ -76,8 +75,8 @@ class FactScore(_Checked):
 
     Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
     forms stands in the answer as whole words, or any of its numbers is among the answer's numbers, sign and percent
-    sign included. Range 0 to 1, higher is better. The details say of each fact whether it holds. None where the
-    question declares no fact check.
+    sign included; citation marks such as [1] do not count. Range 0 to 1, higher is better. The details say of each fact
+    under `facts` whether it holds. None where the question declares no fact check.
     Reference: ours.
     """
 
@@ -87,16 +86,16 @@ class FactScore(_Checked):
     def check(self, question: EvalQuestion, answer: str) -> MetricResult:
         checks = [check for check in question.checks if isinstance(check, FactsCheck)]
         stated = [(fact.name, _states(answer, fact)) for check in checks for fact in check.facts]
-        return self.checked(sum(is_stated for _, is_stated in stated) / len(stated), dict(stated))
+        return self.result(sum(is_stated for _, is_stated in stated) / len(stated), facts=dict(stated))
 
 
 class IsCorrect(_Checked):
     """Whether a calculation reached the right number.
 
     Formula: 1 where the fact that is the result holds and the answer says nowhere that it cannot calculate, else 0;
-    with several calculation checks, where all are right. Range 0 to 1, higher is better. The details say of each fact
-    whether it holds (the right result, its operands, a sign of multiplication), and `cannot_calculate`. None where the
-    question declares no calculation check.
+    with several calculation checks, where all are right. Citation marks such as [1] do not count. Range 0 to 1, higher
+    is better. The details say of each fact under `facts` whether it holds (the right result, its operands, a sign of
+    multiplication), and `cannot_calculate`. None where the question declares no calculation check.
     Reference: ours.
     """
 
@@ -105,16 +104,16 @@ class IsCorrect(_Checked):
     aggregation = Aggregation.RATE
 
     def check(self, question: EvalQuestion, answer: str) -> MetricResult:
-        details: dict[str, Any] = {}
-        right = True
+        facts: dict[str, bool] = {}
+        right, excused = True, False
         for check in question.checks:
             if isinstance(check, CalculationCheck):
                 stated = {fact.name: _states(answer, fact) for fact in check.facts}
                 cannot = any(holds(answer, phrase) for phrase in check.cannot_phrases)
                 right = right and stated[check.answer] and not cannot
-                details |= stated
-                details["cannot_calculate"] = cannot or details.get("cannot_calculate", False)
-        return self.checked(right, details)
+                excused = excused or cannot
+                facts |= stated
+        return self.result(right, facts=facts, cannot_calculate=excused)
 
 
 def _names(answer: str, item: ListItem) -> bool:

@@ -2,9 +2,11 @@
 
 These metrics read no meaning. They need an expected answer, and have no value where the question is unanswerable:
 whether an answer was rightly given is what the abstention metrics measure. An abstention repeats the words of its
-question; it covers nothing of the expected answer and scores 0, as it does in the judged metrics.
+question; it covers nothing of the expected answer and scores 0, as it does in the judged metrics. Citation marks such
+as [1] are no part of the answer (`Case.answer`).
 """
 
+import re
 import unicodedata
 from abc import abstractmethod
 
@@ -12,7 +14,7 @@ from evals.metrics.answer.keywords import keywords
 from evals.metrics.answer.numbers import numbers
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.case import Case
-from evals.metrics.text import tokens
+from evals.metrics.text import UNSPACED, with_few_marks
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 NO_ANSWER = "the server sent no answer"
@@ -20,6 +22,8 @@ _NO_KEYWORDS = (
     "no keywords: the expected answer has no name, no number and no telling word of four letters"
     " (in Chinese and Japanese only numbers are keywords)"
 )
+_WORD = re.compile(rf"[{UNSPACED}]|(?<![^\s\w])[^\s\w]*+[^\W{UNSPACED}][^\s{UNSPACED}]*+")
+"""What stands between blanks and is more than punctuation."""
 _LISTED = 20
 """Missing keywords kept in the details; a long expected answer has hundreds."""
 
@@ -39,9 +43,9 @@ class _Lexical(BaseMetric):
         return None
 
     def measure(self, case: Case) -> MetricResult:
-        if case.response.answer is None:
+        if case.answer is None:
             return self.undefined(NO_ANSWER)
-        return self.measure_answer(case, case.question.expected_answer or "", case.response.answer)
+        return self.measure_answer(case, case.question.expected_answer or "", case.answer)
 
     @abstractmethod
     def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
@@ -51,9 +55,9 @@ class _Lexical(BaseMetric):
 class ExactMatch(_Lexical):
     """Whether the answer is the expected answer, character by character.
 
-    Formula: 1 where the answer equals the expected answer or an accepted variant, in lower case and with white space
-    collapsed; else 0. Range 0 to 1, higher is better. Strict: a full stop makes a difference. For questions with one
-    precise answer. None without an expected answer, and for unanswerable questions.
+    Formula: 1 where the answer, without citation marks such as [1], equals the expected answer or an accepted variant,
+    in lower case and with white space collapsed; else 0. Range 0 to 1, higher is better. Strict: a full stop makes a
+    difference. For questions with one precise answer. None without an expected answer, and for unanswerable questions.
     Reference: exact match as in question answering since Rajpurkar et al. 2016, without its removal of articles and
     punctuation, which is `squad_em`.
     """
@@ -82,11 +86,11 @@ class KeywordCoverage(_Coverage):
 
     Formula: |keywords found| / |keywords of the expected answer|, each counted once. Keywords are capitalised phrases
     ("Territory 118"), numbers and percentages, and words of at least four letters that are no stop words. Found means
-    as whole words, whatever case, Markdown and apostrophes; numbers by value. Range 0 to 1, higher is better. The
-    details list what is missing. 0 for an abstention. None without an expected answer, where it has no keywords, and
-    for unanswerable questions. Scripts that put no blanks between words (Chinese, Japanese) have numbers for keywords
-    and nothing else, so that most expected answers in them have none. Accepted variants do not count: they are short
-    forms.
+    as whole words, whatever case, Markdown and apostrophes; numbers by value; citation marks such as [1] do not count.
+    Range 0 to 1, higher is better. The details list what is missing. 0 for an abstention. None without an expected
+    answer, where it has no keywords, and for unanswerable questions. Scripts that put no blanks between words (Chinese,
+    Japanese) have numbers for keywords and nothing else, so that most expected answers in them have none. Accepted
+    variants do not count: they are short forms.
     Reference: ours; recall of terms as in ROUGE-1 (Lin 2004), over distinct keywords.
     """
 
@@ -109,7 +113,8 @@ class NumberMatch(_Coverage):
     grouping are dropped ($604 = 604, 1,000 = 1000, 0.50 = 0.5), a percent sign and a minus must agree (5% is not 5,
     -0.133% is not 0.133%). English notation; a hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter
     (B2B) are no number. A percent sign belongs to both ends of a range (5-10%); a comma before three digits groups, so
-    "117,118" is one number. Further numbers in the answer do no harm. Range 0 to 1, higher is better. 0 for an
+    "117,118" is one number. Citation marks such as [1] and the marks of a numbered list are no numbers. Further numbers
+    in the answer do no harm. Range 0 to 1, higher is better. 0 for an
     abstention. None where the expected answer holds no number, and for unanswerable questions.
     Reference: ours.
     """
@@ -132,9 +137,11 @@ class NumberMatch(_Coverage):
 class AnswerCompleteness(_Coverage):
     """An estimate of how much of the expected answer is there, by length and keywords.
 
-    Formula: (min(words of the answer / words of the expected answer, 1) + keyword_coverage) / 2. Range 0 to 1, higher
-    is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for an abstention. None
-    without an expected answer, where it has no keywords (`keyword_coverage` says when), and for unanswerable questions.
+    Formula: (min(words of the answer / words of the expected answer, 1) + keyword_coverage) / 2. Words stand between
+    blanks (Chinese and Japanese: characters) and hold a letter or a digit; citation marks such as [1] are none. Range 0
+    to 1, higher is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for an
+    abstention. None without an expected answer, where it has no keywords (`keyword_coverage` says when), and for
+    unanswerable questions.
     Reference: ours.
     """
 
@@ -146,7 +153,7 @@ class AnswerCompleteness(_Coverage):
     def cover(self, expected: str, answer: str) -> MetricResult:
         wanted = keywords(expected)
         covered = 1 - len(wanted.missing_in(answer)) / len(wanted)
-        length = min(len(tokens(answer)) / len(tokens(expected)), 1.0)
+        length = min(_word_count(answer) / _word_count(expected), 1.0)
         return self.result((length + covered) / 2, length=length, keyword_coverage=covered)
 
 
@@ -154,6 +161,10 @@ def _without_keywords(question: EvalQuestion) -> str | None:
     return None if len(keywords(question.expected_answer or "")) else _NO_KEYWORDS
 
 
+def _word_count(text: str) -> int:
+    return len(_WORD.findall(text))
+
+
 def _same_case(text: str) -> str:
     """The text in lower case, white space collapsed, accents in one form."""
-    return " ".join(unicodedata.normalize("NFC", text.lower()).split())
+    return " ".join(unicodedata.normalize("NFC", with_few_marks(text.lower())).split())

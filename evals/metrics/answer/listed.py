@@ -5,6 +5,7 @@ import unicodedata
 from functools import lru_cache
 
 from evals.metrics.answer.phrases import without_marks
+from evals.metrics.text import with_few_marks
 
 # A bullet, a number, a letter or a code: "- ", "5. ", "(b) ", "C-5: ".
 _MARK = r"[\s>#|•·–—+-]*+(?:\(?[a-z0-9]{1,3}(?:-\d{1,3})?[.):]{1,2}[\s|]*+){0,2}"
@@ -32,4 +33,4 @@ def _patterns(title: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=1024)
 def _readable(text: str) -> str:
-    return without_marks(unicodedata.normalize("NFKC", text)).replace("\u2010", "-").replace("`", "")
+    return without_marks(unicodedata.normalize("NFKC", with_few_marks(text))).replace("\u2010", "-").replace("`", "")

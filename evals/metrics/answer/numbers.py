@@ -12,6 +12,7 @@ Conventions, where texts are ambiguous:
 - A minus stands directly before the number and after a blank, a bracket or the like: -0.133%, −0.133%, -$5, $-5. A
   hyphen after a letter or a digit is none (C-1, 2018-2026), nor is one before a blank (a bullet, a subtraction).
   Brackets are prose, not the minus of accountants: (604) is 604.
+- The marks of a numbered list (1. Red, 2. Blue, each on a line of its own) are no numbers; one mark alone is no list.
 - Digits that follow a letter are part of a word, not a number (B2B, v4.7, Q3), but for the x of 293x2.061; letters
   after digits are a unit (24h).
 """
@@ -20,6 +21,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 _GROUPING = ",'’\u00a0\u2009\u202f"
 _DASHES = "\\-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
@@ -40,6 +42,7 @@ _NUMBER = re.compile(
 )
 _RANGE = re.compile(r"[-\u2010\u2011]|\s?[\u2012-\u2014]\s?|\s{1,3}to\s{1,3}", re.IGNORECASE)
 _ENGLISH = re.compile(rf"(?:[1-9]\d{{0,2}}(?P<by>[{_GROUPING}])\d{{3}}(?:(?P=by)\d{{3}})*|\d+)?(?:\.\d+)?")
+_ITEM = re.compile(r"^[ \t>*+-]{0,16}\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
 _SPLIT_GROUPS = re.compile(rf"[{_GROUPING}]")
 _DROPPED = dict.fromkeys(map(ord, _GROUPING))
 
@@ -47,6 +50,7 @@ _DROPPED = dict.fromkeys(map(ord, _GROUPING))
 @lru_cache(maxsize=4096)
 def numbers(text: str) -> frozenset[str]:
     """The distinct numbers of a text: `604`, `0.305%`, `-0.133%`."""
+    text = _without_list_marks(text)
     found = list(_NUMBER.finditer(text))
     return frozenset(
         number
@@ -54,6 +58,17 @@ def numbers(text: str) -> frozenset[str]:
         if one["run"]
         for number in _signed(one, in_percent=bool(one["percent"]) or _begins_range(text, found[place : place + 2]))
     )
+
+
+def _without_list_marks(text: str) -> str:
+    """The text without what numbers the items of a list: such marks count on, one after the other."""
+    marks = list(_ITEM.finditer(text))
+    counts = [int(mark[1]) for mark in marks]
+    follows = [False, *(later - former in {0, 1} for former, later in pairwise(counts)), False]
+    for place in reversed(range(len(marks))):
+        if follows[place] or follows[place + 1]:
+            text = f"{text[: marks[place].start()]}{text[marks[place].end() :]}"
+    return text
 
 
 def _begins_range(text: str, pair: list[re.Match[str]]) -> bool:

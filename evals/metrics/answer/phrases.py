@@ -5,9 +5,12 @@ from functools import lru_cache
 
 from evals.metrics.answer.numbers import plain_numbers
 from evals.metrics.answer.series import is_bare_code, stands_in_series
-from evals.metrics.text import fold, tokens
+from evals.metrics.text import UNSPACED, fold, tokens
 
 _DIGITS = re.compile(r"(\d+(?:[.,]\d+)*)")
+_LETTER = re.compile(rf"[^\W\d_{UNSPACED}]")
+_GLUE = "\u2040"
+"""Marks a word that is glued to the one before it; no text holds it as a letter."""
 _CONTRACTED = (
     (re.compile(r"\bcan(?:'t| not)\b"), "cannot"),
     (re.compile(r"\bwon't\b"), "will not"),
@@ -18,7 +21,6 @@ _ASTERISKS = re.compile(r"(?P<times>(?<=[\w)\]%])\*(?=[\w($€£.])|(?<=[\w)\]%]
 _EMPHASIS = re.compile(r"[`~]+|(?<!\w)_+|(?<!_)_++(?!\w)")
 
 
-@lru_cache(maxsize=8192)
 def framed(text: str) -> str:
     """The text's words in lower case, joined and framed by blanks, so that `in` compares whole words.
 
@@ -26,13 +28,51 @@ def framed(text: str) -> str:
     their signs: "GRG 51" does not stand in "GRG 51.2", and "exceeds 30" stands in "exceeds 30.0". "Can't" is "cannot",
     and "isn't" is "is not".
     """
+    return _framed(text)[0]
+
+
+@lru_cache(maxsize=8192)
+def _framed(text: str) -> tuple[str, str]:
+    """What `framed` returns, and the same with a mark before each word that is glued to the one before it."""
     folded = fold(text)
     for pattern, written_out in _CONTRACTED:
         folded = pattern.sub(written_out, folded)
     words: list[str] = []
+    glued: set[int] = set()
+    before = ""
     for place, part in enumerate(_DIGITS.split(folded)):
+        if _is_glued(before, part):
+            glued.add(len(words))
         words += plain_numbers(part) if place % 2 else tokens(part)
-    return f" {' '.join(words)} "
+        before = "" if part == "x" else part  # the x of 293x2.061 multiplies
+    marked = [_GLUE + word if place in glued else word for place, word in enumerate(words)] if glued else words
+    return f" {' '.join(words)} ", f" {' '.join(marked)} "
+
+
+def _is_glued(before: str, part: str) -> bool:
+    """Whether letters stand directly before a number, or directly behind one."""
+    letters = (before[-1:], part[:1]) if part != "x" else ("", "")
+    return all(letters) and any(map(_LETTER.match, letters))
+
+
+def stands(phrase: str, text: str) -> bool:
+    """Whether a phrase, as `framed` writes it, stands in a text as whole words.
+
+    A number at its begin or end must be whole too: "GRG 51" does not stand in "GRG 51A", nor "exceeds 30" in "exceeds
+    30k". Inside of it letters may be glued to a number or not: "5 mg" stands in "5mg".
+    """
+    plain, glued = _framed(text)
+    if phrase not in plain:
+        return False
+    return plain is glued or plain == glued or bool(_whole(phrase).search(glued))
+
+
+@lru_cache(maxsize=4096)
+def _whole(phrase: str) -> re.Pattern[str]:
+    words = phrase.split()
+    start = "" if words[0][0].isdecimal() else f"{_GLUE}?"
+    end = f"(?!{_GLUE})" if words[-1][0].isdecimal() else ""
+    return re.compile(f"(?<= ){start}{f' {_GLUE}?'.join(map(re.escape, words))}(?= {end})")
 
 
 def holds(answer: str, form: str) -> bool:
@@ -44,7 +84,7 @@ def holds(answer: str, form: str) -> bool:
     """
     words = framed(form)
     if words.strip():
-        in_words = words in framed(answer) and not is_bare_code(form)
+        in_words = stands(words, answer) and not is_bare_code(form)
         return in_words or stands_in_series(without_marks(answer), form)
     return fold(form.strip()) in fold(without_marks(answer)) if form.strip() else False
 

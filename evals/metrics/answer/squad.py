@@ -68,10 +68,10 @@ class _Squad(BaseMetric):
     needs = frozenset({Need.EXPECTED_ANSWER})
 
     def measure(self, case: Case) -> MetricResult:
-        if case.response.answer is None:
+        if case.answer is None:
             return self.undefined(NO_ANSWER)
         golds = _golds(case.question)
-        prediction = "" if case.abstained else case.response.answer
+        prediction = "" if case.abstained else case.answer
         return self.result(self.compare(case.question)(prediction, golds), has_answer=any(map(normalise, golds)))
 
     @abstractmethod
@@ -83,8 +83,9 @@ class SquadEM(_Squad):
     """Exact match by the rules of SQuAD v2.
 
     Formula: 1 where the answer equals the expected answer or an accepted variant after normalisation (lower case,
-    ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. An abstention counts as the
-    empty answer; the gold of an unanswerable question is the empty answer. Range 0 to 1, higher is better. The details
+    ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. Citation marks such as [1]
+    are taken off before, where the server sends chunks or citations. An abstention counts as the empty answer; the gold
+    of an unanswerable question is the empty answer. Range 0 to 1, higher is better. The details
     say whether the question has an answer. None without an expected answer.
     Reference: Rajpurkar et al. 2018 and its official evaluation script.
     """
@@ -100,10 +101,11 @@ class SquadF1(_Squad):
     """Overlap of tokens by the rules of SQuAD v2.
 
     Formula: the harmonic mean of |shared tokens| / |tokens of the answer| and |shared tokens| / |tokens of the gold|,
-    as multisets after the normalisation of `squad_em`; the best over expected answer and accepted variants. An
-    abstention counts as the empty answer, the gold of an unanswerable question is the empty answer, and F1 with
-    nothing is 1 where both are nothing, else 0. On rows of hotpotqa a gold or an answer of yes or no must be met
-    exactly, as HotpotQA's own script has it. Range 0 to 1, higher is better. None without an expected answer.
+    as multisets, without citation marks and after the normalisation of `squad_em`; the best over expected answer and
+    accepted variants. An abstention counts as the empty answer, the gold of an unanswerable question is the empty
+    answer, and F1 with nothing is 1 where both are nothing, else 0. On rows of hotpotqa a gold or an answer of yes or
+    no must be met exactly, as HotpotQA's own script has it. Range 0 to 1, higher is better. None without an expected
+    answer.
     Reference: Rajpurkar et al. 2018 and its official evaluation script; Yang et al. 2018 for HotpotQA.
     """
 

@@ -90,7 +90,7 @@ def test_a_range_names_all_that_is_in_it(score_golden: Score, answer: str) -> No
 def test_facts_hold_one_by_one(score_golden: Score, answer: str, lacking: set[str]) -> None:
     """The score is the share of the facts; minus and percent sign belong to a number."""
     result = score_golden("fact_score", "EF_2", answer)
-    assert result.details == ALL_FACTS | dict.fromkeys(lacking, False)
+    assert result.details == {"facts": ALL_FACTS | dict.fromkeys(lacking, False)}
     assert result.value == pytest.approx(1 - len(lacking) / 8)
 
 
@@ -122,8 +122,9 @@ def test_a_calculation_is_correct_with_its_result_and_without_excuses(
     """The right number, and nowhere the claim that it cannot be calculated."""
     result = score_golden("is_correct", "EF_3", answer)
     assert result.value == value
-    assert {name for name, holds in result.details.items() if holds} == true
-    assert result.details.keys() == {"has_604", "has_293", "has_2_061", "has_calculation", "cannot_calculate"}
+    stated = result.details["facts"] | {"cannot_calculate": result.details["cannot_calculate"]}
+    assert {name for name, holds in stated.items() if holds} == true
+    assert stated.keys() == {"has_604", "has_293", "has_2_061", "has_calculation", "cannot_calculate"}
 
 
 def test_several_checks_of_a_kind_are_taken_together(score: Score) -> None:
@@ -144,7 +145,7 @@ def test_several_checks_of_a_kind_are_taken_together(score: Score) -> None:
     assert (colours.details["found"], colours.details["missing"]) == (["red", "red"], ["blue"])
     stated = score("fact_score", "red and 7", checks=checks)
     assert stated.value == pytest.approx(2 / 3)
-    assert stated.details == {"value": True, "self": True, "x": False}
+    assert stated.details == {"facts": {"value": True, "self": True, "x": False}}
     values = [score("is_correct", text, checks=checks).value for text in ("red and 7", "red", "7", "red, 7: no idea")]
     assert values == [1, 0, 0, 0]
 

@@ -74,3 +74,21 @@ def test_stop_words_are_small_and_do_not_answer() -> None:
 def test_a_text_holds_all_of_its_own_keywords(text: str) -> None:
     """Finding keywords and looking for them agree, whatever the script."""
     assert keywords(text).missing_in(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["It's 42 days", "There’s 42 days", "Don't wait 42 days: wait", "They'll. Let's! 42 days"]
+)
+def test_contractions_are_stop_words(text: str) -> None:
+    """What is short for stop words says as little as they do."""
+    assert keywords(text).phrases <= {"days", "wait"}
+
+
+def test_a_name_with_an_apostrophe_is_no_contraction() -> None:
+    """It begins with no stop word."""
+    assert "o brien" in keywords("It was O'Brien.").phrases
+
+
+def test_a_code_that_goes_on_with_a_letter_is_another_keyword() -> None:
+    """Phrases are found by whole words."""
+    assert keywords("Territory 118").missing_in("Territory 118B") == ["territory 118"]

@@ -83,13 +83,27 @@ def test_number_match_is_the_share_of_the_expected_numbers(
     [
         ("The rate change for Territory 118 is 0.305%", 1),
         (f"{EXPECTED}, and the table shows the others as well", 1),
-        ("Territory 118.", (2 / 9 + 1 / 2) / 2),
+        ("Territory 118.", (2 / 8 + 1 / 2) / 2),
         ("Here is a text of more than nine words without any of them.", 1 / 2),
     ],
 )
 def test_completeness_is_the_mean_of_length_and_keyword_coverage(score: Score, answer: str, value: float) -> None:
     """A longer answer gains nothing by its length."""
     assert score("answer_completeness", answer, expected_answer=EXPECTED).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "length"),
+    [
+        ("1234567", "1,234,567", 1),
+        ("Rule C-1", "Rule C-1 and Rule C-2", 2 / 5),
+        ("- It is **5** – no more", "one two three four five Six", 5 / 6),
+        ("東京 Tower", "東京都 Tower", 3 / 4),
+    ],
+)
+def test_the_length_counts_words_between_blanks(score: Score, answer: str, expected: str, length: float) -> None:
+    """Numbers and codes are one word each, marks alone are none, and Chinese counts by characters."""
+    assert score("answer_completeness", answer, expected_answer=expected).details["length"] == pytest.approx(length)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -86,3 +86,28 @@ def test_what_only_looks_like_the_form_is_not_it(form: str, answer: str) -> None
 def test_marks_of_emphasis_are_dropped(text: str, words: str) -> None:
     """Words keep their underscores, and products their asterisk."""
     assert " ".join(without_marks(text).split()) == words
+
+
+@pytest.mark.parametrize(
+    ("form", "answer"),
+    [
+        ("Rule C-1", "Rule C-1A applies"),
+        ("territory 118", "Territory 118B"),
+        ("GRG 51", "GRG 51A, and GRG 51b"),
+        ("exceeds 30", "it exceeds 30k"),
+        ("118", "T118"),
+    ],
+)
+def test_a_number_with_letters_glued_to_it_is_another_word(form: str, answer: str) -> None:
+    """Codes that go on with a letter are other codes; the form is found where it stands by itself."""
+    assert not holds(answer, form)
+    assert holds(f"{answer}; {form}.", form)
+
+
+@pytest.mark.parametrize(
+    ("form", "answer"),
+    [("5 mg", "take 5mg"), ("5mg", "take 5 mg"), ("GRG 51A", "GRG51A"), ("hours", "96hours"), ("293", "293x2.061")],
+)
+def test_inside_of_a_form_a_number_may_be_glued_or_not(form: str, answer: str) -> None:
+    """Units are written either way, and the x of a product belongs to no number."""
+    assert holds(answer, form)

@@ -151,3 +151,21 @@ def test_any_text_can_be_read_and_its_numbers_read_again(text: str) -> None:
     """What was read, written as it is returned, is read as the same."""
     for number in numbers(text):
         assert numbers(number) == {number}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1. Red\n2. Blue", set()),
+        ("Two colours:\n  1) Red, 5 cm\n  2) Blue", {"5"}),
+        ("- (3) Red\n- (4) Blue", set()),
+        ("1. Red\n1. Blue", set()),
+        ("42. It is so.", {"42"}),
+        ("12. It is so.\n40. It was so.", {"12", "40"}),
+        ("1.\n2.", {"1", "2"}),
+        ("1.5 Red\n2.5 Blue", {"1.5", "2.5"}),
+    ],
+)
+def test_the_marks_of_a_numbered_list_are_no_numbers(text: str, expected: set[str]) -> None:
+    """They count on from line to line; a line that begins with a number is no list."""
+    assert numbers(text) == expected

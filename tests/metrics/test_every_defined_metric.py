@@ -1,4 +1,4 @@
-"""Every metric that the five documents define, and those that the suites add, can be asked for by its name."""
+"""Every metric of the suites' definitions, and those that the suites add, can be asked for by its name."""
 
 import io
 from contextlib import redirect_stdout
@@ -98,11 +98,11 @@ TABLE: dict[str, dict[str, tuple[str, str]]] = {
         "strict all": ("nugget_all_strict", "NuggetAllStrict"),
     },
 }
-"""By document and by what the document calls it: the metric's name here, and its class."""
+"""By definition and by what the definition calls it: the metric's name here, and its class."""
 
 ROWS = [
-    pytest.param(name, cls, id=f"{document}: {title}")
-    for document, metrics in TABLE.items()
+    pytest.param(name, cls, id=f"{definition}: {title}")
+    for definition, metrics in TABLE.items()
     for title, (name, cls) in metrics.items()
 ]
 
@@ -117,7 +117,7 @@ def listed() -> set[str]:
 
 
 @pytest.mark.parametrize(("name", "cls"), ROWS)
-def test_a_metric_of_a_document_can_be_asked_for_and_is_listed(name: str, cls: str, listed: set[str]) -> None:
+def test_a_metric_of_a_definition_can_be_asked_for_and_is_listed(name: str, cls: str, listed: set[str]) -> None:
     """The name gives an instance of the class, and the catalogue has a line for it."""
     metric = parse_metric(name)
     assert type(metric).__name__ == cls

@@ -1,0 +1,17 @@
+"""Commands that a message advises, such that they can be run as they stand."""
+
+from pathlib import Path
+from shlex import quote
+
+from evals.config import DEFAULT_RUNS_DIR
+
+
+def command(words: str, runs_dir: Path | None) -> str:
+    """An `evals` command for runs of a folder: `evals show a1b2 --runs-dir elsewhere`.
+
+    Args:
+        words: The command without its program: `show a1b2`.
+        runs_dir: Where the run is; None for the default.
+    """
+    elsewhere = runs_dir is not None and runs_dir != Path(DEFAULT_RUNS_DIR)
+    return f"evals {words} --runs-dir {quote(str(runs_dir))}" if elsewhere else f"evals {words}"

@@ -1,0 +1,38 @@
+"""Which reply is whose: a reply that was paid for serves every request that is the very same."""
+
+import json
+
+from evals.judges.base import Call, Identity
+from evals.judges.cache import JudgeCache
+from evals.judges.checks import problem_with
+from evals.judges.prompt import load_prompt
+from evals.schemas import JudgeVerdict
+from evals.schemas.results import VerdictRequest
+
+
+def call_of(request: VerdictRequest) -> Call:
+    """What is sent to a model for a request."""
+    prompt = load_prompt(request.prompt)
+    return Call(prompt.system, json.dumps(request.data, ensure_ascii=False), prompt.schema, prompt.max_tokens)
+
+
+def repeats_of(request: VerdictRequest, repeats: int) -> int:
+    """How often a request is made."""
+    return 1 if request.once else repeats
+
+
+def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:
+    """Whether a saved verdict holds a reply that can be read as one to the request, whoever gave it."""
+    return verdict.reply is not None and problem_with(load_prompt(request.prompt), verdict.reply, request.data) is None
+
+
+def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> bool:
+    """Whether a saved verdict is what this judge said to this very request.
+
+    Runs of former versions say less of their verdicts: there the prompt counts alone.
+    """
+    if verdict.prompt_hash != load_prompt(request.prompt).hash:
+        return False
+    if verdict.key is not None and verdict.key != JudgeCache.key(judge, call_of(request), verdict.repeat):
+        return False
+    return is_usable(verdict, request)

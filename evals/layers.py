@@ -1,0 +1,71 @@
+"""Mappings that configure something: read from YAML, laid over one another, filled in from the environment."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from evals.errors import ConfigError
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""${NAME}: stands for a value of the environment."""
+
+
+def read_yaml(path: Path, what: str) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises:
+        ConfigError: It cannot be read, is no YAML or no mapping.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the {what} {path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"the {what} {path} must hold keys and values, not {type(data).__name__}")
+    return cast("dict[str, Any]", data)
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one mapping over another, part by part: mappings merge, everything else replaces.
+
+    The request body is a whole: a `json` given replaces the profile's.
+    """
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping) and key != "json"
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
+    """Replace ${NAME} in all strings by the environment's value, and add each value to `secrets`.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    env = os.environ if environ is None else environ
+
+    def substitute(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name not in env:
+            raise ConfigError(
+                f"environment variable {name} is not set", f"the configuration uses ${{{name}}}: export it"
+            )
+        secrets.add(env[name])
+        return env[name]
+
+    if isinstance(value, str):
+        return VARIABLE.sub(substitute, value)
+    if isinstance(value, Mapping):
+        return {key: expand_env(item, secrets, env) for key, item in value.items()}
+    if isinstance(value, list):
+        return [expand_env(item, secrets, env) for item in value]
+    return value

@@ -1,0 +1,55 @@
+"""Uploads that meet what nobody foresaw, and more of them than are remembered."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from evals.reference_server import tasks
+from evals.reference_server.documents import Document, read_document
+
+Serve = Callable[..., httpx.Client]
+Upload = Callable[[httpx.Client, dict[str, bytes]], dict[str, dict[str, Any]]]
+
+
+def test_a_file_that_breaks_the_reader_costs_no_other_file(
+    serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It ends as an error with its reason, and those after it, also of later uploads, are processed."""
+
+    def read(content: bytes, file_name: str, max_words: int) -> Document:
+        if file_name == "bad.txt":
+            raise RecursionError("too deep")
+        return read_document(content, file_name, max_words)
+
+    client = serve(files={})
+    monkeypatch.setattr(tasks, "read_document", read)
+    found = upload(client, {"bad.txt": b"x", "good.txt": b"fine"})
+    assert found["bad.txt"]["status"] == "error"
+    assert found["bad.txt"]["error"] == "bad.txt could not be processed (RecursionError: too deep)."
+    assert found["good.txt"]["status"] == "completed"
+    assert upload(client, {"later.txt": b"fine"})["later.txt"]["status"] == "completed"
+    assert "bad.txt could not be processed" in caplog.text
+
+
+def test_the_status_of_old_batches_is_forgotten(serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that takes uploads for months does not grow by them."""
+    monkeypatch.setattr(tasks, "KEPT_BATCHES", 2)
+    client, ids = serve(files={}), []
+    for number in range(4):
+        queued = client.post("/upload", files=[("files", (f"{number}.txt", b"text"))]).json()
+        ids.append(queued["batch_id"])
+        upload(client, {"wait.txt": b"until the one before is done"})
+    codes = [client.get(f"/tasks/{batch_id}/status").status_code for batch_id in ids]
+    assert codes == [404, 404, 404, 200]
+    assert len(client.get("/documents").json()["documents"]) == 5
+
+
+def test_a_batch_that_is_not_done_is_not_forgotten(
+    serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many wait, each can be asked for until it was done."""
+    monkeypatch.setattr(tasks, "KEPT_BATCHES", 0)
+    client = serve(files={})
+    assert upload(client, {"a.txt": b"text"})["a.txt"]["status"] == "completed"

@@ -1,0 +1,24 @@
+"""What developers and CI run is written once."""
+
+import re
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parent.parent
+MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")
+
+
+def test_ci_runs_the_checks_of_the_makefile() -> None:
+    """CI names targets, not tools: what passes for a developer passes there."""
+    script = (HOME / ".ci" / "run").read_text(encoding="utf-8")
+    called = {
+        target for line in re.findall(r"^make (.+?)(?: \w+=.*)?$", script, re.MULTILINE) for target in line.split()
+    }
+    assert called == {"lint", "types", "coverage"}
+    assert called <= set(re.findall(r"^(\w+):", MAKEFILE, re.MULTILINE))
+    assert not re.findall(r"\b(?:ruff|mypy|pytest|check[-_]jsonschema)\b", script)
+
+
+def test_make_bench_runs_every_benchmark() -> None:
+    """A benchmark that nobody runs rots; the server that they ask is none."""
+    files = {path.name for path in (HOME / "benchmarks").glob("*.py")} - {"mock_server.py"}
+    assert set(re.findall(r"benchmarks/(\w+\.py)", MAKEFILE)) == files

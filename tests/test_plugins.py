@@ -1,0 +1,117 @@
+"""Plug-ins of other packages: found by their entry points, and harmless where they are broken."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.cli import app
+from evals.cli.exits import run
+from evals.client.profile import list_profiles, load_profile
+from evals.datasets.base import BaseDatasetLoader
+from evals.datasets.registry import get_loader, list_available, register
+from evals.errors import ConfigError, DatasetError
+from evals.metrics.registry import METRICS, metric_classes, parse_metric
+
+MODULE = """
+from evals.datasets.base import BaseDatasetLoader
+from evals.metrics.retrieval import MRR
+
+class Loader(BaseDatasetLoader):
+    name, aspects, description, licence, origin = "whole_data", ("retrieval",), "Theirs", "MIT", "theirs"
+
+    def load(self, options):
+        raise NotImplementedError
+
+class Metric(MRR):
+    name = "whole_metric"
+
+PROFILE = {"ask": {"path": "/theirs"}}
+"""
+WHOLE = {
+    "evals.datasets": "whole_data = theirs:Loader",
+    "evals.metrics": "whole_metric = theirs:Metric",
+    "evals.profiles": "whole_profile = theirs:PROFILE",
+}
+BROKEN = {
+    "evals.datasets": "broken = no_such_module:Loader",
+    "evals.metrics": "broken = no_such_module:Metric",
+    "evals.profiles": "broken = no_such_module:PROFILE",
+}
+WRONG = {
+    "evals.datasets": "wrong = theirs:PROFILE",
+    "evals.metrics": "wrong = theirs:Loader",
+    "evals.profiles": "wrong = theirs:Metric",
+}
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three installed packages: one is whole, one names a module that is not there, one names the wrong things."""
+    (tmp_path / "theirs.py").write_text(MODULE, encoding="utf-8")
+    for package, points in (("whole-package", WHOLE), ("broken-package", BROKEN), ("wrong-package", WRONG)):
+        folder = tmp_path / f"{package.replace('-', '_')}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+        text = "".join(f"[{group}]\n{point}\n" for group, point in points.items())
+        (folder / "entry_points.txt").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    metric_classes.cache_clear()
+    yield
+    metric_classes.cache_clear()
+    sys.modules.pop("theirs", None)
+
+
+def test_a_broken_plug_in_leaves_the_others_usable() -> None:
+    """What is built in and what another package brings is there, whatever else is installed."""
+    assert {"golden", "whole_data", "broken"} <= set(list_available())
+    assert get_loader("golden").name == "golden"
+    assert get_loader("whole_data").description == "Theirs"
+    assert set(METRICS) < set(metric_classes())
+    assert parse_metric("whole_metric").name == "whole_metric"
+    assert {"rag-server", "whole_profile", "broken"} <= set(list_profiles())
+    assert load_profile("whole_profile") == {"ask": {"path": "/theirs"}}
+
+
+@pytest.mark.parametrize(("load", "error"), [(get_loader, DatasetError), (load_profile, ConfigError)])
+def test_asking_for_a_broken_plug_in_names_its_package(load: Callable[[str], Any], error: type[Exception]) -> None:
+    """The message says what failed and whose it is, and the hint how to be rid of it."""
+    with pytest.raises(error, match=r"plug-in 'broken' of the package broken-package .*no_such_module") as caught:
+        load("broken")
+    assert caught.value.hint.endswith("pip uninstall broken-package")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("load", "error"), [(get_loader, DatasetError), (load_profile, ConfigError)])
+def test_a_plug_in_of_the_wrong_kind_is_refused(load: Callable[[str], Any], error: type[Exception]) -> None:
+    """A thing that is no loader or no profile is told by its entry point."""
+    with pytest.raises(error, match=r"plug-in 'wrong' of the package wrong-package is no (dataset|profile)"):
+        load("wrong")
+
+
+def test_a_metric_that_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """Metrics are loaded to be listed: each useless one is warned of once, by its package, and the rest work."""
+    metric_classes()
+    metric_classes()
+    broken, wrong = sorted(record.getMessage() for record in caplog.records)
+    assert "broken-package" in broken
+    assert "no_such_module" in broken
+    assert "wrong-package is no metric" in wrong
+
+
+def test_a_loader_cannot_take_the_name_of_a_plug_in() -> None:
+    """The name of an installed dataset is taken, and only that plug-in is loaded to say so."""
+    other = type("Other", (BaseDatasetLoader,), {"name": "whole_data"})
+    with pytest.raises(ConfigError, match=r"dataset 'whole_data' exists already: theirs\.Loader"):
+        register(other)
+
+
+@pytest.mark.parametrize("command", [["datasets"], ["metrics"], ["profiles"]])
+def test_every_catalogue_is_printed_beside_a_broken_plug_in(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command ends well and lists what works."""
+    monkeypatch.setattr("sys.argv", ["evals", *command])
+    assert run(app) == 0
+    assert "whole_" in capsys.readouterr().out
