@@ -73,9 +73,10 @@ class FuzzyMatch(BaseMetric):
     "color". An answer shorter than the expected one is compared whole (ratio), else a part of the fact would count as
     all of it. An expected answer of more than 1,000 characters (200, where the answer is so long that trying every
     place would take seconds) is compared (ratio) with the part of the answer between the best places of its first and
-    last 200 characters, or as long as itself from either of them. It compares letters, not meanings: a paraphrase is 0. Negations and phrases
-    that take back are known in English. Range 0 or 1, higher is better. 0 where the server abstains on an answerable
-    question, or answers an unanswerable one. None for a right abstention, and without an expected answer.
+    last 200 characters, or as long as itself from either of them. It compares letters, not meanings: a paraphrase is 0.
+    Negations and phrases that take back are known in English. Range 0 or 1, higher is better. 0 where the server
+    abstains on an answerable question, or answers an unanswerable one. None for a right abstention, and without an
+    expected answer.
     Reference: the fact inclusion check by fuzzy match that goes before GPTScore.
     """
 

@@ -118,7 +118,9 @@ class EvalQuestion(Record):
     @model_validator(mode="before")
     @classmethod
     def _a_variant_is_expected(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or data.get("expected_answer") or not isinstance(data.get("answers"), list):
+        if not isinstance(data, Mapping) or not isinstance(data.get("answers"), list):
+            return data
+        if data.get("expected_answer") or data.get("is_unanswerable"):
             return data
         first = next((text for text in data["answers"] if isinstance(text, str) and text.strip()), None)
         return data if first is None else {**data, "expected_answer": first}

@@ -192,6 +192,7 @@ def test_a_point_that_nothing_dominates_is_on_the_front() -> None:
         ({"expected_answer": "Rome"}, "Rome"),
         ({"answers": []}, None),
         ({"answers": [""]}, None),
+        ({"answers": ["Nobody knows."], "is_unanswerable": True}, None),
     ],
 )
 def test_the_first_accepted_answer_is_expected_where_a_file_names_no_other(
