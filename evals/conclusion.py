@@ -22,6 +22,7 @@ def conclude(
     *,
     warmup_ms: Sequence[float | None] = (),
     ended_early: bool = False,
+    stopped: str | None = None,
     **fields: Any,
 ) -> tuple[EvalRun, list[EvalRecord]]:
     """Score the records and fill in what follows from them.
@@ -34,6 +35,7 @@ def conclude(
         config: Prices, weights and the error rate.
         warmup_ms: Latencies of the unscored questions.
         ended_early: Whether something was left undone.
+        stopped: Why asking ended early, where it did.
         fields: What else to set in the run.
 
     Returns:
@@ -43,7 +45,7 @@ def conclude(
     with seldom_collecting():
         scored = score_records(priced, records, settings)
     scorecard = make_scorecard(priced, scored, settings)
-    outcomes = count_outcomes(scored, settings, warmup_ms)
+    outcomes = count_outcomes(scored, settings, warmup_ms).model_copy(update={"stopped": stopped})
     concluded = run.model_copy(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),

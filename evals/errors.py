@@ -14,7 +14,8 @@
     ├── StoreError                 4   a run cannot be written or read (disk full)
     │   ├── UnwritableError        2   a place that cannot be written at all was named
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
-    ├── RunIncompleteError         4   too many questions without an answer; what there is was saved
+    ├── RunIncompleteError         4   no answer at all, more failures than `max_error_rate`, server gone, the judge's
+    │                                  budget spent, the judge failed on most decisions, or saved answers missing
     ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
     └── GateFailedError            1   a threshold or a comparison was not met
 
@@ -130,7 +131,11 @@ class RunNotFoundError(StoreError):
 
 
 class RunIncompleteError(EvalsError):
-    """Too many questions without an answer; what was answered is saved."""
+    """The run is partial or failed; what was answered is saved.
+
+    That is: no answer at all, more failures than `max_error_rate`, server gone, the judge's budget spent, the judge
+    failed on most decisions, or saved answers missing.
+    """
 
     exit_code = 4
 

@@ -13,9 +13,11 @@ from importlib.util import find_spec
 from itertools import cycle, islice
 from statistics import median
 
-from evals.config import EvalConfig, JudgeConfig
+from evals.config import EvalConfig
+from evals.errors import StoreError
 from evals.judges.llm_judge import Price
 from evals.judges.prompt import load_prompt
+from evals.judges.reuse import repeats_of
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
@@ -115,18 +117,15 @@ def estimate_judging(
         known: Answers and verdicts that are there already.
     """
     known = known or Known()
-    saved, basis = _saved_responses(config, questions)
-    if known.responses:
-        saved = {**saved, **known.responses}
-        basis = "over the answers that are there" if saved.keys() >= {q.id for q in questions} else basis
+    saved, basis = _answers(config, questions, known)
     total = _Sum(0.0 if price(config.judge.model, JudgeUsage()) is not None else None)
     for group in _by_judged(questions, known):
         some = _spread(group)
         part = _Sum(0.0)
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
             record = EvalRecord(question=question, response=response, verdicts=_given(known, question))
-            for request, reply in _requests(metrics, settings.case(record)):
-                part.add(request, reply, config.judge, price)
+            for request, reply, calls in _requests(metrics, settings.case(record), config.judge.repeats):
+                part.add(request, reply, calls, config.judge.model, price)
         total.extend(part, len(group) / len(some) if some else 0.0)
     calls = round(total.calls)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
@@ -169,13 +168,12 @@ class _Sum:
     input_tokens: float = 0.0
     output_tokens: float = 0.0
 
-    def add(self, request: VerdictRequest, reply: Mapping[str, object], judge: JudgeConfig, price: Price) -> None:
-        """Add a request with all its repeats; each is a call with a price of its own."""
+    def add(self, request: VerdictRequest, reply: Mapping[str, object], repeats: int, model: str, price: Price) -> None:
+        """Add a request as often as it is made; each is a call with a price of its own."""
         prompt = load_prompt(request.prompt)
-        repeats = 1 if request.once else judge.repeats
         sent = (len(prompt.system) + len(_dump(request.data))) / CHARACTERS_A_TOKEN
         received = len(_dump(reply)) / CHARACTERS_A_TOKEN
-        cost = price(judge.model, JudgeUsage(input_tokens=round(sent), output_tokens=round(received)))
+        cost = price(model, JudgeUsage(input_tokens=round(sent), output_tokens=round(received)))
         taken = _Sum(cost, 1, sent, received)
         self.extend(taken, repeats)
 
@@ -209,15 +207,34 @@ def _dump(data: object) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _requests(metrics: Sequence[BaseMetric], case: Case) -> Iterator[tuple[VerdictRequest, dict[str, object]]]:
-    """Every request that will be made about the answer, with a stand-in for its reply, round after round."""
-    asked = {verdict.request for verdict in case.verdicts}
+def _requests(
+    metrics: Sequence[BaseMetric], case: Case, repeats: int
+) -> Iterator[tuple[VerdictRequest, dict[str, object], int]]:
+    """Every request that will be made about the answer, round after round.
+
+    With each come a stand-in for its reply, and how many of its repeats there is no verdict of yet.
+    """
+    there = Counter(request for request, _ in {(v.request, v.repeat) for v in case.verdicts if v.repeat < repeats})
+    asked: set[str] = set()
     while todo := new_requests(metrics, case, asked):
         for request in todo:
             asked.add(request.name)
+            missing = repeats_of(request, repeats) - there[request.name]
             reply = stand_in_reply(load_prompt(request.prompt), request.data)
-            case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
-            yield request, reply
+            if not there[request.name]:
+                case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
+            if missing > 0:
+                yield request, reply, missing
+
+
+def _answers(
+    config: EvalConfig, questions: Sequence[EvalQuestion], known: Known
+) -> tuple[Mapping[str, EvalResponse], str]:
+    """Answers to estimate over, by question, and how to call them; saved runs are read only for those not known."""
+    if known.responses and known.responses.keys() >= {question.id for question in questions}:
+        return known.responses, "over the answers that are there"
+    saved, basis = _saved_responses(config, questions)
+    return {**saved, **known.responses}, basis
 
 
 def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> tuple[Mapping[str, EvalResponse], str]:
@@ -227,7 +244,10 @@ def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> t
     for run in reversed(store.runs()):
         if not _same_server(run, config) or not run.outcomes.answered:
             continue
-        records = store.records(run)
+        try:
+            records = store.records(run)
+        except StoreError:  # an older run tells sizes as well, and usual ones do where there is none
+            continue
         if wanted.isdisjoint(record.question.dataset for record in records):
             continue
         answered = {r.question.id: r.response for r in records if r.response and r.response.error is None}

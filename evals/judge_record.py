@@ -30,12 +30,13 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     Args:
         judge: Who judged.
         repeats: How often each decision was to be made.
-        verdicts: All that the run has; a question without any was judged too.
+        verdicts: All that the run has, by question.
         prevented: Decisions that the budget did not allow.
     """
     every = list(chain.from_iterable(verdicts.values()))
     spent = spending_of(every)
     cost = spent.known_cost_usd
+    judged = sum(bool(found) for found in verdicts.values())
     saved = [verdict.saved_usd for verdict in every if verdict.saved_usd is not None]
     return JudgeRecord(
         model=judge.model,
@@ -49,7 +50,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         unpriced=spent.unpriced,
         saved_usd=sum(saved) if saved else None,
         prevented=prevented,
-        cost_per_query_usd=cost / len(verdicts) if cost is not None and verdicts else None,
+        cost_per_query_usd=cost / judged if cost is not None and judged else None,
         flip_rate=flip_rate(verdicts) if repeats > 1 else None,
         injections_suspected=_suspected(verdicts),
     )

@@ -170,13 +170,17 @@ class Judging:
     async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
         old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)
         self._unfit += old is not None and old.reply is not None
-        decision = await self._judge.decide_once(request, repeat, old.spent if old is not None else None)
+
+        def log_unusable(verdict: JudgeVerdict) -> None:
+            """It was paid for, and the next attempt may be long in coming; what that one brings replaces it."""
+            self._journal.verdict(judged.question.id, _standing(old, verdict))
+
+        decision = await self._judge.decide_once(
+            request, repeat, old.spent if old is not None else None, on_unusable=log_unusable
+        )
         if decision is not None:
-            verdict = decision.verdict
-            if old is not None and old.reply is not None and verdict.reply is None and self._judge.over:
-                # Nobody was there to replace it; it stands until somebody is.
-                spent = verdict.model_copy(update={"earlier": None}).spent
-                verdict = with_earlier(old, spent)
+            # Where nobody was there to replace a reply, it stands until somebody is.
+            verdict = _standing(old, decision.verdict) if self._judge.over else decision.verdict
             judged.found.append(verdict)
             self._journal.verdict(judged.question.id, verdict)
             self._judge.keep(decision)
@@ -247,6 +251,13 @@ class Judging:
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
         return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
+
+
+def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
+    """The new verdict, or the old one with what the new one took, where only that has a reply."""
+    if old is None or old.reply is None or new.reply is not None:
+        return new
+    return with_earlier(old, new.model_copy(update={"earlier": None}).spent)
 
 
 def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:

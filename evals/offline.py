@@ -141,6 +141,11 @@ def _response(row: Mapping[str, Any], where: str) -> EvalResponse:
     if isinstance(fields.get("chunks"), list):
         fields["chunks"] = [{"text": chunk} if isinstance(chunk, str) else chunk for chunk in fields["chunks"]]
     response = _validated(fields, where)
+    if response.answer is None and response.chunks is None and response.error is None:
+        raise DatasetError(
+            f"{where}: there is neither `answer` nor `chunks` nor `error`",
+            "leave out the line of a question that was not asked; one that brought no answer has an `error`",
+        )
     for name in _DURATIONS:
         if (getattr(response, name) or 0) < 0:
             raise DatasetError(f"{where}, {name}: must not be negative, as {getattr(response, name):g} is")

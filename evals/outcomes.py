@@ -21,7 +21,8 @@ def count_outcomes(
     failed = [response.error for _, response in asked if response.error is not None]
     cases = [settings.case(record) for record, response in asked if response.error is None]
     chunks = [len(case.response.chunks) for case in cases if case.response.chunks is not None]
-    cited = [case.cited for case in cases if case.response.citations is not None]
+    cited = [case for case in cases if case.response.citations is not None]
+    sources = [source for case in cited if case.response.chunks is not None for source in case.cited]
     return Outcomes(
         answered=len(cases),
         abstained=sum(case.abstained for case in cases if case.response.answer is not None),
@@ -30,8 +31,8 @@ def count_outcomes(
         judge=dict(Counter(v.failure for record, _ in asked for v in record.verdicts if v.failure is not None)),
         retried=sum(response.attempts > 1 for _, response in asked),
         median_chunks=median(chunks) if chunks else None,
-        citations=sum(map(len, cited)) if cited else None,
-        invalid_citations=sum(source.place is None for sources in cited for source in sources) if cited else None,
+        citations=sum(len(case.cited) for case in cited) if cited else None,
+        invalid_citations=sum(source.place is None for source in sources) if cited else None,
         warmup_ms=list(warmup_ms),
     )
 
@@ -66,6 +67,11 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
             f"(exact with --concurrency {usage_limit})"
         )
     chunks = [chunk for response in responses for chunk in response.chunks or []]
+    if responses and all(r.chunks is None for r in responses) and any(r.question.gold_passages for r in records):
+        notes.append(
+            "no answer brought a list of chunks, so retrieval is not measured: either the server sends none, or "
+            "server.map.chunks does not find them"
+        )
     if chunks and all(chunk.chunk_id is None for chunk in chunks):
         notes.append("no retrieved chunk has an id: two passages of one document may have come as one")
     if chunks and not any(chunk.text for chunk in chunks):

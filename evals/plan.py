@@ -26,7 +26,6 @@ from evals.pricing import judge_price
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.schemas.results import JudgeUsage
 from evals.scoring import ScoreSettings, check_feeds
-from evals.semantics.base import Semantics
 from evals.semantics.loading import ModelChoice, check_choice, load_semantics
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
@@ -178,22 +177,12 @@ async def tell_estimate(
             observer.note(warning)
 
 
-def make_semantics(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Semantics | None:
-    """Load what the metrics compare texts with; None where none of them wants that.
-
-    Takes seconds, and downloads models that are not in the cache: call it off the event loop, before asking.
-
-    Raises:
-        ConfigError: A model cannot be loaded.
-    """
-    choice = _model_choice(config, metrics)
-    return load_semantics(choice, settle_hub) if choice.embedder or choice.scorer else None
-
-
 async def with_semantics(
     settings: ScoreSettings, config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer
 ) -> ScoreSettings:
     """The settings with what the metrics compare texts with, loaded off the event loop.
+
+    Takes seconds, and downloads models that are not in the cache: call it before asking.
 
     Raises:
         ConfigError: A model cannot be loaded.
@@ -202,7 +191,7 @@ async def with_semantics(
     if choice.embedder is None and choice.scorer is None:
         return settings
     observer.phase("loading the models that compare texts")
-    return replace(settings, semantics=await asyncio.to_thread(make_semantics, config, metrics))
+    return replace(settings, semantics=await asyncio.to_thread(load_semantics, choice, settle_hub))
 
 
 def _model_choice(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ModelChoice:

@@ -48,11 +48,17 @@ def check_probes(
     answered = [(question, response.chunks) for question, response in probes if response.chunks is not None]
     if not answered:
         return
-    if not any(match(chunks, question.gold_passages, settings).found for question, chunks in answered):
+    if any(match(chunks, question.gold_passages, settings).found for question, chunks in answered):
+        return
+    retrieved = [chunk for _, chunks in answered for chunk in chunks]
+    if retrieved and not any(chunk.text for chunk in retrieved):
         raise CorpusMissingError(
-            f"corpus not found on the server at {client.url}: {len(answered)} questions retrieved no gold passage",
-            _HINT,
+            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
+            "let server.map.chunks find the text (docs/profiles.md), or go on all the same with --no-preflight",
         )
+    raise CorpusMissingError(
+        f"corpus not found on the server at {client.url}: {len(answered)} questions retrieved no gold passage", _HINT
+    )
 
 
 def to_probe(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:

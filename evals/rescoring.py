@@ -106,8 +106,18 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Sa
     if remap:
         records, cut = _remapped(records, RAGClient(config.server_spec()))
         notes = [f"{cut} answers are as they were read before: their bodies were cut when stored"] if cut else []
-    verdicts = saved_verdicts(config, lambda run: source.id in {run.id, run.rescored_from})
+    parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
+    verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     return Saved(_new_run(source, config), records, notes, verdicts)
+
+
+def _root(run_id: str, parents: Mapping[str, str | None]) -> str:
+    """The run whose answers this one measures, through all that lie between; one that was deleted counts as well."""
+    seen: set[str] = set()
+    while run_id not in seen and (parent := parents.get(run_id)) is not None:
+        seen.add(run_id)
+        run_id = parent
+    return run_id
 
 
 def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> dict[str, list[JudgeVerdict]]:
@@ -271,8 +281,11 @@ async def _judge(judging: Judging, saved: Saved, journal: Journal, observer: Obs
     try:
         for record in saved.records:
             if record.response is not None:
+                known = saved.verdicts.get(record.question.id, ())
                 journal.answer(record.question.id, record.response)
-                judging.take_up(record.question, record.response, saved.verdicts.get(record.question.id, ()))
+                for verdict in known:  # what this run is built on is in its own log, should the other be deleted
+                    journal.verdict(record.question.id, verdict)
+                judging.take_up(record.question, record.response, known)
         judging.go_on()
         await judging.finish()
     finally:

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client import RAGClient
 from evals.client.credentials import MASK, leaves, without_credentials
 from evals.config import EvalConfig
-from evals.errors import ConfigError, JudgeError
+from evals.errors import ConfigError, JudgeError, StoreError
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import SAVED_ANSWERS
+from evals.store import Journal, RunStore
 from evals.verdicts import spending_of
+from evals.ways import command
 
 MAY_CHANGE = frozenset(
     {
@@ -52,6 +55,12 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
     Raises:
         ConfigError: They do not, or a credential that was given in clear is not there any more.
     """
+    if run.rescored_from is not None:
+        raise ConfigError(
+            f"run {run.id} measured the answers of run {run.rescored_from} again: it asks none itself",
+            f"use `{command(f'rescore {run.rescored_from}', config.runs_dir)}`; "
+            f"where answers are missing, resume run {run.rescored_from} first",
+        )
     if run.server.profile == SAVED_ANSWERS:
         raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
     masked = _masked(run)
@@ -66,6 +75,26 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
     _check_credentials(run, config, masked)
     if not config.embedded:
         _check_url(run, config)
+        _check_profile(run, config)
+
+
+def lock_saved(store: RunStore, run_id: str, writing: ExitStack) -> tuple[EvalRun, Journal]:
+    """The saved run, as it is once no other process writes it, and its log, opened for appending.
+
+    Args:
+        store: Where it is saved.
+        run_id: Its id.
+        writing: Closes the log.
+
+    Raises:
+        StoreError: Another process goes on with it, or it cannot be read.
+    """
+    run = store.load(run_id)
+    path = store.records_path(run)
+    if not path.exists():
+        raise StoreError(f"{path} is missing: nothing is known of what run {run.id} asked", "begin a new run")
+    journal = writing.enter_context(store.journal(run))
+    return store.load(run.id), journal  # again: another process may have finished it a moment ago
 
 
 def _check_credentials(run: EvalRun, config: EvalConfig, masked: Iterable[str]) -> None:
@@ -85,6 +114,16 @@ def _check_url(run: EvalRun, config: EvalConfig) -> None:
         raise ConfigError(
             f"run {run.id} asked {run.server.url}, not {url}",
             "answers of two servers do not make one run: begin a new one, or name the run's server with --rag-url",
+        )
+
+
+def _check_profile(run: EvalRun, config: EvalConfig) -> None:
+    """Stop where a profile's file was edited: the run names the file, and holds a hash of what it said."""
+    if run.server.spec_sha256 not in {None, config.server_spec().fingerprint()}:
+        raise ConfigError(
+            f"the profile {run.server.profile} is not what it was when run {run.id} began: questions would be asked or "
+            "answers read in another way",
+            "begin a new run; or put the profile back; or read all saved answers anew with `evals rescore --remap`",
         )
 
 
@@ -157,7 +196,5 @@ def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
 
 def with_way_on(error: JudgeError, run_id: str, config: EvalConfig) -> JudgeError:
     """The same error, which also says how to go on with what is saved."""
-    default = EvalConfig.model_fields["runs_dir"].default
-    elsewhere = "" if config.runs_dir == default else f" --runs-dir {config.runs_dir}"
-    way = f"what was answered is saved: evals eval --resume {run_id}{elsewhere}"
+    way = f"what was answered is saved: {command(f'eval --resume {run_id}', config.runs_dir)}"
     return JudgeError(error.message, f"{error.hint}; {way}" if error.hint else way)

@@ -9,10 +9,9 @@ from dataclasses import fields
 from typing import Any
 
 from evals.config import EvalConfig, ScoringConfig
-from evals.errors import UnknownNameError
 from evals.metrics.base import BaseMetric
 from evals.metrics.matching import MatchSettings
-from evals.metrics.registry import parse_metric
+from evals.metrics.registry import known_metric
 from evals.schemas import EvalRun
 from evals.scoring import ScoreSettings
 
@@ -50,14 +49,6 @@ def known_metrics(run: EvalRun) -> list[BaseMetric]:
     """The metrics of the run's scorecard that exist here, in its order."""
     found = (known_metric(summary.name) for summary in run.scorecard.metrics)
     return [metric for metric in found if metric is not None]
-
-
-def known_metric(name: str) -> BaseMetric | None:
-    """The metric of a saved run; None for one that does not exist here, whose way of averaging nobody knows."""
-    try:
-        return parse_metric(name)
-    except UnknownNameError:
-        return None
 
 
 def _part(run: EvalRun, key: str) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -34,7 +34,7 @@ from evals.observer import Observer
 from evals.outcomes import notes_on_answers, package_versions, usage_limit
 from evals.plan import Workload, check_config, load_workload, make_judge, tell_estimate, wants_judge, with_semantics
 from evals.preflight import check_probes, corpus_listed, to_probe
-from evals.resuming import check_resumable, kept_of, with_concurrency, with_way_on
+from evals.resuming import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring import ScoreSettings
 from evals.store import Journal, RunStore
@@ -94,6 +94,8 @@ class EvaluationRunner:
         """Known as soon as there is something saved."""
         self._resume = resume
         self._earlier: EvalRun | None = None
+        self._writing = ExitStack()
+        self._journal: Journal | None = None
         self._responses: dict[str, EvalResponse] = {}
         self._metrics: list[BaseMetric] = []
         self._workload = Workload()
@@ -120,10 +122,12 @@ class EvaluationRunner:
         """
         self._metrics = check_config(self.config)
         if self._resume is not None:
-            self._earlier = self.store.load(self._resume)
-            check_resumable(self._earlier, self.config)
+            check_resumable(self.store.load(self._resume), self.config)
         self.store.prepare()
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._writing)
+            if self._resume is not None:
+                self._earlier, self._journal = lock_saved(self.store, self._resume, self._writing)
             stack.enter_context(seldom_collecting())
             if wants_judge(self.config, self._metrics):
                 self._judge = make_judge(self.config)
@@ -186,15 +190,16 @@ class EvaluationRunner:
 
     async def _evaluate(self, client: RAGClient) -> EvalRun:
         probes = await self._choose_probes(client)
-        run, earlier = self._begin(client)
+        run = self._begin(client)
         await self._tell_estimate()
         self.store.save(run)
         self.run_id = run.id
         started = time.monotonic()
         problem: EvalsError | None = None
         try:
-            with self.store.journal(run) as journal:
-                if not earlier:
+            with self._writing:
+                journal = self._journal or self._writing.enter_context(self.store.journal(run))
+                if self._journal is None:
                     journal.questions(self._workload.questions)
                 if self._judge is not None:
                     self._judging = self._make_judging(self._judge, journal)
@@ -224,13 +229,13 @@ class EvaluationRunner:
             raise problem
         return finished
 
-    def _begin(self, client: RAGClient) -> tuple[EvalRun, bool]:
-        """The run's first state, and whether it goes on from an earlier one."""
+    def _begin(self, client: RAGClient) -> EvalRun:
+        """The run's first state."""
         if self._earlier is not None:
-            return self._continue(self._earlier, client), True
+            return self._continue(self._earlier, client)
         run_id = token_hex(4)
         facts, raw = self._snapshot
-        run = EvalRun(
+        return EvalRun(
             id=run_id,
             name=self.config.name or f"eval-{run_id}",
             created_at=datetime.now(UTC).replace(microsecond=0),
@@ -241,6 +246,7 @@ class EvaluationRunner:
             server=ServerRecord(
                 url=client.url,
                 profile=client.spec.profile,
+                spec_sha256=client.spec.fingerprint(),
                 citation_base=client.spec.citations.base,
                 masked=list(in_clear(self.config.server)),
                 snapshot_start=raw,
@@ -250,7 +256,6 @@ class EvaluationRunner:
             concurrency=self.config.concurrency,
             package_versions=package_versions(),
         )
-        return run, False
 
     def _continue(self, run: EvalRun, client: RAGClient) -> EvalRun:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
@@ -365,7 +370,8 @@ class EvaluationRunner:
             settings,
             self.config,
             warmup_ms=self._warmup,
-            ended_early=interrupted or self._ended_early or self._judging_incomplete,
+            ended_early=interrupted or self._ended_early or bool(self._judging and self._judging.incomplete),
+            stopped=self._stop.reason,
             judge=self._judging.record() if self._judging else None,
             server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
             duration_s=round(run.duration_s + time.monotonic() - started, 3),
@@ -374,10 +380,6 @@ class EvaluationRunner:
         self.store.compact(finished, records)
         self.store.save(finished)
         return finished
-
-    @property
-    def _judging_incomplete(self) -> bool:
-        return self._judging is not None and self._judging.incomplete
 
     def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None, concurrency: int) -> list[str]:
         notes = [f"{STOPPED}{self._stop.reason}"] if self._stop.reason else []

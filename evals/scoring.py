@@ -12,11 +12,11 @@ from math import fsum
 from statistics import fmean
 
 from evals.config import ScoringConfig
-from evals.errors import ConfigError, UnknownNameError
+from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.case import Case
 from evals.metrics.matching import MatchSettings
-from evals.metrics.registry import parse_metric
+from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas import (
     EvalRecord,
     EvalResponse,
@@ -101,7 +101,7 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
     missing = Counter(result.missing for result in results if result.missing is not None)
     scored = len(values)
     lost = missing["transport"] + missing["judge"]
-    worst, best = _extremes(metric)
+    worst, best = metric.worst, metric.best
     bounds = None
     if lost and worst is not None and best is not None:
         bounds = (value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost]))
@@ -130,13 +130,6 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
     )
-
-
-def _extremes(metric: BaseMetric) -> tuple[float | None, float | None]:
-    """The worst and the best possible value; None where the metric is unbounded."""
-    if metric.low is None or metric.high is None or metric.higher_is_better is None:
-        return None, None
-    return (metric.low, metric.high) if metric.higher_is_better else (metric.high, metric.low)
 
 
 def _aggregate(metric: BaseMetric, values: Sequence[float], confidence: float) -> tuple[float | None, Interval | None]:
@@ -250,21 +243,13 @@ def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, 
 
 def _share(summary: MetricSummary) -> float:
     """Where in the metric's range the value lies, from 0 to 1; a sum is that of as many questions as it was made of."""
-    metric = _known_metric(summary.name)
+    metric = known_metric(summary.name)
     value = summary.value or 0.0
     if metric is None or metric.low is None or metric.high is None:
         return value
     if metric.aggregation is Aggregation.SUM:
         value /= summary.sample_size
     return (value - metric.low) / (metric.high - metric.low)
-
-
-def _known_metric(name: str) -> BaseMetric | None:
-    """The metric of the name; None for one of a saved run that is not installed here."""
-    try:
-        return parse_metric(name)
-    except UnknownNameError:
-        return None
 
 
 def check_feeds(config: ScoringConfig) -> None:

@@ -3,8 +3,8 @@
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs; at the end one record a question
 
-An event is `{"type": "question" | "answer" | "verdict" | "scores" | "record", "question_id": …, …}`; of a type, the
-last one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
+An event is `{"type": "question" | "answer" | "verdict" | "record", "question_id": …, …}`; of a type, the last one of a
+question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
 """
 
 import errno
@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from evals.errors import RunNotFoundError, StoreError, UnwritableError
 from evals.problems import first_problem
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricResult
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import SCHEMA_VERSION
 
 _ID = re.compile(r"[a-z0-9-]+")
@@ -180,11 +180,6 @@ class Journal:
         """Log an exchange the moment it ends."""
         self._append(_event("answer", question_id, response))
 
-    def scores(self, question_id: str, scores: Iterable[MetricResult]) -> None:
-        """Log what was measured."""
-        body = b"[%b]" % b",".join(_json(score) for score in scores)
-        self._append(b'{"type":"scores","question_id":%b,"scores":%b}\n' % (_quoted(question_id), body))
-
     def verdict(self, question_id: str, verdict: JudgeVerdict) -> None:
         """Log a reply of the judge the moment it arrives."""
         self._append(_event("verdict", question_id, verdict))
@@ -228,8 +223,6 @@ def _apply(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
     record_of = records[key]
     if kind == "answer":
         record_of["response"] = EvalResponse.model_validate(event["answer"])
-    elif kind == "scores":
-        record_of["scores"] = [MetricResult.model_validate(score) for score in event["scores"]]
     elif kind == "verdict":
         verdict = JudgeVerdict.model_validate(event["verdict"])
         same = (verdict.request, verdict.repeat)
@@ -372,7 +365,7 @@ def _event(kind: str, question_id: str, record: EvalQuestion | EvalResponse | Ju
     return b"%b%b}\n" % (head, _json(record))
 
 
-def _json(record: EvalQuestion | EvalResponse | JudgeVerdict | MetricResult | EvalRecord) -> bytes:
+def _json(record: EvalQuestion | EvalResponse | JudgeVerdict | EvalRecord) -> bytes:
     return record.model_dump_json().encode()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from evals import errors
 from evals.client.profile import load_profile
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
@@ -72,6 +73,15 @@ def test_the_readme_is_short_and_its_commands_exist() -> None:
                 assert re.search(rf"\b{found.group(1)}\b", shown), line
                 for flag in re.findall(r"(--[a-z-]+)", line.split("#")[0]):
                     assert re.search(rf"{flag}\b", help_of(found.group(1))), line
+
+
+def test_why_a_run_is_not_complete_is_told_in_the_same_words() -> None:
+    """The reference of the run file and that of the error say what the table of exit codes says."""
+    readme, output = ((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/output.md"))
+    (causes,) = re.findall(r"^\| 4 \| the run is partial or failed: (.*?);", readme, re.MULTILINE)
+    assert "budget" in causes
+    for told in (output, errors.__doc__ or "", errors.RunIncompleteError.__doc__ or ""):
+        assert causes in " ".join(told.replace("│", "").split())
 
 
 @cache

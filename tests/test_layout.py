@@ -17,11 +17,11 @@ LEVELS = (
     ("metrics", "semantics", "stats", "bootstrap", "formatting", "jsonstream", "layers", "problems"),
     ("client", "datasets", "judges", "store"),
     ("scoring_config", "config"),
-    ("scoring", "gates", "pricing", "estimate", "observer", "passages"),
+    ("scoring", "gates", "pricing", "estimate", "observer", "passages", "ways"),
     ("outcomes", "verdicts", "judge_record", "judging", "embedding", "conclusion", "run_settings"),
     ("plan", "asking", "preflight", "embedded", "resuming", "rescore_config"),
     ("runner", "rescoring", "offline"),
-    ("diagnosis", "hints", "sensitivity", "compare", "export", "report"),
+    ("diagnosis", "hints", "sensitivity", "compare", "export"),
     ("cli",),
 )
 """From the bottom up: a part imports from its own level or below."""
@@ -73,9 +73,9 @@ def test_no_parts_import_each_other_in_a_circle() -> None:
 
 
 def test_every_part_of_the_package_has_a_level() -> None:
-    """A new module is put on a level when it is added."""
+    """A new module is put on a level when it is added, and one that is gone leaves its level."""
     parts = {part_of(path) for path in SOURCES} - {ALONE}
-    assert parts <= {part for level in LEVELS for part in level}
+    assert sorted(parts) == sorted(part for level in LEVELS for part in level)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -112,6 +112,14 @@ def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[li
         _check(*chunks, error=True)
 
 
+def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
+    """Uploading documents would not help."""
+    probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
+    with pytest.raises(CorpusMissingError, match="carry no text") as caught:
+        check_probes(RAGClient(URL), [probe], MatchSettings())
+    assert "server.map.chunks" in (caught.value.hint or "")
+
+
 def test_the_first_questions_with_gold_are_the_probes() -> None:
     """Those without gold can prove nothing."""
     questions = [_question(gold=i % 2 == 1) for i in range(50)]

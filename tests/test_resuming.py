@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evals.config import EvalConfig
-from evals.errors import ConfigError
-from evals.resuming import check_resumable, kept_of, resumed_config, with_concurrency
+from evals.config import DEFAULT_RUNS_DIR, EvalConfig
+from evals.errors import ConfigError, JudgeError
+from evals.resuming import check_resumable, kept_of, resumed_config, with_concurrency, with_way_on
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun, ServerRecord
 from evals.store import RunStore
@@ -105,6 +105,23 @@ def test_a_server_of_the_environment_is_compared_too(saved: Any, monkeypatch: py
         check_resumable(saved(config), config)
 
 
+def test_a_profile_that_was_edited_does_not_go_on(saved: Any, tmp_path: Path) -> None:
+    """The configuration names the same file; half of the answers would be read in another way."""
+    profile = tmp_path / "mine.yml"
+    profile.write_text("ask: {path: /ask, json: {q: '{{question}}'}}\nmap: {answer: text}\n")
+    config = configure(server={"profile": str(profile), "url": URL})
+    run = saved(config)
+    run = run.model_copy(
+        update={"server": run.server.model_copy(update={"spec_sha256": config.server_spec().fingerprint()})}
+    )
+    check_resumable(run, config)
+    profile.write_text(profile.read_text() + "timeout_s: 5\n")
+    check_resumable(run, config.model_copy())
+    profile.write_text(profile.read_text().replace("answer: text", "answer: other"))
+    with pytest.raises(ConfigError, match="is not what it was"):
+        check_resumable(run, config.model_copy())
+
+
 def test_a_credential_in_clear_is_given_again_or_the_run_does_not_go_on(saved: Any) -> None:
     """By the same value or as a variable; the mask itself is never sent."""
     config = configure(server={"url": URL, "headers": {"X-Api-Key": "PLAINKEY999"}})
@@ -156,6 +173,23 @@ def test_the_same_load_again_is_no_change(saved: Any) -> None:
     """Nothing is said of a run that is resumed as it was begun."""
     run = with_concurrency(saved(configure(), question_count=2), 4, kept=1)
     assert (run.concurrency, run.concurrencies, run.notes) == (4, [], [])
+
+
+def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
+    """A rescored run is measured again from its source, in the folder where that is."""
+    config = configure("a b")
+    with pytest.raises(ConfigError, match="measured the answers of run ef01") as caught:
+        check_resumable(saved(config, rescored_from="ef01"), config)
+    assert "`evals rescore ef01 --runs-dir 'a b'`" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("runs", "way"), [("a b", "eval --resume a1 --runs-dir 'a b'"), (DEFAULT_RUNS_DIR, "eval --resume a1")]
+)
+def test_the_way_on_after_a_failed_judge_can_be_run_as_it_stands(runs: str, way: str) -> None:
+    """A folder with a blank is quoted, and the default one is not named."""
+    hint = with_way_on(JudgeError("no money", "pay"), "a1", configure(runs)).hint
+    assert hint == f"pay; what was answered is saved: evals {way}"
 
 
 def test_only_answers_are_kept(build_run: Callable[..., Any]) -> None:

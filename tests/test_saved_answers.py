@@ -33,3 +33,14 @@ def test_the_same_id_as_number_and_as_text_is_answered_twice(tmp_path: Path) -> 
     """Both are the same question."""
     with pytest.raises(DatasetError, match=r"line 2: question '7' is answered at answers\.jsonl, line 1 already"):
         read_answers(write(tmp_path, {"question_id": 7, "answer": "a"}, {"question_id": "7", "answer": "b"}))
+
+
+@pytest.mark.parametrize("line", ['{"question_id": "q1"}', '{"question_id": "q1", "answer": null, "latency_ms": 5}'])
+def test_a_line_that_says_nothing_is_no_answer(tmp_path: Path, line: str) -> None:
+    """It would count as answered; passages alone are something."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text(line)
+    with pytest.raises(DatasetError, match="line 1: there is neither `answer` nor `chunks` nor `error`"):
+        read_answers(path)
+    path.write_text('{"question_id": "q1", "chunks": []}')
+    assert read_answers(path)["q1"].chunks == []

@@ -1,6 +1,7 @@
 """From records to the scorecard: denominators, bounds and intervals."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -143,6 +144,19 @@ def test_what_no_judge_looked_at_has_no_value_even_where_lost_questions_count_as
         summary = card.get(name)
         assert summary is not None
         assert (summary.value, summary.counts.transport) == (None, 0), name
+
+
+def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() -> None:
+    """What only answerable questions are measured by has no worst value on an unanswerable one."""
+    lost = EvalResponse(error=ResponseError(kind="timeout", message="120 s"))
+    record = EvalRecord(question=EvalQuestion(question="Who?", is_unanswerable=True), response=lost)
+    settings = replace(WORST, judged=True)
+    metrics = select(["claims", "graphrag", "answer"], [])
+    card = make_scorecard(metrics, score_records(metrics, [record], settings), settings)
+    for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "nugget_all"):
+        summary = card.get(name)
+        assert summary is not None
+        assert (summary.value, summary.counts.transport, summary.counts.not_applicable) == (None, 0, 1), name
 
 
 def test_hits_alone_do_not_make_a_factual_match() -> None:

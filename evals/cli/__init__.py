@@ -36,6 +36,7 @@ RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of save
 JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
 JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
+Gate = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
 JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
@@ -72,7 +73,7 @@ def eval_command(
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
     dry_run: DryRun = False,
-    gate: Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")] = None,
+    gate: Gate = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
 ) -> None:
@@ -170,6 +171,7 @@ def rescore_command(
     remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
     dry_run: DryRun = False,
     name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
+    gate: Gate = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -180,7 +182,7 @@ def rescore_command(
     flags = EvalFlags(
         suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
         judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
-        name=name, runs_dir=runs_dir,
+        name=name, gate=gate, runs_dir=runs_dir,
     )  # fmt: skip
     rescore_run(run, flags, config=config, remap=remap, dry_run=dry_run, as_json=as_json)
 

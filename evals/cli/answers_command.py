@@ -3,22 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from evals.cli.console import console
 from evals.cli.dry_run import describe_measuring
+from evals.cli.ending import end, observer_for
 from evals.cli.eval_command import EvalFlags
-from evals.cli.outcome import only_judging_is_undone, raise_for, what_is_undone
-from evals.cli.progress import Terminal
-from evals.cli.report import print_findings, print_run
-from evals.cli.streams import print_json
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.layers import read_yaml
-from evals.observer import Observer
 from evals.offline import saved_answers, score_answers
-from evals.schemas import EvalRun
-from evals.store import RunStore
-
-_FAILURES_SHOWN = 3
 
 
 def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None, dry_run: bool, as_json: bool) -> None:
@@ -37,31 +28,5 @@ def score_saved_answers(answers: Path, flags: EvalFlags, *, config: Path | None,
     if dry_run:
         describe_measuring(saved_answers(answers, settings), settings, as_json=as_json)
         return
-    observer: Observer = Observer() if as_json else Terminal()
-    run = asyncio.run(score_answers(answers, settings, observer))
-    if as_json:
-        print_json(run.model_dump_json(indent=2))
-    else:
-        _print(run, settings)
-    _raise_for(run, settings)
-
-
-def _print(run: EvalRun, settings: EvalConfig) -> None:
-    out = console()
-    store = RunStore(settings.runs_dir)
-    print_findings(out, store.records(run), run, limit=_FAILURES_SHOWN, runs_dir=settings.runs_dir)
-    print_run(out, run)
-    out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
-
-
-def _raise_for(run: EvalRun, settings: EvalConfig) -> None:
-    if only_judging_is_undone(run):
-        why, hint = (
-            what_is_undone(run, ()),
-            "what was judged is kept: score the same answers again to go on, without paying for it again",
-        )
-    else:
-        why = f"of {run.question_count} questions {run.outcomes.not_asked} have no saved answer"
-        why += f" and {run.error_count} an error" if run.error_count else ""
-        hint = "leave questions that were not asked out of the dataset file"
-    raise_for(run, settings.gate, why=why, hint=hint)
+    run = asyncio.run(score_answers(answers, settings, observer_for(as_json=as_json)))
+    end(run, settings, as_json=as_json)

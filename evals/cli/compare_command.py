@@ -7,11 +7,11 @@ from pathlib import Path
 from evals.cli.compare_report import print_comparison
 from evals.cli.console import console
 from evals.cli.streams import print_json
-from evals.cli.ways import command
 from evals.compare import Comparison, SavedRun, compare_runs
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import ConfigError, GateFailedError
 from evals.store import RunStore
+from evals.ways import command
 
 
 def compare(

@@ -10,25 +10,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.cli.console import console
 from evals.cli.dry_run import describe_asking
+from evals.cli.ending import end, observer_for
+from evals.cli.flags import flag_name, sample_count
 from evals.cli.names import names_of
-from evals.cli.outcome import raise_for, way_on, what_is_undone
-from evals.cli.progress import Terminal
-from evals.cli.report import print_findings, print_run
-from evals.cli.slices import print_slices
-from evals.cli.streams import print_json
-from evals.cli.ways import command
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
-from evals.observer import Observer
 from evals.problems import problems_of
 from evals.resuming import MAY_CHANGE, resumed_config
 from evals.runner import EvaluationRunner
-from evals.schemas import EvalRun
 from evals.store import RunStore
-
-_FAILURES_SHOWN = 3
+from evals.ways import command
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ class EvalFlags:
         given = {key: value for key, value in asdict(self).items() if value is not None and value != []}
         for key, value in given.items():
             if value == "" or (isinstance(value, Path) and str(value) == "."):
-                raise ConfigError(f"{_flag(key)} is empty", "leave the flag out, or give it a value")
+                raise ConfigError(f"{flag_name(key)} is empty", "leave the flag out, or give it a value")
         _refuse_contradictions(given)
         result: dict[str, Any] = {}
         for key, value in given.items():
@@ -88,7 +80,7 @@ def _refuse_contradictions(given: Mapping[str, Any]) -> None:
     """Flags of which one would silently win over the other."""
     for one, other in (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets")):
         if given.get(one) and given.get(other):
-            raise ConfigError(f"{_flag(one)} and {_flag(other)} exclude each other")
+            raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
 
 
 def _check_alone(given: Mapping[str, Any], result: Mapping[str, Any]) -> None:
@@ -102,23 +94,12 @@ def _check_alone(given: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         for name in given:
             what = wrong.get(_key_of(name))
             if what:
-                raise ConfigError(f"{_flag(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
+                raise ConfigError(f"{flag_name(name)}{' ' if what.startswith('must ') else ': '}{what}") from error
 
 
 def _key_of(name: str) -> str:
     """The key of the configuration that a flag gives."""
     return ".".join(_KEYS.get(name, ((name,), None))[0])
-
-
-def _flag(name: str, value: object = None) -> str:
-    """The flag as it was written: that of a judge that is switched off is --no-judge."""
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
-
-
-def _count(samples: int) -> int | None:
-    if samples < 0:
-        raise ConfigError(f"--samples must be 0 (all) or more, not {samples}")
-    return samples or None
 
 
 def _seconds(value: float) -> float:
@@ -130,7 +111,7 @@ def _seconds(value: float) -> float:
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_repeats"}
 _KEYS: dict[str, tuple[tuple[str, ...], Any]] = {
     "datasets": (("datasets",), partial(names_of, flag="--datasets")),
-    "samples": (("samples_per_dataset",), _count),
+    "samples": (("samples_per_dataset",), sample_count),
     "rag_url": (("server", "url"), None),
     "profile": (("server", "profile"), None),
     "timeout": (("server", "timeout_s"), _seconds),
@@ -161,17 +142,12 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     if dry_run:
         describe_asking(settings, as_json=as_json)
         return
-    observer: Observer = Observer() if as_json else Terminal()
-    runner = EvaluationRunner(settings, observer, resume=resume)
+    runner = EvaluationRunner(settings, observer_for(as_json=as_json), resume=resume)
     try:
         run = asyncio.run(runner.run())
     except KeyboardInterrupt as error:
         raise _interrupted(runner) from error
-    if as_json:
-        print_json(run.model_dump_json(indent=2))
-    else:
-        _print(run, settings)
-    _raise_for(run, settings)
+    end(run, settings, as_json=as_json)
 
 
 def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
@@ -188,25 +164,7 @@ def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
     changed = {name: value for name, value in asdict(flags).items() if value not in (None, [])}
     refused = sorted(name for name in changed if _key_of(name) not in MAY_CHANGE | {"server.url"})
     if refused:
-        names = ", ".join(_flag(name, changed[name]) for name in refused)
+        names = ", ".join(flag_name(name, changed[name]) for name in refused)
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
     run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
     return resumed_config(run, flags.overrides())
-
-
-def _print(run: EvalRun, config: EvalConfig) -> None:
-    store = RunStore(config.runs_dir)
-    out = console()
-    records = store.records(run)
-    print_findings(out, records, run, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
-    print_run(out, run)
-    if len(run.datasets) > 1:
-        print_slices(out, records, run, "dataset", config.runs_dir)
-    out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
-    out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)
-
-
-def _raise_for(run: EvalRun, config: EvalConfig) -> None:
-    records = [] if run.status == "complete" else RunStore(config.runs_dir).records(run)
-    hint = way_on(run, records, config.runs_dir)
-    raise_for(run, config.gate, why=what_is_undone(run, records), hint=hint)

@@ -1,18 +1,18 @@
 """How a command that made a run ends: one rule for all of them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evals.asking import STOPPED
-from evals.cli.ways import command
-from evals.config import EvalConfig
-from evals.errors import GateFailedError, RunIncompleteError
+from evals.config import DEFAULT_RUNS_DIR, EvalConfig
+from evals.errors import GateFailedError, RunIncompleteError, RunNotFoundError, StoreError
 from evals.formatting import one_line
 from evals.gates import failed_gates
-from evals.judging import BUDGET, MISSING, NOTE
 from evals.schemas import EvalRecord, EvalRun, ResponseError
+from evals.schemas.results import SAVED_ANSWERS
+from evals.store import RunStore
+from evals.ways import command
 
 _CAUSE = 120
 """Characters of what a server said."""
@@ -49,11 +49,14 @@ def only_judging_is_undone(run: EvalRun) -> bool:
 
 def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
+    if run.server.profile == SAVED_ANSWERS and run.rescored_from is None and not only_judging_is_undone(run):
+        parts = [f"{run.outcomes.not_asked} have no saved answer"] if run.outcomes.not_asked else []
+        parts += [f"{run.error_count} have an error"] if run.error_count else []
+        return f"of {run.question_count} questions {' and '.join(parts)}"
     if only_judging_is_undone(run):
-        ends = (BUDGET, MISSING, f"{NOTE} work ended early")
-        return "; ".join(note for note in run.notes if note.startswith(ends)) or "the judge did not finish"
+        return "; ".join(_undone_judging(run)) or "the judge did not finish"
     asked = run.outcomes.answered + run.error_count
-    stopped = [note.removeprefix(STOPPED) for note in run.notes if note.startswith(STOPPED)]
+    stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
     parts = []
     if run.error_count:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
@@ -65,9 +68,39 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     return "; ".join([", ".join(parts) or "it was ended early", *stopped])
 
 
-def way_on(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
-    """What to do about a run of `eval` that is not complete."""
+def _undone_judging(run: EvalRun) -> Iterator[str]:
+    if count := _prevented(run):
+        yield f"the judge's budget is spent: {count} decisions were not made"
+    if failures := run.outcomes.judge:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in failures.items())
+        yield f"{sum(failures.values())} decisions of the judge failed ({kinds})"
+
+
+def _prevented(run: EvalRun) -> int:
+    """Decisions of the judge that the budget did not allow."""
+    return run.judge.prevented if run.judge is not None else 0
+
+
+def way_on(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool = False) -> str:
+    """What to do about a run that is not complete; which command made it is told by the run.
+
+    Args:
+        run: As it was saved; one that was never finished, because evals was killed, counts too.
+        records: Of the run.
+        runs_dir: Where the run is; None for the default.
+        remapped: Whether stored bodies were read again with another mapping.
+    """
+    if run.rescored_from is not None:
+        return _way_on_measuring(run, run.rescored_from, records, runs_dir, remapped=remapped)
+    if run.server.profile == SAVED_ANSWERS:
+        return _way_on_scoring(run)
+    return _way_on_asking(run, records, runs_dir)
+
+
+def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
     again = command(f"eval --resume {run.id}", runs_dir)
+    if run.completed_at is None:
+        return f"go on with: {again}"
     if only_judging_is_undone(run):
         return _way_on_judging(run, again, runs_dir)
     cause = _main_cause(records)
@@ -76,14 +109,53 @@ def way_on(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -
     if cause.status in {401, 403}:
         way = "set server.headers, for example a bearer token (docs/profiles.md)"
     elif cause.kind == "malformed":
-        way = mend_the_mapping(run, records, runs_dir)
+        way = _mend_the_mapping(run, records, runs_dir)
     else:
         way = "waiting does not help: mend server.ask (docs/profiles.md has its keys)"
     mended = f"; where the server itself is mended, go on with: {again}" if run.outcomes.answered else ""
     return f"{way}, and begin a new run{mended}"
 
 
-def mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
+def _only_judging_is_left(run: EvalRun) -> bool:
+    """Of answers that were there from the start; whoever was killed over them was judging."""
+    return run.completed_at is None or only_judging_is_undone(run)
+
+
+def _way_on_scoring(run: EvalRun) -> str:
+    if _only_judging_is_left(run):
+        return "what was judged is kept: score the same answers again to go on, without paying for it again"
+    return "leave questions that were not asked out of the dataset file"
+
+
+def _way_on_measuring(
+    run: EvalRun, source: str, records: Sequence[EvalRecord], runs_dir: Path | None, *, remapped: bool
+) -> str:
+    if _only_judging_is_left(run):
+        again = command(f"rescore {source}", runs_dir)
+        return f"what was judged is kept in run {run.id}, and is not paid for again: begin again with {again}"
+    if remapped and run.outcomes.transport.get("malformed"):
+        return _mend_the_mapping(run, records, runs_dir)
+    if run.server.profile == SAVED_ANSWERS:
+        return "the saved answers lack these too: complete their file and score it again with `evals score`"
+    asking = command(f"eval --resume {_who_asked(source, runs_dir)}", runs_dir)
+    return f"the saved run lacks these answers too: {asking} asks for them"
+
+
+def _who_asked(run_id: str, runs_dir: Path | None) -> str:
+    """The run that asked: this one, or the one that it measured again, as far back as runs are there."""
+    store, seen = RunStore(runs_dir or DEFAULT_RUNS_DIR), {run_id}
+    while True:
+        try:
+            source = store.load(run_id).rescored_from
+        except (RunNotFoundError, StoreError):  # it was deleted or damaged; its id says that
+            return run_id
+        if source is None or source in seen:
+            return run_id
+        run_id = source
+        seen.add(run_id)
+
+
+def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:
     """What to do where answers were not found in what the server sent."""
     errors = ((record.question.id, record.response.error) for record in records if record.response is not None)
     example = next((key for key, error in errors if error is not None and error.kind == "malformed"), "ID")
@@ -92,7 +164,7 @@ def mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path
 
 
 def _way_on_judging(run: EvalRun, again: str, runs_dir: Path | None) -> str:
-    if any(note.startswith(BUDGET) for note in run.notes):
+    if _prevented(run):
         return f"go on with: {again} (--max-cost for more money)"
     kind, _ = max(run.outcomes.judge.items(), key=lambda pair: pair[1], default=("transport", 0))
     if kind == "transport":

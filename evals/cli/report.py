@@ -10,7 +10,6 @@ from rich.text import Text
 
 from evals.cli.console import clean
 from evals.cli.scorecard import scorecard_lines
-from evals.cli.ways import command
 from evals.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.formatting import number, one_line, place_of
 from evals.hints import applying
@@ -18,6 +17,7 @@ from evals.metrics.registry import parse_metric
 from evals.run_settings import score_settings, scoring_config
 from evals.schemas import EvalRecord, EvalRun
 from evals.sensitivity import by_threshold
+from evals.ways import command
 
 _CHUNKS_SHOWN = 3
 
@@ -157,5 +157,9 @@ def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun)
         table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
     out.print()
     out.print(table)
-    golds = sum(len(record.question.gold_passages) for record in records if record.response is not None)
-    out.print(f"of {golds} gold passages; the other rules do not depend on the threshold", style="dim")
+    searched = [record.question for record in records if record.response is not None and record.response.chunks]
+    golds = sum(len(question.gold_passages) for question in searched)
+    out.print(
+        f"of {golds} gold passages of questions that brought chunks; the other rules do not depend on the threshold",
+        style="dim",
+    )

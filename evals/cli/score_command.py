@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from evals.cli.flags import flag_name
 from evals.errors import ConfigError
 
 _FORMS = "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl"
@@ -42,4 +43,4 @@ def _refuse(what: str, **flags: object) -> None:
     """Refuse flags of the other form, which would do nothing."""
     for name, value in flags.items():
         if value not in (None, []):
-            raise ConfigError(f"--{name.replace('_', '-')} does nothing where {what} are scored", _FORMS)
+            raise ConfigError(f"{flag_name(name, value)} does nothing where {what} are scored", _FORMS)

@@ -7,11 +7,12 @@ from rich.console import Console
 from rich.table import Table
 
 from evals.cli.console import clean, console
+from evals.cli.flags import flag_name
+from evals.cli.outcome import way_on
 from evals.cli.question import print_question
 from evals.cli.report import print_findings, print_hints, print_run, print_sensitivity, print_verification
 from evals.cli.slices import print_slices
 from evals.cli.streams import print_json
-from evals.cli.ways import command
 from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import ConfigError, UnknownNameError
 from evals.formatting import number
@@ -98,13 +99,13 @@ def show(
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
     answered = sum(record.response is not None for record in records)
     out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
-    out.print(f"go on with: {command(f'eval --resume {run.id}', runs_dir)}", soft_wrap=True)
+    out.print(way_on(run, records, runs_dir), soft_wrap=True)
 
 
 def _refuse_contradictions(**flags: object) -> None:
     """Refuse flags of which one would silently win over the others."""
     given = [name for name, value in flags.items() if value not in (None, False)]
     for alone in ("question", "json"):
-        others = [f"--{name}" for name in given if name != alone]
+        others = [flag_name(name) for name in given if name != alone]
         if alone in given and others:
-            raise ConfigError(f"--{alone} and {others[0]} exclude each other")
+            raise ConfigError(f"{flag_name(alone)} and {others[0]} exclude each other")

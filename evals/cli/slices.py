@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.console import clean, fits
-from evals.cli.ways import command
 from evals.formatting import natural_order, number, one_line
 from evals.run_settings import known_metrics, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring import slice_by, slice_scorecards
+from evals.ways import command
 
 _VALUES_SHOWN = 12
 _NAME = 40

@@ -6,6 +6,7 @@ from statistics import median
 from rich.table import Table
 
 from evals.cli.console import clean, console
+from evals.cli.flags import sample_count
 from evals.cli.names import names_of
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
@@ -23,19 +24,19 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
-        ConfigError: Both datasets and a file are named, or no name is a name.
+        ConfigError: Both datasets and a file are named, no name is a name, or samples is below 0.
         DatasetError: Not one could be loaded.
     """
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    problems, sources, drawn = [], [], False
+    problems, sources, drawn, count = [], [], False, sample_count(samples)
     if datasets is not None and dataset_file is not None:
         raise ConfigError("--dataset-file and --datasets exclude each other")
     names = list_available() if datasets is None else names_of(datasets, "--datasets")
     for name in [dataset_file.stem] if dataset_file else names:
         keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name]}
-        config = EvalConfig.build({**keys, "samples_per_dataset": samples or None, "seed": seed, "data_dir": data_dir})
+        config = EvalConfig.build({**keys, "samples_per_dataset": count, "seed": seed, "data_dir": data_dir})
         try:
             workload = load_workload(config)
         except DatasetError as error:

@@ -1,5 +1,7 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
+import json
+from hashlib import sha256
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -110,3 +112,8 @@ class ServerSpec(Record):
     documents: DocumentsSpec | None = None
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
+
+    def fingerprint(self) -> str:
+        """A hash over how a question is asked and its answer read, with ${NAME} as written."""
+        deciding = self.model_dump(mode="json", by_alias=True, include={"ask", "map", "citations", "clean"})
+        return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evals.bootstrap import paired_percentile_difference
-from evals.compare.models import MetricPair, Test, Verdict
+from evals.compare.models import ANSWER_RATE, MetricPair, Test, Verdict
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring import value_over
@@ -17,8 +17,10 @@ _CONCURRENCY = "the runs had different concurrency"
 def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list[MetricPair]:
     """Compare the last run with the first, metric by metric; metrics that one of the two lacks are left out.
 
-    A metric is better or worse where q < 0.05 (Benjamini-Hochberg over all metrics compared here) and the 95 %
-    interval of the difference does not hold 0. Latency gets neither between runs of different concurrency.
+    A metric is better or worse where q < 0.05 (Benjamini-Hochberg over all metrics of the answers compared here) and
+    the 95 % interval of the difference does not hold 0. Whether answers came at all is a question of its own, tested
+    on its own: else a server that stops answering would hide behind the number of metrics. Latency gets no verdict
+    between runs of different concurrency.
     """
     found = []
     for aligned in metrics:
@@ -26,9 +28,11 @@ def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list
         if first and last:
             found.append(_compare(aligned.metric, first, last, same_concurrency=same_concurrency))
     tested = [place for place, pair in enumerate(found) if pair.p is not None]
-    q_values = benjamini_hochberg([found[place].p or 0.0 for place in tested])
-    for place, q in zip(tested, q_values, strict=True):
-        found[place] = found[place].model_copy(update={"q": q, "verdict": _verdict(found[place], q)})
+    alone = [place for place in tested if found[place].name == ANSWER_RATE]
+    for family in (alone, [place for place in tested if place not in alone]):
+        q_values = benjamini_hochberg([found[place].p or 0.0 for place in family])
+        for place, q in zip(family, q_values, strict=True):
+            found[place] = found[place].model_copy(update={"q": q, "verdict": _verdict(found[place], q)})
     return found
 
 

@@ -8,7 +8,8 @@ from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
 from evals.metrics.case import Case
-from evals.run_settings import known_metric, score_settings
+from evals.metrics.registry import known_metric
+from evals.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
 from evals.scoring import ScoreSettings, summarise
 
@@ -97,17 +98,11 @@ def _results(metric: BaseMetric, records: dict[str, EvalRecord], *, worst: bool)
     results = {}
     for key, record in records.items():
         result = next((score for score in record.scores if score.name == metric.name), None)
-        if result is not None and worst and result.missing == "transport":
-            result = _worst(metric) or result
+        if result is not None and worst and result.missing == "transport" and metric.worst is not None:
+            result = metric.result(metric.worst)
         if result is not None and result.value is not None:
             results[key] = result
     return results
-
-
-def _worst(metric: BaseMetric) -> MetricResult | None:
-    if metric.low is None or metric.high is None or metric.higher_is_better is None:
-        return None
-    return metric.result(metric.low if metric.higher_is_better else metric.high)
 
 
 def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairing: Pairing) -> Aligned:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset
-from evals.datasets.file_rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows
+from evals.datasets.file_rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows, loads
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
 from evals.metrics.abstention_detector import is_abstention
@@ -22,7 +22,6 @@ _Checked = TypeVar("_Checked", EvalQuestion, Document)
 _FIELDS = frozenset(EvalQuestion.model_fields)
 _AS_JSON = frozenset({"answers", "gold_passages", "key_sentences", "checks", "metadata"})
 _READERS: Mapping[str, Callable[[str, str], Rows]] = {
-    ".json": json_rows,
     ".jsonl": jsonl_rows,
     ".csv": csv_rows({name: name in _AS_JSON for name in _FIELDS}),
 }
@@ -71,10 +70,15 @@ def read_file(path: Path) -> QuestionFile:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DatasetError(f"cannot read {path}: {reason}") from error
     ending = path.suffix.lower()
-    if ending not in _READERS:
+    documents: list[Document] = []
+    if ending == ".json":
+        data = loads(text, path.name)
+        documents = _documents(json_documents(path.name, data))
+        questions = _questions(json_rows(path.name, data))
+    elif ending in _READERS:
+        questions = _questions(_READERS[ending](path.name, text))
+    else:
         raise DatasetError(f"{path.name}: the file must end with .json, .jsonl or .csv")
-    documents = _documents(json_documents(path.name, text)) if ending == ".json" else []
-    questions = _questions(_READERS[ending](path.name, text))
     if not questions:
         raise DatasetError(f"{path.name} holds no questions")
     return QuestionFile(questions, documents)

@@ -19,13 +19,12 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 Rows = Iterator[tuple[str, Any]]
 
 
-def json_rows(name: str, text: str) -> Rows:
-    """Questions of a JSON file: a list, or `questions` of an object.
+def json_rows(name: str, data: Any) -> Rows:
+    """Questions of what a JSON file holds: a list, or `questions` of an object.
 
     Raises:
         DatasetError: It holds something else.
     """
-    data = loads(text, name)
     if isinstance(data, dict):
         _refuse_unknown_parts(name, data)
     rows = data.get("questions") if isinstance(data, dict) else data
@@ -35,13 +34,12 @@ def json_rows(name: str, text: str) -> Rows:
         yield f"{name}, question {number}", row
 
 
-def json_documents(name: str, text: str) -> Rows:
-    """Documents of a JSON file, where it is an object that has some.
+def json_documents(name: str, data: Any) -> Rows:
+    """Documents of what a JSON file holds, where it is an object that has some.
 
     Raises:
         DatasetError: They are no list.
     """
-    data = loads(text, name)
     rows = (data.get("documents") if isinstance(data, dict) else None) or []
     if not isinstance(rows, list):
         raise DatasetError(f"{name}: `documents` must be a list, not {type(rows).__name__}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from evals.datasets.rows import only_folder
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
@@ -80,7 +81,7 @@ def hub_rows(source: HubSource, config: str | None = None, *, clone: Path | None
     """
     online = clone is not None or settle_hub()
     load_dataset, errors = _library()
-    chosen = config or (_only_config(clone) if clone else None) or source.config
+    chosen = config or (only_folder(clone) if clone else None) or source.config
     try:
         dataset = load_dataset(
             str(clone or source.repo),
@@ -216,11 +217,6 @@ def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     datasets.logging.set_verbosity_error()
     errors = (OSError, ValueError, httpx2.TransportError, datasets.exceptions.DatasetsError, RuntimeError)
     return datasets.load_dataset, errors
-
-
-def _only_config(clone: Path) -> str | None:
-    configs = sorted(path.name for path in clone.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return configs[0] if len(configs) == 1 else None
 
 
 def _first_line(error: Exception) -> str:

@@ -181,20 +181,3 @@ def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
             if parsed and int(parsed.group(1)) < len(row["documents"]):
                 found[key] = (int(parsed.group(1)), text)
     return found
-
-
-def trace_scores(row: Mapping[str, Any]) -> dict[str, float | bool]:
-    """Recompute the scores that RAGBench stores with a row (TRACe; Friel et al. 2024) from its keys.
-
-    relevance = |relevant| / n, utilization = |utilized| / n, over n sentences of the documents;
-    completeness = |relevant and utilized, each once| / |relevant, repetitions counted|, 1 where nothing is relevant;
-    adherence: no sentence of the response is unsupported.
-    """
-    n = sum(len(sentences) for sentences in row["documents_sentences"])
-    relevant, utilized = row["all_relevant_sentence_keys"], row["all_utilized_sentence_keys"]
-    return {
-        "relevance_score": len(relevant) / n,
-        "utilization_score": len(utilized) / n,
-        "completeness_score": len(set(relevant) & set(utilized)) / len(relevant) if relevant else 1.0,
-        "adherence_score": not row["unsupported_response_sentence_keys"],
-    }

@@ -62,7 +62,7 @@ def local_rows(folder: Path, name: str, config: str | None, default_config: str,
         DatasetError: There are no such files, or one cannot be read.
     """
     home = folder / name
-    chosen = config or _present_config(home, default_config)
+    chosen = config or only_folder(home) or default_config
     files = sorted(path for path in (home / chosen).glob(f"{split}*") if path.suffix in {".parquet", ".jsonl"})
     if not files:
         raise DatasetError(
@@ -72,11 +72,11 @@ def local_rows(folder: Path, name: str, config: str | None, default_config: str,
     return ArrowRows(_read(files), source=f"{name}/{chosen}/{split} (local files)"), chosen
 
 
-def _present_config(home: Path, default: str) -> str:
-    configs = (
-        sorted(path.name for path in home.iterdir() if path.is_dir() and path.name[0] != ".") if home.is_dir() else []
-    )
-    return configs[0] if len(configs) == 1 else default
+def only_folder(home: Path) -> str | None:
+    """The name of the one folder, hidden ones aside, that a folder holds; None where it is not one, or not there."""
+    inside = home.iterdir() if home.is_dir() else ()
+    names = [path.name for path in inside if path.is_dir() and not path.name.startswith(".")]
+    return names[0] if len(names) == 1 else None
 
 
 def _read(files: Sequence[Path]) -> Any:

@@ -92,7 +92,7 @@ class AnthropicBackend:
         except sdk.APIConnectionError as error:
             raise connection_failure(error) from error
         except (ValueError, RecursionError) as error:
-            raise BackendError(f"the response is no JSON: {error}") from error
+            raise BackendError(f"the response is no JSON: {error}", unanswered=True) from error
         except (sdk.AnthropicError, TypeError) as error:
             raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
 

@@ -64,15 +64,23 @@ class BackendError(Exception):
         retryable: Whether calling again may help.
         fatal: Whether every further call would fail the same way: no access, no money.
         retry_after_s: How long the vendor asks us to wait.
+        unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
     """
 
     def __init__(
-        self, message: str, *, retryable: bool = False, fatal: bool = False, retry_after_s: float | None = None
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        fatal: bool = False,
+        retry_after_s: float | None = None,
+        unanswered: bool = False,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
+        self.unanswered = unanswered
 
 
 class Backend(Protocol):

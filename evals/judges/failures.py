@@ -14,6 +14,8 @@ _PASSING = frozenset({408, 409, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
 """Errors of the HTTP client about the request itself."""
+_UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
+"""Errors of the HTTP client before a request is on its way."""
 
 
 class OverloadedError(BackendError):
@@ -48,7 +50,7 @@ def connection_failure(error: Any) -> BackendError:
     if unsendable:
         return BackendError(message, fatal=True)
     kind = BackendError if type(error).__name__ == "APITimeoutError" else UnreachableError
-    return kind(message, retryable=True)
+    return kind(message, retryable=True, unanswered=type(cause).__name__ not in _UNSENT)
 
 
 @asynccontextmanager
@@ -62,7 +64,7 @@ async def deadline(seconds: float) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
-        raise BackendError(f"no complete reply within {seconds:g} s", retryable=True) from error
+        raise BackendError(f"no complete reply within {seconds:g} s", retryable=True, unanswered=True) from error
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

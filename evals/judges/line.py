@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -13,6 +14,8 @@ LONGEST_WAIT_S = 120.0
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_OVERLOAD_S = 300.0
 """So long is waited in all for one call to be taken."""
+_LONGEST_SILENCE_S = 310.0
+"""So long are calls made that nothing comes back of; a little more than one call may take, which alone ends nothing."""
 _FEWEST_DECISIONS = 8
 
 
@@ -27,12 +30,21 @@ class Line:
         concurrency: Calls in flight.
         max_attempts: Calls for one reply.
         sleep: How to wait, in seconds.
+        clock: Seconds, for telling how long calls take.
     """
 
-    def __init__(self, *, concurrency: int, max_attempts: int, sleep: Callable[[float], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        *,
+        concurrency: int,
+        max_attempts: int,
+        sleep: Callable[[float], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._concurrency = concurrency
         self._most_failures = max(_FEWEST_DECISIONS, 2 * concurrency) * max_attempts
         self._sleep = sleep
+        self._clock = clock
         self._one_at_a_time = asyncio.Lock()
         self._pause_s: float | None = None
         """How long to wait before the next call; None where calls are taken."""
@@ -41,6 +53,9 @@ class Line:
         self._answered = False
         self._failures = 0
         """Calls in a row, of all decisions, that brought nothing and could be made again."""
+        self._silent_s = 0.0
+        """How long calls were being made since the judge last said anything, be it that it is overloaded."""
+        self._silent_until = 0.0
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -56,11 +71,14 @@ class Line:
                 probing = await self._waited()
                 if not probing:
                     await alone.aclose()
+            start = self._clock()
             try:
                 yield
             except BackendError as error:
+                self._listen(start, error)
                 self._learn(error, probing=probing)
                 raise
+            self._listen(start)
             self._reached(probing=probing)
 
     async def wait(self, error: BackendError, attempt: int) -> None:
@@ -83,6 +101,15 @@ class Line:
         if probing:
             self._pause_s, self._pauses, self._waited_s = None, 0, 0.0
 
+    def _listen(self, start: float, error: BackendError | None = None) -> None:
+        """Count the time of a call that nothing came back of, those that were made meanwhile only once."""
+        now = self._clock()
+        if error is None or not (error.unanswered or isinstance(error, UnreachableError)):
+            self._silent_s = 0.0
+        elif error.unanswered:
+            self._silent_s += now - max(start, self._silent_until)
+        self._silent_until = now
+
     def _learn(self, error: BackendError, *, probing: bool) -> None:
         if not error.retryable:
             self._reached(probing=probing)
@@ -90,6 +117,10 @@ class Line:
         self._failures += 1
         if self._failures >= self._most_failures:
             raise BackendError(f"{self._failures} calls in a row brought no reply, the last: {error}", fatal=True)
+        if self._silent_s > _LONGEST_SILENCE_S:
+            raise BackendError(
+                f"nothing came back of any call for {self._silent_s:,.0f} s, the last: {error}", fatal=True
+            )
         if not _overloaded(error) and not self._has_gone(error):
             return
         asked = error.retry_after_s

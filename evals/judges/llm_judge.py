@@ -141,7 +141,12 @@ class LLMJudge:
         return [decision.verdict for decision in decisions]
 
     async def decide_once(
-        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None
+        self,
+        request: VerdictRequest,
+        repeat: int,
+        earlier: JudgeSpending | None = None,
+        *,
+        on_unusable: Callable[[JudgeVerdict], None] = lambda _verdict: None,
     ) -> Decision | None:
         """Make one decision; hand it to `keep` once it is recorded.
 
@@ -151,6 +156,7 @@ class LLMJudge:
             request: What is wanted.
             repeat: Which one of the repeats.
             earlier: What was spent on the decision before.
+            on_unusable: Hears of a reply that is asked for once more, as the verdict that it would be if all ended now.
 
         Returns:
             The verdict; None where no call was allowed.
@@ -170,7 +176,7 @@ class LLMJudge:
         outcome = Outcome()
         self._asking[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(call, request, outcome)
+            await self._ask(call, request, outcome, lambda: on_unusable(made.paid(outcome)))
         finally:
             self._asking.pop(key).set_result(outcome)
         if not outcome.spent.calls:
@@ -192,8 +198,10 @@ class LLMJudge:
             return None
         return next((found for key in keys if (found := self._cache.get(key)) is not None), None)
 
-    async def _ask(self, call: Call, request: VerdictRequest, outcome: Outcome) -> None:
-        for _ in range(ASKED):
+    async def _ask(
+        self, call: Call, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]
+    ) -> None:
+        for attempt in range(1, ASKED + 1):
             try:
                 said = outcome.said = await self._complete(call, outcome)
             except _NotAskedError:
@@ -205,6 +213,8 @@ class LLMJudge:
                 return
             if take(said, request, outcome):
                 return
+            if attempt < ASKED:
+                on_unusable()
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
 
@@ -255,12 +265,13 @@ class LLMJudge:
             raise _NotAskedError
         try:
             reply = await _interruptible(self.backend.complete(call), self._calling)
-        except BackendError:
-            outcome.spent += JudgeSpending(calls=1)  # what brought no reply costs nothing
+        except BackendError as error:
+            # A call that was refused costs nothing; of one that nothing whole came back of, nobody knows.
+            outcome.spent += JudgeSpending(calls=1, unpriced=int(error.unanswered))
             raise
         if reply is None:
             outcome.spent += JudgeSpending(calls=1, unpriced=1)
-            raise BackendError("cut off: the run ended while the judge was being asked")
+            raise BackendError("cut off: the run ended while the judge was being asked", unanswered=True)
         outcome.spent += self._bill(reply.usage)
         return reply
 

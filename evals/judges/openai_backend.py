@@ -154,7 +154,7 @@ class OpenAIBackend:
         except sdk.APIConnectionError as error:
             raise connection_failure(error) from error
         except (ValueError, RecursionError) as error:
-            raise BackendError(f"the response is no JSON: {error}") from error
+            raise BackendError(f"the response is no JSON: {error}", unanswered=True) from error
         except (sdk.OpenAIError, TypeError) as error:
             raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
 

@@ -41,8 +41,3 @@ def load_prompt(name: str) -> Prompt:
     data = yaml.safe_load((_FOLDER / f"{name}.yml").read_text(encoding="utf-8"))
     digest = sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
     return Prompt(**data, hash=digest)
-
-
-def list_prompts() -> list[str]:
-    """The names of all prompts."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yml"))

@@ -1,14 +1,22 @@
-"""Metrics: pure functions of a record. They know no clock, no network and no randomness."""
+"""Metrics: pure functions of a record. They know no clock, no network and no randomness.
 
-from evals.metrics.abstention import FalseNegativeRate, FalsePositiveRate, UnanswerableAccuracy
-from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-from evals.metrics.case import Case
-from evals.metrics.citation import CitationPrecision, CitationRecall, SectionAccuracy
-from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
-from evals.metrics.matching import MatchSettings
-from evals.metrics.performance import CostPerQuery, LatencyP50, LatencyP95, Price
-from evals.metrics.registry import parse_metric, select
-from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
+Every built-in metric is an attribute of this package, by the name of its class. Names are imported when they are first
+used, since a metric needs one module of this package only.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evals.metrics.abstention import FalseNegativeRate, FalsePositiveRate, UnanswerableAccuracy
+    from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
+    from evals.metrics.case import Case
+    from evals.metrics.citation import CitationPrecision, CitationRecall, SectionAccuracy
+    from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
+    from evals.metrics.matching import MatchSettings
+    from evals.metrics.performance import CostPerQuery, LatencyP50, LatencyP95, Price
+    from evals.metrics.registry import parse_metric, select
+    from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
 
 __all__ = [
     "MRR",
@@ -37,3 +45,33 @@ __all__ = [
     "parse_metric",
     "select",
 ]
+
+_WHERE = {
+    "Aggregation": "base",
+    "AtK": "base",
+    "BaseMetric": "base",
+    "Case": "case",
+    "MatchSettings": "matching",
+    "Need": "base",
+    "Price": "performance",
+    "parse_metric": "registry",
+    "select": "registry",
+}
+"""The module of each name that is no metric; metrics are found in the registry."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(f"evals.metrics.{_WHERE[name]}"), name)
+    # The registry imports the modules of this package from it: for their names, in lower case, it is not asked.
+    if name[:1].isupper() and (cls := _classes().get(name)):
+        return cls
+    raise AttributeError(f"module 'evals.metrics' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*_WHERE, *_classes()})
+
+
+def _classes() -> dict[str, Any]:
+    return {cls.__name__: cls for cls in import_module("evals.metrics.registry").METRICS}

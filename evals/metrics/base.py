@@ -186,6 +186,21 @@ class BaseMetric(ABC):
             return [self.compute(question, response) for question, response in pairs]
         return [self.compute(question, response, settings=settings) for question, response in pairs]
 
+    @property
+    def worst(self) -> float | None:
+        """The worst possible value; None where a bound is missing, or no direction is the better one."""
+        return self._bounds_by_worth()[0]
+
+    @property
+    def best(self) -> float | None:
+        """The best possible value; None where a bound is missing, or no direction is the better one."""
+        return self._bounds_by_worth()[1]
+
+    def _bounds_by_worth(self) -> tuple[float | None, float | None]:
+        if self.low is None or self.high is None or self.higher_is_better is None:
+            return None, None
+        return (self.low, self.high) if self.higher_is_better else (self.high, self.low)
+
     @classmethod
     def defaults(cls) -> list["BaseMetric"]:
         """The instances that a suite with this metric computes."""

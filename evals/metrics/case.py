@@ -44,8 +44,16 @@ class Case:
 
     @cached_property
     def abstained(self) -> bool:
-        """Whether the answer declines to answer."""
-        return is_abstention(self.response.answer or "", self.question.question)
+        """Whether the answer declines to answer; one that is what is expected does not, whatever its words."""
+        return not self._is_expected() and is_abstention(self.response.answer or "", self.question.question)
+
+    def _is_expected(self) -> bool:
+        """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""
+        answer = _bare(self.answer or "")
+        question = self.question
+        if question.is_unanswerable is not False or not answer:
+            return False
+        return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
 
     @cached_property
     def answer(self) -> str | None:
@@ -80,3 +88,7 @@ class Case:
         places = sorted({place for source in self.cited for place in source.places})
         held = match([chunks[place] for place in places], self.question.gold_passages, self.settings)
         return dict(zip(places, held.by_chunk, strict=True))
+
+
+def _bare(text: str) -> str:
+    return text.strip(" .!\n\t").casefold()

@@ -21,7 +21,7 @@ from evals.metrics.inquiries import (
     numbered_contexts,
 )
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
-from evals.schemas import MetricGroup, MetricResult
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,10 @@ class ClaimMetric(JudgedMetric):
         """Why there may be no claim to count."""
         return "the answer abstains" if case.abstained else "the answer makes no claims"
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
+
     def settled(self, case: Case) -> MetricResult | None:
-        if case.question.is_unanswerable or case.question.expected_answer is None:
-            return self.undefined("the question is unanswerable")
         if Need.CHUNKS in self.needs and case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None

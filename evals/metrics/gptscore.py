@@ -24,7 +24,7 @@ class GPTScore(JudgedMetric):
     indicators agrees. Range 0 or 1, higher is better. 0 for an abstention on an answerable question, and for an
     answer to an unanswerable one; None for a right abstention and without an expected answer. Not Fu et al.'s
     GPTScore, which needs token probabilities.
-    Reference: the qa suite's definition of a binary GPTScore.
+    Reference: the formula here; the judge as in Liu et al. 2023 (G-Eval), with criteria in place of a scale.
     """
 
     name = "gptscore"
@@ -54,7 +54,7 @@ class FactualMatch(JudgedMetric):
     `needs_verification`, which `show` lists and `export --format review` gives to a reader. Where the judge gave no
     verdict, or none was used, 1 on a fuzzy match and else None. A run without a judge has no value: only the hits
     would be in it. Range 0 or 1, higher is better. None for a right abstention and without an expected answer.
-    Reference: the factual match of the qa suite's definition.
+    Reference: the formula here.
     """
 
     name = "factual_match"

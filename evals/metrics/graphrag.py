@@ -89,7 +89,7 @@ class CorrectAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer. An
     abstention is neither correct nor wrong. Range 0 to the number of questions, higher is better. None without an
     expected answer.
-    Reference: the classification of the graphrag suite's definition.
+    Reference: the formula here.
     """
 
     name = "correct_answers_count"
@@ -102,7 +102,7 @@ class WrongAnswersCount(_AnswerCount):
     Formula: sum over questions of 1 where the judge calls the answer wrong, measured by the expected answer, or where
     an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0 to the number of
     questions, lower is better. None without an expected answer.
-    Reference: the classification of the graphrag suite's definition.
+    Reference: the formula here.
     """
 
     name = "wrong_answers_count"
@@ -116,7 +116,7 @@ class DontKnowAnswersCount(BaseMetric):
     Formula: sum over questions of 1 where the answer abstains, by the detector that the abstention metrics use; no
     judge. Range 0 to the number of questions; neither direction is better in itself. None where the server sent no
     answer.
-    Reference: the classification of the graphrag suite's definition.
+    Reference: the formula here.
     """
 
     name = "dont_know_answers_count"

@@ -19,14 +19,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from evals.metrics.text import bag, padded, pairs, tokens
 from evals.schemas import GoldPassage, RetrievedChunk
 
 T = TypeVar("T")
 Rule = Literal["auto", "chunk_id", "span", "text", "inside", "overlap", "document"]
-RULES: tuple[Rule, ...] = get_args(Rule)
 _AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
 _WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "span", "document"})
 _ENDINGS = frozenset(

@@ -19,7 +19,7 @@ class _Latency(BaseMetric):
 
     def score(self, case: Case) -> MetricResult:
         error = case.response.error
-        if error is not None and error.kind != "timeout":
+        if error is not None and (error.kind != "timeout" or case.response.latency_ms is None):
             return self.undefined(f"no answer: {error.kind}", missing="transport")
         return self.measure(case)
 
@@ -99,7 +99,7 @@ class CostPerQuery(BaseMetric):
         usage = case.response.usage
         if usage is None:
             return self.undefined("the server reported no token usage")
-        price = self.prices.get(case.response.model or "", self.default)
+        price = self.prices.get(case.response.model or "") or (self.default if self._is_default(case) else None)
         if price is None:
             listed = self.listed(case.response.model, usage)
             if listed is not None:
@@ -107,6 +107,11 @@ class CostPerQuery(BaseMetric):
             return self.undefined(_unpriced(case.response.model or self.model))
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)
+
+    def _is_default(self, case: Case) -> bool:
+        """Whether the answer is of the model whose price is the default, as far as anybody says."""
+        model = case.response.model
+        return model is None or self.model is None or model.startswith(self.model) or self.model.endswith(model)
 
 
 def _unpriced(model: str | None) -> str:

@@ -30,7 +30,7 @@ class AdaptedNDCG(_Returned):
     together by one chunk form one ideal unit, so the value never exceeds 1, and is the formula to the letter wherever
     chunks and golds match one to one. Not comparable with ndcg_at_K, whose discount is log2.
     Range 0 to 1, higher is better. None without gold passages; 0 where the server returned none of them.
-    Reference: after Järvelin & Kekäläinen 2002, as adapted for retrievers that return a fixed number of documents.
+    Reference: the formula here, after Järvelin & Kekäläinen 2002.
     """
 
     name = "adapted_ndcg"
@@ -46,7 +46,8 @@ class ModifiedPrecision(_Returned):
 
     Formula: |gold found in any returned chunk| / |gold|: true positives divided by what should have been returned,
     that is the recall of the whole list. Each gold counts once, however many chunks hold it.
-    Range 0 to 1, higher is better. None without gold passages. Reference: as adapted_ndcg.
+    Range 0 to 1, higher is better. None without gold passages.
+    Reference: the formula here; it is the recall of Manning et al. 2008 without a cut-off.
     """
 
     name = "modified_precision"
@@ -77,7 +78,7 @@ class FuzzyMatch(BaseMetric):
     Negations and phrases that take back are known in English. Range 0 or 1, higher is better. 0 where the server
     abstains on an answerable question, or answers an unanswerable one. None for a right abstention, and without an
     expected answer.
-    Reference: the fact inclusion check by fuzzy match that goes before GPTScore.
+    Reference: partial_ratio and ratio are those of rapidfuzz; the rest is the formula here.
     """
 
     name = "fuzzy_match"

@@ -1,7 +1,6 @@
 """The RAGAS family (Es et al. 2023) on a scale of 0 to 100, and its context metrics on 0 to 1.
 
-Edge values are those of the graphrag suite's definition: no claims 100, no contexts 0. The details name the edge that
-was met.
+Edge values: no claims 100, no contexts 0. The details name the edge that was met.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from evals.metrics.inquiries import (
     numbered_contexts,
 )
 from evals.metrics.judged import JudgedMetric, Reply
-from evals.schemas import MetricGroup, MetricResult
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
 def _supported(reply: Reply) -> tuple[int, int]:
@@ -118,7 +117,8 @@ class RagasContextPrecisionOrdered(RagasContextPrecision):
     """How far up the chunks stand that help to answer the question, in percent.
 
     Formula: sum over relevant chunks of precision at their rank / number of relevant chunks × 100; 0 where none is
-    relevant. Not trec_eval's average precision, which divides by the number of relevant documents in the corpus.
+    relevant. Ranks are among the chunks on which the judge could tell. Not trec_eval's average precision, which
+    divides by the number of relevant documents in the corpus.
     Range 0 to 100, higher is better. 0 where the server retrieved nothing; None where it does not say what it
     retrieved.
     Reference: RAGAS 0.4 (context precision with reference).
@@ -139,9 +139,10 @@ class _ContextRecall(JudgedMetric):
     inquiries = (REFERENCE_IN_CONTEXTS,)
     of_answer = False
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
+
     def settled(self, case: Case) -> MetricResult | None:
-        if case.question.is_unanswerable or case.question.expected_answer is None:
-            return self.undefined("the question is unanswerable")
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None

@@ -8,13 +8,14 @@ from typing import ClassVar
 from evals.metrics.abstaining import settled_relevance
 from evals.metrics.base import Need
 from evals.metrics.case import Case
+from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
 from evals.metrics.inquiries import question_and_answer
 from evals.metrics.judged import Decider, Inquiry, JudgedMetric, Reply
 from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
 from evals.schemas.results import VerdictRequest
-from evals.semantics.base import Embedder, Semantics, cosine
+from evals.semantics.base import Semantics, cosine
 
 GENERATED_QUESTIONS = Inquiry(
     "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
@@ -25,7 +26,7 @@ DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_
 """How fully the answer addresses the question, on five steps."""
 
 
-class RagasAnswerRelevance(JudgedMetric):
+class RagasAnswerRelevance(Comparing, JudgedMetric):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
     Formula: mean over three questions, which the judge writes for the answer, of the cosine between their embeddings
@@ -54,12 +55,6 @@ class RagasAnswerRelevance(JudgedMetric):
     def __init__(self, judge: Decider | None = None, semantics: Semantics | None = None) -> None:
         super().__init__(judge)
         self.semantics = semantics
-        """Used by `compute`; a run brings its own."""
-
-    def embedder(self, case: Case) -> Embedder | None:
-        """What turns texts into vectors; None where it is not there, and the judge assesses directly."""
-        semantics = case.semantics or self.semantics
-        return semantics.embedder if semantics else None
 
     def wanted(self, case: Case) -> tuple[Inquiry, ...]:
         return (GENERATED_QUESTIONS,) if self.embedder(case) else (DIRECT_RELEVANCE,)
@@ -82,7 +77,7 @@ class RagasAnswerRelevance(JudgedMetric):
         asked, *vectors = embedder.embed([case.question.question, *written])
         alike = fmean(cosine(asked, vector) for vector in vectors)
         if not isfinite(alike):
-            return self.undefined("the embedder gave numbers that are not finite")
+            return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(100 * max(0.0, alike), method="generated questions", questions=written)
 
     def _assessed(self, reply: Reply) -> MetricResult:
@@ -116,7 +111,7 @@ class RagasScore(JudgedMetric):
     `ragas_faithfulness`, 0.20 for `ragas_context_precision`, 0.20 for `ragas_context_recall` and 0.30 for
     `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
     parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value.
-    Reference: the composite score of the graphrag suite's definition.
+    Reference: the formula here.
     """
 
     name = "ragas_score"

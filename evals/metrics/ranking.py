@@ -1,4 +1,4 @@
-"""The only place where results are ordered, and the ranking metrics over an ordered list.
+"""The formulas of the ranking metrics, over what was found at each rank of the server's own order.
 
 The functions take *gains*: `gains[i]` is what the result at rank i + 1 is worth (0 for a miss). Conventions are
 those of trec_eval: ranks count from 1, precision divides by k however few results there are, the gain is linear in
@@ -7,14 +7,6 @@ the grade and the discount is log2(rank + 1).
 
 from collections.abc import Iterable, Sequence
 from math import log2
-
-
-def order_by_score(scored: Iterable[tuple[str, float]]) -> list[str]:
-    """Order ids as trec_eval does: score descending, ties by id descending.
-
-    For results that come with scores only. A server's own order is never changed by this.
-    """
-    return [doc for doc, _ in sorted(scored, key=lambda pair: (pair[1], pair[0]), reverse=True)]
 
 
 def recall_at(found: Sequence[int], total: int, k: int) -> float:

@@ -161,6 +161,14 @@ def parse_metric(name: str) -> BaseMetric:
     raise UnknownNameError("metric", name, default_names() + patterns)
 
 
+def known_metric(name: str) -> BaseMetric | None:
+    """The metric of a saved run; None for one that does not exist here, whose way of averaging nobody knows."""
+    try:
+        return parse_metric(name)
+    except UnknownNameError:
+        return None
+
+
 def default_names() -> list[str]:
     """The names of all metrics as the suites compute them."""
     return [metric.name for cls in metric_classes() for metric in cls.defaults()]

@@ -11,21 +11,21 @@ from typing import Any
 
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.case import Case
+from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
 from evals.metrics.sentences import sentences
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
-from evals.semantics.base import Embedder, Semantics, TextScorer, cosine
+from evals.semantics.base import Semantics, TextScorer, cosine
 
 _NOTHING_LOADED = "no model that compares texts is loaded"
 
 
-class _Semantic(BaseMetric):
+class _Semantic(Comparing, BaseMetric):
     """What the semantic metrics share: when they have a value without a model, and when none at all."""
 
     group = MetricGroup.GENERATION
 
     def __init__(self, semantics: Semantics | None = None) -> None:
         self.semantics = semantics
-        """Used by `compute`; a run brings its own."""
 
     @abstractmethod
     def settled(self, case: Case) -> MetricResult | None:
@@ -37,7 +37,7 @@ class _Semantic(BaseMetric):
 
     def why_lacking(self, case: Case) -> str:
         """Why the model is not there."""
-        semantics = case.semantics or self.semantics
+        semantics = self.semantics_for(case)
         return (semantics.reason if semantics else None) or _NOTHING_LOADED
 
     def is_open(self, case: Case) -> bool:
@@ -46,14 +46,9 @@ class _Semantic(BaseMetric):
             return False
         return self.settled(case) is None
 
-    def embedder(self, case: Case) -> Embedder | None:
-        """What turns texts into vectors; None where it is not there."""
-        semantics = case.semantics or self.semantics
-        return semantics.embedder if semantics else None
-
     def scorer(self, case: Case) -> TextScorer | None:
         """What gives BERTScores; None where it is not there."""
-        semantics = case.semantics or self.semantics
+        semantics = self.semantics_for(case)
         return semantics.scorer if semantics else None
 
 
@@ -101,7 +96,7 @@ class SemanticSimilarityPercentage(_AgainstExpected):
         answer, expected = embedder.embed(_pair(case))
         value = cosine(answer, expected)
         if not isfinite(value):
-            return self.undefined("the embedder gave numbers that are not finite")
+            return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(round(max(0.0, value) * 100, 2))
 
 
@@ -169,7 +164,7 @@ class SentenceCoverage(_Semantic):
         return _matrix(case) if self.is_open(case) else ()
 
     def measure(self, case: Case) -> MetricResult:
-        semantics, scorer = case.semantics or self.semantics, self.scorer(case)
+        semantics, scorer = self.semantics_for(case), self.scorer(case)
         if semantics is None or scorer is None:
             return self.undefined(self.why_lacking(case))
         settled = self.settled(case)

@@ -219,6 +219,8 @@ class ServerRecord(Record):
     url: str
     """Without credentials."""
     profile: str
+    spec_sha256: str | None = None
+    """Hash over how questions were asked and answers read, which a profile's file may say otherwise by now."""
     citation_base: int = 1
     """The number of the first chunk in the server's citations."""
     masked: list[str] | None = None
@@ -263,6 +265,8 @@ class Outcomes(Record):
     answered: int = 0
     abstained: int = 0
     not_asked: int = 0
+    stopped: str | None = None
+    """Why asking ended early; None where it did not, or where evals itself was interrupted."""
     transport: dict[str, int] = {}
     judge: dict[str, int] = {}
     citations: int | None = None

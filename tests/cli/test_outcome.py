@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evals.asking import STOPPED
 from evals.cli.outcome import way_on, what_is_undone
-from evals.judging import BUDGET, MISSING, NOTE
-from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError
+from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
+from evals.schemas.results import SAVED_ANSWERS, JudgeRecord
+from evals.store import RunStore
 
 Undone = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 FOLDER = Path("else where")
@@ -18,9 +18,20 @@ RESUME = "evals eval --resume abcd --runs-dir 'else where'"
 
 @pytest.fixture
 def undone(build_run: Callable[..., Any]) -> Undone:
-    """A partial run of 40 questions; keywords are the errors of the first, how many were not asked, judge and notes."""
+    """A partial run of 40 questions.
 
-    def build(*errors: dict[str, Any], not_asked: int = 0, judge: dict[str, int] | None = None, notes: Any = ()) -> Any:
+    Given are the errors of the first, how many were not asked, failures of the judge, decisions without money, and
+    other parts of the run.
+    """
+
+    def build(
+        *errors: dict[str, Any],
+        not_asked: int = 0,
+        stopped: str | None = None,
+        judge: dict[str, int] | None = None,
+        prevented: int = 0,
+        **parts: Any,
+    ) -> Any:
         values: dict[str, Any] = {
             f"q{n}": "timeout" if n < len(errors) else {"mrr": 1.0} for n in range(40 - not_asked)
         }
@@ -31,11 +42,19 @@ def undone(build_run: Callable[..., Any]) -> Undone:
         outcomes = Outcomes(
             answered=40 - not_asked - len(errors),
             not_asked=not_asked,
+            stopped=stopped,
             transport={error["kind"]: len(errors) for error in errors},
             judge=judge or {},
         )
-        changes = {"status": "partial", "question_count": 40, "outcomes": outcomes, "notes": list(notes)}
-        return run.model_copy(update=changes), records
+        changes = {
+            "status": "partial",
+            "completed_at": run.created_at,
+            "question_count": 40,
+            "error_count": len(errors),
+            "outcomes": outcomes,
+            "judge": JudgeRecord(model="m", origin="http://judge", prevented=prevented),
+        }
+        return run.model_copy(update={**changes, **parts}), records
 
     return build
 
@@ -49,11 +68,11 @@ MALFORMED = {"kind": "malformed", "message": "the body has no text at `answr`"}
 
 def test_the_reason_is_what_stopped_the_asking_and_no_other_note(undone: Undone) -> None:
     """A note on cost is no reason for questions that were not asked."""
-    notes = ["cost is approximate: tokens are counted together", f"{STOPPED}the server is gone: refused"]
-    assert what_is_undone(*undone(not_asked=29, notes=notes)) == (
+    notes = ["cost is approximate: tokens are counted together"]
+    assert what_is_undone(*undone(not_asked=29, stopped="the server is gone: refused", notes=notes)) == (
         "29 of 40 questions were not asked; the server is gone: refused"
     )
-    assert what_is_undone(*undone(not_asked=29, notes=notes[:1])) == "29 of 40 questions were not asked"
+    assert what_is_undone(*undone(not_asked=29, notes=notes)) == "29 of 40 questions were not asked"
 
 
 def test_the_first_cause_of_failures_is_named(undone: Undone) -> None:
@@ -93,17 +112,62 @@ def test_a_question_to_look_at_is_named(undone: Undone) -> None:
 
 def test_more_money_is_advised_where_the_budget_ended_and_nowhere_else(undone: Undone) -> None:
     """A judge that cannot be reached or read is not helped by money, and a few failures of the server hide neither."""
-    spent = undone(notes=[f"{BUDGET}: 9 decisions were not made"], judge={"transport": 1})
+    spent = undone(prevented=9, judge={"transport": 1})
     assert "--max-cost" in way_on(*spent, FOLDER)
-    gone = undone(status(503), notes=[f"{MISSING} on 9 of 9 decisions (9 transport)"], judge={"transport": 9})
-    assert what_is_undone(*gone) == f"{MISSING} on 9 of 9 decisions (9 transport)"
+    gone = undone(status(503), judge={"transport": 9})
+    assert what_is_undone(*gone) == "9 decisions of the judge failed (transport: 9)"
     assert way_on(*gone, FOLDER) == f"when the judge can be reached again: {RESUME}"
-    unread = undone(notes=[f"{MISSING} on 9 of 9 decisions (9 unparsable)"], judge={"unparsable": 9})
+    unread = undone(judge={"unparsable": 9})
     assert "rescore abcd --judge-model NAME" in way_on(*unread, FOLDER)
     assert "--max-cost" not in way_on(*unread, FOLDER)
 
 
 def test_a_hint_about_the_data_is_no_reason(undone: Undone) -> None:
     """A suspected injection is worth a note, and ended nothing."""
-    notes = [f"{NOTE} data may speak to it: 3 questions", f"{BUDGET}: 9 decisions were not made"]
-    assert what_is_undone(*undone(notes=notes)) == f"{BUDGET}: 9 decisions were not made"
+    notes = ["the judge's data may speak to it: 3 questions"]
+    said = "the judge's budget is spent: 9 decisions were not made"
+    assert what_is_undone(*undone(prevented=9, notes=notes)) == said
+
+
+SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
+
+
+@pytest.mark.parametrize(
+    ("parts", "way"),
+    [
+        pytest.param({}, f"go on with: {RESUME}", id="eval"),
+        pytest.param(
+            {"rescored_from": "ef01"}, "begin again with evals rescore ef01 --runs-dir 'else where'", id="rescore"
+        ),
+        pytest.param({"server": SCORED}, "score the same answers again", id="score"),
+        pytest.param({"server": SCORED, "rescored_from": "ef01"}, "evals rescore ef01", id="rescore of a score"),
+    ],
+)
+def test_a_run_that_was_killed_goes_on_with_the_command_that_made_it(undone: Undone, parts: Any, way: str) -> None:
+    """Only a run that asked a server can be resumed."""
+    said = way_on(*undone(completed_at=None, **parts), FOLDER)
+    assert way in said
+    assert ("--resume" in said) is (not parts)
+
+
+def test_answers_that_a_rescore_lacks_are_asked_for_in_the_run_that_asked(
+    undone: Undone, build_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A run that was measured twice has its answers from the first one; an unreadable one is named as it is."""
+    store = RunStore(tmp_path)
+    lacking = undone(status(404), not_asked=29, rescored_from="second")
+    assert f"evals eval --resume second --runs-dir {tmp_path} asks" in way_on(*lacking, tmp_path)
+    store.save(build_run("first", {})[0])
+    store.save(build_run("second", {}, rescored_from="first")[0])
+    assert f"evals eval --resume first --runs-dir {tmp_path} asks" in way_on(*lacking, tmp_path)
+
+
+def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(
+    ask: Callable[..., Any], start_server: Callable[..., str]
+) -> None:
+    """The same words stand in `outcomes.stopped`, for programs, and behind the count of questions not asked."""
+    url = start_server("--corpus", "golden", "--misbehave", "every:1:status:404")
+    result = ask("--rag-url", url, "--concurrency", 1, "--json")
+    outcomes = result.json["outcomes"]
+    assert outcomes["stopped"].startswith("the first 2 questions all failed: ")
+    assert f"10 of 12 questions were not asked; {outcomes['stopped']}" in result.err

@@ -112,3 +112,21 @@ def test_a_dry_run_without_a_judge_costs_nothing(rescored: Cli, tmp_path: Path) 
     assert result.code == 0, result.err
     assert "would compute mrr\nno judge\n" in result.out
     assert len(RunStore(tmp_path / "runs").runs()) == 1
+
+
+def test_a_rescored_run_is_printed_like_one_that_was_asked(rescored: Cli, tmp_path: Path) -> None:
+    """What went wrong, the scorecard, then where the run is and the command that shows it question by question."""
+    out = rescored("--metrics", "recall_at_1").out
+    new = next(run for run in RunStore(tmp_path / "runs").runs() if run.rescored_from)
+    parts = ["have a fault", "recall_at_1", "saved to ", f"question by question: evals show {new.id} --runs-dir "]
+    places = [out.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_a_gate_of_the_command_line_that_is_not_met_ends_with_1(rescored: Cli) -> None:
+    """As with `eval` and `score`."""
+    assert rescored("--metrics", "mrr", "--gate", "mrr>=0").code == 0
+    result = rescored("--metrics", "mrr", "--gate", "mrr>1")
+    assert result.code == 1
+    assert "gate failed" in result.err

@@ -144,15 +144,24 @@ def test_an_output_that_is_a_folder_is_refused(
 
 
 @pytest.mark.parametrize(
-    "flags", [["--suite", "core"], ["--no-judge"], ["--gate", "mrr>=1"], ["--config", "x.yml"], ["--dry-run"]]
+    "flags",
+    [
+        ["--suite", "core"],
+        ["--no-judge"],
+        ["--judge-cache"],
+        ["--no-judge-cache"],
+        ["--gate", "mrr>=1"],
+        ["--config", "x.yml"],
+        ["--dry-run"],
+    ],
 )
 def test_a_flag_of_answers_is_refused_for_passages(
     evals_cli: Callable[..., Any], passages: tuple[Path, Path], flags: list[str]
 ) -> None:
-    """A flag that would do nothing is a misunderstanding."""
+    """A flag that would do nothing is a misunderstanding; it is named as it was typed."""
     done = evals_cli("score", *passages, *flags)
     assert (done.code, done.out) == (2, "")
-    assert "does nothing where retrieved passages are scored" in done.err
+    assert f"{flags[0]} does nothing where retrieved passages are scored" in done.err
 
 
 @pytest.mark.parametrize("flags", [["--k", "5"], ["--output", "out.json"]])
@@ -278,10 +287,13 @@ def test_a_run_of_saved_answers_is_not_resumed(
         ([{"question_id": "q1", "anwser": "a"}], "answers.jsonl, line 1: unknown field 'anwser'"),
         ([{"question_id": "q1", "latency_ms": "x"}], "answers.jsonl, line 1, latency_ms: "),
         (
-            [ANSWERS[1], {"question_id": "q1", "latency_ms": -5}],
+            [ANSWERS[1], {"question_id": "q1", "answer": "a", "latency_ms": -5}],
             "answers.jsonl, line 2, latency_ms: must not be negative",
         ),
-        ([{"question_id": "q1", "retrieval_latency_ms": -1}], "answers.jsonl, line 1, retrieval_latency_ms: must not"),
+        (
+            [{"question_id": "q1", "answer": "a", "retrieval_latency_ms": -1}],
+            "answers.jsonl, line 1, retrieval_latency_ms: must not",
+        ),
         ([{"question_id": "q1", "chunks": [{"txt": "a"}]}], "answers.jsonl, line 1, chunks.0.txt: "),
         ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answers is to a question of the dataset"),
     ],

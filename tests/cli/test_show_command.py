@@ -156,6 +156,18 @@ def test_a_run_that_was_killed_says_how_to_go_on(evals_cli: Cli, saved: dict[str
     assert "unfinished" in evals_cli("runs", "--runs-dir", tmp_path / "runs").out
 
 
+def test_a_rescore_that_was_killed_is_not_resumed(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """It asked nothing, so `show` names the command that measures again, and resuming is refused."""
+    (path,) = (tmp_path / "runs").glob("*Z.json")
+    path.write_text(json.dumps({**saved, "completed_at": None, "scorecard": {}, "rescored_from": "ef01"}))
+    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs").out
+    assert f"evals rescore ef01 --runs-dir {tmp_path / 'runs'}" in out
+    assert "--resume" not in out
+    refused = evals_cli("eval", "--resume", saved["id"], "--runs-dir", tmp_path / "runs")
+    assert refused.code == 2
+    assert "evals rescore ef01" in refused.err
+
+
 def test_a_narrow_terminal_keeps_the_numbers(
     evals_cli: Cli, saved: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,3 +263,11 @@ def test_stats_drops_no_flag_in_silence(evals_cli: Cli, arguments: list[str]) ->
     result = evals_cli("stats", *arguments)
     assert (result.code, result.out) == (2, "")
     assert "--datasets" in result.err
+
+
+@pytest.mark.parametrize("command", ["eval", "stats"])
+def test_a_number_of_samples_below_0_is_refused_by_the_name_of_its_flag(evals_cli: Cli, command: str) -> None:
+    """Both commands say the same, and neither speaks of a key of the configuration."""
+    result = evals_cli(command, "--datasets", "golden", "--samples", "-1")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "error: --samples must be 0 (all) or more, not -1\n"

@@ -144,6 +144,16 @@ def test_failures_of_transport_are_compared_as_a_rate_of_their_own(saved: Saved)
     assert "no answer any more: timeout" in {change.note for change in comparison.lost}
 
 
+def test_a_server_that_stops_answering_does_not_hide_behind_the_number_of_metrics(saved: Saved) -> None:
+    """Eight of forty answers less are a regression, however many metrics show no difference."""
+    names = [f"recall_at_{k}" for k in range(1, 30)]
+    sound = {f"q{n}": dict.fromkeys(names, 1.0) for n in range(40)}
+    broken = {key: "timeout" if int(key[1:]) < 8 else value for key, value in sound.items()}
+    comparison = compare_runs([saved("a", sound), saved("b", broken)])
+    assert [pair.name for pair in comparison.regressions] == ["answer_rate"]
+    assert comparison.regressions[0].q == comparison.regressions[0].p
+
+
 def test_without_failures_there_is_no_rate_of_answers(saved: Saved) -> None:
     """A metric that cannot differ would only raise the q values of the others."""
     run = saved("a", series("mrr", [1.0, 0.5]))

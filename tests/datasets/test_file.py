@@ -142,3 +142,14 @@ def test_an_object_may_say_what_it_is(write: Write) -> None:
     """Name, version, licence and what is one's own stand beside the questions, as in the golden set."""
     about = {"name": "mine", "version": "1", "description": "d", "licence": "MIT", "metadata": {"by": "me"}}
     assert read(write("q.json", json.dumps({**about, "questions": [{"question": "Who?"}]}))) == ["Who?"]
+
+
+def test_a_json_file_is_parsed_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions and documents are taken from one reading of the text."""
+    parsed, loads = [], json.loads
+    monkeypatch.setattr(json, "loads", lambda text: parsed.append(text) or loads(text))
+    path = write(
+        "q.json", '{"questions": [{"question": "Who?"}], "documents": [{"id": "d", "name": "d", "text": "x"}]}'
+    )
+    assert [document.id for document in read_file(path).documents] == ["d"]
+    assert len(parsed) == 1

@@ -1,6 +1,7 @@
 """What judging will take, said before anything is asked."""
 
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 from evals.config import EvalConfig
 from evals.estimate import Estimate, Known
 from evals.judges.checks import problem_with
-from evals.judges.prompt import list_prompts, load_prompt
+from evals.judges.prompt import load_prompt
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
 from evals.observer import Observer
 from evals.plan import Workload, check_config, estimate_of, load_workload
 from evals.runner import run_evaluation
-from evals.schemas import EvalQuestion, EvalRun, JudgeVerdict
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.store import RunStore
 
 
 @pytest.fixture
@@ -60,6 +62,18 @@ def test_an_estimate_is_near_what_the_run_uses_and_asks_nothing(
     assert after.calls == run.judge.calls
     assert tokens(after) == pytest.approx(tokens(run), rel=0.03)
     assert run.id in after.basis
+
+
+def test_a_saved_run_whose_log_cannot_be_read_is_passed_over(config: Callable[..., EvalConfig]) -> None:
+    """Another run tells the sizes then, and where none can be read, usual sizes do."""
+    runs = [run_evaluation(config(judge={"enabled": False}, samples_per_dataset=3)) for _ in range(2)]
+    store, basis = RunStore(config().runs_dir), estimate(config()).basis
+    other, used = sorted(runs, key=lambda run: run.id in basis)
+    log = store.records_path(used)
+    log.write_bytes(b"damaged\n" + log.read_bytes())
+    assert estimate(config()).basis == f"sizes from run {other.id}"
+    store.records_path(other).unlink()
+    assert "no run of this server is saved" in estimate(config()).basis
 
 
 @pytest.mark.parametrize("suite", ["core", "claims", "all"])
@@ -151,6 +165,24 @@ def test_a_run_that_goes_on_takes_what_is_not_judged_yet(of_questions: Callable[
     assert of_questions(asked, Known(verdicts=verdicts)).calls == 0
 
 
+def test_no_saved_run_is_read_where_every_answer_is_there(
+    of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their own sizes are known; a folder of many runs takes long to read."""
+    asked, folders = questions(2), []
+    responses = {question.id: EvalResponse(answer="It lasts 96 hours.", chunks=[]) for question in asked}
+
+    def noting(folder: Path) -> RunStore:
+        folders.append(folder)
+        return RunStore(folder)
+
+    monkeypatch.setattr("evals.estimate.RunStore", noting)
+    assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
+    assert folders == []
+    of_questions(questions(3), Known(responses))
+    assert len(folders) == 1
+
+
 def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> None:
     """The table's prices rise with the size of a request; many small ones are no large one."""
     few = of_questions(questions(14)).cost_usd
@@ -181,7 +213,10 @@ def data_for(name: str) -> Iterator[dict[str, Any]]:
     yield {"question": "Why?", "answer": "A fact. " * 40, "expected_answer": "A fact.", **lists}
 
 
-@pytest.mark.parametrize("name", list_prompts())
+PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
+
+
+@pytest.mark.parametrize("name", PROMPTS)
 def test_a_stand_in_has_the_form_of_a_reply(name: str) -> None:
     """All but its quotations would pass, which are of nothing."""
     prompt = load_prompt(name)

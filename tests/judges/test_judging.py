@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,27 @@ def test_calls_in_flight_when_the_judge_refuses_us_are_not_lost(tmp_path: Path, 
     assert [verdict.failure for verdict in found].count("transport") == 1
     record = judging.record()
     assert (record.calls, record.cost_usd, record.unpriced) == (4, 3.0, 0)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_an_unusable_reply_is_in_the_log_before_it_is_asked_for_once_more(tmp_path: Path, answered: bool) -> None:
+    """Whoever kills the run then finds what it cost; a reply of before that does not fit any more stays beside it."""
+    path = tmp_path / "log"
+    seen: list[JudgeVerdict] = []
+
+    class Rambling(Backend):
+        async def complete(self, call: Call) -> Reply:
+            seen.extend(logged(path))
+            said = await super().complete(call)
+            return replace(said, text="hm") if self.calls == 1 else said
+
+    old = JudgeVerdict(request="answer_correctness", reply=REPLY, prompt_hash="old", attempts=1, cost_usd=3.0, key="k")
+    judging = judge_all(path, Rambling(), [old] if answered else [])
+    (first,) = seen
+    assert (first.failure, first.reply) == ((None, REPLY) if answered else ("unparsable", None))
+    assert (first.spent.calls, first.spent.cost_usd) == ((2, 4.0) if answered else (1, 1.0))
+    assert (judging.record().calls, judging.record().cost_usd) == ((3, 5.0) if answered else (2, 2.0))
+    assert logged(path)[-1].reply == REPLY
 
 
 def interrupted(

@@ -10,7 +10,7 @@ import pytest
 
 from evals.cli.eval_command import EvalFlags
 from evals.judge_record import make_record, notes_on_judging
-from evals.judges.base import Call, Identity, Reply
+from evals.judges.base import BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.reuse import call_of
@@ -81,6 +81,23 @@ def test_a_reply_that_tells_no_tokens_hides_none_of_the_others(counted: int) -> 
     assert notes_on_judging(JUDGE, {"q": [verdict]}, prevented=0) == [
         "the judge's cost is a lower bound: that of 1 of 2 calls is not known"
     ]
+
+
+def test_a_call_that_may_have_been_paid_for_is_not_free() -> None:
+    """A torn reply counts among the calls of unknown cost, one that was refused does not."""
+
+    class Failing(Backend):
+        async def complete(self, call: Call) -> Reply:
+            said = await super().complete(call)
+            if self.calls < 3:
+                raise BackendError("torn", retryable=True, unanswered=self.calls == 1)
+            return said
+
+    async def no_wait(_seconds: float) -> None:
+        """Attempts follow at once."""
+
+    (verdict,) = decide(Failing(says(RIGHT)), sleep=no_wait)
+    assert (verdict.attempts, verdict.cost_usd, verdict.unpriced) == (3, 0.06, 1)
 
 
 def test_a_cost_of_which_nothing_is_known_is_none() -> None:

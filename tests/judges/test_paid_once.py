@@ -1,6 +1,7 @@
 """Whole runs: what the judge's endpoint was asked is what the runs say, and nothing is paid for twice."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from evals import rescoring
 from evals.cli.console import console
 from evals.cli.report import print_run
 from evals.config import EvalConfig, PriceConfig
-from evals.errors import JudgeError
+from evals.errors import JudgeError, StoreError
+from evals.observer import Observer
 from evals.offline import score_answers
 from evals.plan import check_config
 from evals.rescoring import estimate_saved, rescore, saved_run
@@ -177,3 +179,82 @@ def test_a_resume_that_the_judge_refuses_loses_no_verdict(
     kept = [verdict for record in store.records(run) for verdict in record.verdicts]
     assert len([verdict for verdict in kept if verdict.reply is not None]) == calls
     assert spent(store.load(run.id))[0] == len(messages_api.log())
+
+
+class MeanwhileAnother(Observer):
+    """Has another process resume the run too, once this one knows what the run holds."""
+
+    def __init__(self, config: EvalConfig, run: EvalRun) -> None:
+        self.config, self.saved = config, run
+        self.refused: list[str] = []
+
+    def note(self, message: str) -> None:
+        """The other one is another thread here: what it may write is a matter of the log's lock."""
+        if message.startswith("resumed with"):
+            another = threading.Thread(target=self._resume)
+            another.start()
+            another.join()
+
+    def _resume(self) -> None:
+        try:
+            resume(self.config, self.saved)
+        except StoreError as error:
+            self.refused.append(error.message)
+
+
+def test_of_two_resumes_at_once_one_is_refused_before_it_pays(config: Configure, messages_api: Any) -> None:
+    """The log is locked before anything of it is read, so that no resume goes on from what is no longer true."""
+    messages_api.script({"then": {"text": "nope"}})
+    run = run_evaluation(config())
+    messages_api.script(JUDGE)
+    observer = MeanwhileAnother(config(), run)
+    done = asyncio.run(EvaluationRunner(config(), observer, resume=run.id).run())
+    assert ["another process is writing" in message for message in observer.refused] == [True]
+    assert spent(done)[0] == len(messages_api.log())
+
+
+def test_a_run_without_its_log_is_not_gone_on_with(config: Configure) -> None:
+    """No empty log is made in its place, which would say that nothing was asked."""
+    run = run_evaluation(config(judge={"enabled": False}))
+    log = RunStore(config().runs_dir).records_path(run)
+    log.unlink()
+    with pytest.raises(StoreError, match="is missing"):
+        resume(config(judge={"enabled": False}), run)
+    assert not log.exists()
+
+
+def test_the_estimate_counts_the_repeats_that_are_missing(config: Configure, messages_api: Any) -> None:
+    """What was decided once is asked twice more for three repeats."""
+    source = run_evaluation(config())
+    asked = len(messages_api.log())
+    thrice = config(judge={"repeats": 3})
+    estimate = estimate_saved(saved_run(source, thrice), check_config(thrice), thrice)
+    assert estimate is not None
+    assert (estimate.calls, spent(asyncio.run(rescore(source, thrice)))[0]) == (2 * asked, 2 * asked)
+
+
+def test_a_killed_rescore_holds_what_it_took_over(
+    config: Configure, messages_api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be measured again though the run that paid is deleted, and costs nothing."""
+    source = run_evaluation(config())
+    killed(monkeypatch, rescore(source, config(judge={"repeats": 2})))
+    asked = len(messages_api.log())
+    store = RunStore(config().runs_dir)
+    orphan = next(run for run in store.runs() if run.rescored_from == source.id)
+    store.run_path(source).unlink()
+    store.records_path(source).unlink()
+    done = asyncio.run(rescore(orphan, config(judge={"repeats": 2})))
+    assert len(messages_api.log()) == asked
+    assert (done.status, spent(done)) == ("complete", (0, 0.0))
+
+
+def test_verdicts_serve_in_every_run_of_the_same_answers(config: Configure, messages_api: Any) -> None:
+    """However many rescorings lie between: here the run that paid is a sibling of the one that is measured again."""
+    source = run_evaluation(config(judge={"enabled": False}))
+    asyncio.run(rescore(source, config()))
+    asked = len(messages_api.log())
+    plain = asyncio.run(rescore(source, config(judge={"enabled": False})))
+    done = asyncio.run(rescore(plain, config()))
+    assert len(messages_api.log()) == asked > 0
+    assert spent(done) == (0, 0.0)

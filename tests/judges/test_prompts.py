@@ -3,16 +3,18 @@
 import re
 import sys
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import pytest
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
-from evals.judges.prompt import list_prompts, load_prompt
+from evals.judges.prompt import load_prompt
 from evals.metrics.judged import Inquiry, JudgedMetric, chain
 from evals.metrics.registry import METRICS
 
-every_prompt = pytest.mark.parametrize("name", list_prompts())
+PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
+every_prompt = pytest.mark.parametrize("name", PROMPTS)
 KEYS = {  # of each kind of check: those that it needs, those that it may have
     "ids": ({"items", "of"}, set()),
     "inner_ids": ({"items", "of", "list"}, set()),
@@ -39,7 +41,7 @@ def item_of(schema: Mapping[str, Any], path: str) -> Mapping[str, Any]:
 def checks() -> list[Any]:
     return [
         pytest.param(name, check, id=f"{name}-{number}-{check['kind']}")
-        for name in list_prompts()
+        for name in PROMPTS
         for number, check in enumerate(load_prompt(name).checks, start=1)
     ]
 
@@ -53,7 +55,7 @@ def test_a_prompt_is_what_its_file_is_called(name: str) -> None:
 
 def test_no_two_prompts_have_the_same_hash() -> None:
     """The hash tells a changed prompt from what it was."""
-    assert len({load_prompt(name).hash for name in list_prompts()}) == len(list_prompts()) > 0
+    assert len({load_prompt(name).hash for name in PROMPTS}) == len(PROMPTS) > 0
 
 
 @every_prompt
@@ -135,4 +137,4 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     asked = chain(one for cls in judged for one in cls.inquiries)
     # Some choose by the record: what they may choose stands beside them.
     others = [one for cls in judged for one in vars(sys.modules[cls.__module__]).values() if isinstance(one, Inquiry)]
-    assert {one.prompt for one in [*asked, *others]} == set(list_prompts())
+    assert {one.prompt for one in [*asked, *others]} == set(PROMPTS)

@@ -1,13 +1,15 @@
 """The rule-following judge of the imitation: what it says to every prompt can be used, and follows shared words."""
 
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from evals.judges.checks import problem_with
-from evals.judges.prompt import list_prompts, load_prompt
+from evals.judges.prompt import load_prompt
 
+PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
 Respond = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 CONTEXTS = [
     {"id": 1, "text": "# Battery\n\nThe battery of the X300 lasts 96 hours. It charges in two hours."},
@@ -46,14 +48,14 @@ def respond() -> Respond:
     return rules  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", list_prompts())
+@pytest.mark.parametrize("name", PROMPTS)
 def test_a_reply_to_every_prompt_passes_its_checks(respond: Respond, name: str) -> None:
     """Form, ids and verbatim quotations; a prompt without data here is one that nobody tried."""
     prompt = load_prompt(name)
     assert problem_with(prompt, respond(prompt.schema, DATA[name]), DATA[name]) is None
 
 
-@pytest.mark.parametrize("name", list_prompts())
+@pytest.mark.parametrize("name", PROMPTS)
 @pytest.mark.parametrize("answer", ["§ 5 – no.", "Ja", "| a | b |\n|---|---|\n| 1 | 2 |", "[1]"])
 def test_odd_answers_are_replied_to_as_well(respond: Respond, name: str, answer: str) -> None:
     """Tables, marks alone, words that stand nowhere: every reply is of the form asked for."""

@@ -1,7 +1,7 @@
 """The detector on labelled answers: some to develop on, others held out to see how well it generalises.
 
 The labels were written by hands that had not seen the rules, but for those with an id in c or d, which were written
-by the hands that changed them; docs/abstention.md gives the figures and their history.
+by the hands that changed them; docs/abstention.md gives the figures.
 """
 
 import json

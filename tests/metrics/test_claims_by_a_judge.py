@@ -3,19 +3,21 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from evals.judges.base import Call, Reply
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.prompt import list_prompts, load_prompt
+from evals.judges.prompt import load_prompt
 from evals.metrics.citation_support import CitationSupportPrecision, CitationSupportRecall, OverCitationRate
 from evals.metrics.claims import ClaimPrecision, ClaimRecall, Hallucination
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.nuggets import NuggetVital
 from evals.schemas import EvalQuestion, EvalResponse, MetricResult, RetrievedChunk
 
+PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
 QUESTION = EvalQuestion(id="q", question="How long, and for whom?", expected_answer="It lasts 96 hours for members.")
 RESPONSE = EvalResponse(
     answer="It lasts 96 hours [1]. Guests pay [2].",
@@ -72,7 +74,7 @@ class Model:
         self.calls: Counter[str] = Counter()
 
     async def complete(self, call: Call) -> Reply:
-        name = next(name for name in list_prompts() if load_prompt(name).system == call.system)
+        name = next(name for name in PROMPTS if load_prompt(name).system == call.system)
         if name == "claims_in_contexts":
             of_answer = "Guests pay." in call.content
             name = "answer_in_contexts" if of_answer else "reference_in_contexts"

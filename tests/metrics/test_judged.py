@@ -309,7 +309,7 @@ class InRun(LLMJudge):
         self.decider = decider
 
     async def decide_once(
-        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None
+        self, request: VerdictRequest, repeat: int, earlier: JudgeSpending | None = None, **_: object
     ) -> Decision | None:
         return Decision((await self.decider.decide(request))[repeat])
 

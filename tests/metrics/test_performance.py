@@ -127,3 +127,15 @@ def test_an_unknown_price_names_the_model_that_the_server_says_it_runs(measure: 
     """The reader learns under which name to give a price, also where the answers name no model."""
     (cost,) = with_prices([CostPerQuery()], {}, {"llm_model": "m1"})
     assert measure(cost, usage=USAGE).reason == "no price is known for model m1 (give one under `prices:`)"
+
+
+@pytest.mark.parametrize(
+    ("answered_by", "expected"), [(None, 0.002), ("m1", 0.002), ("m1-2026-11-01", 0.002), ("m2", None)]
+)
+def test_the_price_of_the_servers_model_is_not_that_of_another(
+    measure: Measure, answered_by: str | None, expected: float | None
+) -> None:
+    """An answer that names another model has no known price; a date behind the name is no other model."""
+    (cost,) = with_prices([CostPerQuery()], {"m1": PriceConfig(input=1, output=2)}, {"llm_model": "m1"})
+    usage = TokenUsage(prompt_tokens=1000, completion_tokens=500)
+    assert measure(cost, usage=usage, model=answered_by).value == (expected and pytest.approx(expected))

@@ -1,13 +1,14 @@
 """What holds of the ranking metrics however chunks and golds match: many to many, repeated, nested, cut."""
 
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import MRR, NDCG, Case, PrecisionAtK, RecallAtK
-from evals.metrics.matching import RULES
+from evals.metrics.matching import Rule
 from evals.schemas import GoldPassage, RetrievedChunk
 
 WORDS = [f"word{number}" for number in range(48)]
@@ -38,7 +39,7 @@ chunks = st.builds(RetrievedChunk, text=texts, chunk_id=ids, document_id=documen
 gold_lists = st.lists(golds, min_size=1, max_size=6)
 chunk_lists = st.lists(chunks, max_size=8)
 repeated = chunk_lists.flatmap(lambda some: st.permutations(some + some[:3]))
-rules = st.sampled_from(RULES)
+rules = st.sampled_from(get_args(Rule))
 example_count = settings(derandomize=True, deadline=None, max_examples=150)
 
 

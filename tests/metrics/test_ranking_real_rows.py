@@ -3,14 +3,13 @@
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from evals.metrics import Case, parse_metric
-from evals.metrics.ranking import order_by_score
 from evals.schemas import GoldPassage, RetrievedChunk
 
 pytestmark = pytest.mark.real_rows
@@ -45,12 +44,17 @@ def cases(rows: Path, make_case: Callable[..., Case]) -> Callable[[str, str], di
             query: make_case(
                 passages,
                 rule="chunk_id",
-                chunks=[RetrievedChunk(chunk_id=doc) for doc in order_by_score(scores[query])],
+                chunks=[RetrievedChunk(chunk_id=doc) for doc in _in_order(scores[query])],
             )
             for query, passages in golds.items()
         }
 
     return read
+
+
+def _in_order(scored: Iterable[tuple[str, float]]) -> list[str]:
+    """The ids as trec_eval orders them: score descending, ties by id descending."""
+    return [doc for doc, _ in sorted(scored, key=lambda pair: (pair[1], pair[0]), reverse=True)]
 
 
 def _our_name(name: str, families: dict[str, str]) -> str | None:

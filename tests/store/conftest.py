@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult, ServerRecord
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.store import RunStore
 
 
@@ -54,11 +54,9 @@ def questions() -> list[EvalQuestion]:
 @pytest.fixture
 def full_log(store: RunStore, run: EvalRun, questions: list[EvalQuestion]) -> Path:
     """A log with events of every type, as a run that goes on leaves it."""
-    score = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, value=0.5)
     with store.journal(run) as journal:
         journal.questions(questions)
         for question in questions[:2]:
             journal.answer(question.id, EvalResponse(answer=f"Bei “{question.id}”.", latency_ms=12.5))
         journal.verdict("q0", JudgeVerdict(request="faithfulness", reply={"claims": []}))
-        journal.scores("q0", [score])
     return store.records_path(run)

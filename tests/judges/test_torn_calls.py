@@ -1,0 +1,169 @@
+"""Calls that a judge took and gave no whole reply to: what they cost nobody knows, which is not nothing."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from evals.judges.anthropic_backend import AnthropicBackend
+from evals.judges.base import Backend, BackendError, Call
+from evals.judges.line import Line
+from evals.judges.openai_backend import OpenAIBackend
+
+CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+TORN = HEAD + b'content-length: 900\r\n\r\n{"content": ['
+NO_JSON = HEAD + b'content-length: 13\r\n\r\n{"content": ['
+REFUSED = b"HTTP/1.1 500 Oh\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+MAKE = {
+    "anthropic": lambda url: AnthropicBackend("m", base_url=url, api_key="sk-test", timeout_s=0.3),
+    "openai": lambda url: OpenAIBackend("m", base_url=f"{url}/v1", api_key="sk-test", timeout_s=0.3),
+}
+Serve = Callable[[bytes | None], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """A server that reads a request, sends some bytes and hangs up; None says nothing and holds on. Its URL."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    held: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+
+    def answer(said: bytes | None) -> None:
+        with suppress(OSError):  # the listener is closed
+            while True:
+                connection, _ = listener.accept()
+                connection.recv(65536)
+                if said is None:
+                    held.append(connection)
+                    continue
+                connection.sendall(said)
+                connection.shutdown(socket.SHUT_WR)
+                connection.close()
+
+    def start(said: bytes | None) -> str:
+        threads.append(threading.Thread(target=answer, args=[said], daemon=True))
+        threads[-1].start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    with suppress(OSError):  # some systems wake `accept` so, others by closing
+        listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    for connection in held:
+        connection.close()
+    for thread in threads:
+        thread.join(timeout=5)
+
+
+def failure_of(backend: Backend) -> BackendError:
+    async def main() -> BackendError:
+        try:
+            with pytest.raises(BackendError) as caught:
+                await backend.complete(CALL)
+            return caught.value
+        finally:
+            await backend.aclose()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+@pytest.mark.parametrize(
+    ("said", "unanswered"),
+    [(TORN, True), (b"", True), (NO_JSON, True), (None, True), (REFUSED, False)],
+    ids=["torn", "hung up", "no JSON", "too late", "an error"],
+)
+def test_a_call_without_a_whole_response_may_have_been_paid_for(
+    serve: Serve, vendor: str, said: bytes | None, unanswered: bool
+) -> None:
+    """Torn, cut off before it began, no JSON, too late; an error that came back whole is no such call."""
+    assert failure_of(MAKE[vendor](serve(said))).unanswered is unanswered
+
+
+@pytest.mark.parametrize("vendor", MAKE)
+def test_a_call_that_found_nobody_was_never_made(vendor: str) -> None:
+    """Nothing is sent before there is a connection."""
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    assert failure_of(MAKE[vendor](f"http://127.0.0.1:{port}")).unanswered is False
+
+
+class Clock:
+    """A line to a judge, in which calls take as long as they say."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.line = Line(concurrency=8, max_attempts=4, sleep=self._wait, clock=lambda: self.now)
+
+    async def _wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    async def call(self, seconds: float, error: BackendError | None = None) -> None:
+        async with self.line.turn():
+            self.now += seconds
+            if error is not None:
+                raise error
+
+
+SILENT = BackendError("no complete reply within 120 s", retryable=True, unanswered=True)
+
+
+async def fails(clock: Clock, error: BackendError, seconds: float = 120.0) -> bool:
+    """Make a call that fails; whether that ended the judging."""
+    with pytest.raises(BackendError) as caught:
+        await clock.call(seconds, error)
+    return caught.value.fatal
+
+
+def test_a_judge_that_takes_calls_and_never_answers_ends_the_judging() -> None:
+    """After about five minutes of calls, however few there were; the time between them does not count."""
+
+    async def main() -> list[bool]:
+        clock, ends = Clock(), []
+        for _ in range(3):
+            ends.append(await fails(clock, SILENT))
+            clock.now += 1000
+        return ends
+
+    assert asyncio.run(main()) == [False, False, True]
+
+
+@pytest.mark.parametrize("sign", [None, BackendError("HTTP 500: oh", retryable=True)])
+def test_a_sign_of_life_ends_the_silence(sign: BackendError | None) -> None:
+    """A reply or an error that came back: the minutes are counted from there."""
+
+    async def main() -> list[bool]:
+        clock, ends = Clock(), []
+        for _ in range(6):
+            ends += [await fails(clock, SILENT), await fails(clock, SILENT)]
+            with suppress(BackendError):
+                await clock.call(1, sign)
+        return ends
+
+    assert not any(asyncio.run(main()))
+
+
+def test_calls_that_are_silent_together_count_once() -> None:
+    """Eight calls of two minutes at once are two minutes."""
+
+    async def main() -> list[bool]:
+        clock, together = Clock(), asyncio.Barrier(8)
+
+        async def one() -> None:
+            async with clock.line.turn():
+                await together.wait()
+                clock.now = 1120.0
+                raise SILENT
+
+        async def call() -> bool:
+            with pytest.raises(BackendError) as caught:
+                await one()
+            return caught.value.fatal
+
+        return await asyncio.gather(*(call() for _ in range(8)))
+
+    assert asyncio.run(main()) == [False] * 8
