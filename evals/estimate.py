@@ -156,7 +156,7 @@ class _NotLoaded:
     name = "not loaded"
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        raise NotImplementedError(f"an estimate compares no texts, and got {len(texts)}")
+        raise RuntimeError(f"an estimate only counts requests: no model is loaded to embed {len(texts)} texts")
 
 
 @dataclass(slots=True)

@@ -13,10 +13,6 @@ from evals.verdicts import spending_of
 
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a run that goes on makes them anew."""
-BUDGET = f"{NOTE} budget is spent"
-"""How the note on a budget that ended the judging begins."""
-MISSING = f"{NOTE} verdict is missing"
-"""How the note on a judge that failed begins."""
 
 Verdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By question."""
@@ -78,13 +74,13 @@ def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> 
     """What a reader of judged numbers must know; each begins with `NOTE`."""
     notes = []
     if prevented:
-        notes.append(f"{BUDGET}: {prevented} decisions were not made")
+        notes.append(f"{NOTE} budget is spent: {prevented} decisions were not made")
     lost, total = failed(verdicts)
     every = list(chain.from_iterable(verdicts.values()))
     if lost:
         kinds = Counter(verdict.failure for verdict in every if verdict.failure)
         named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-        notes.append(f"{MISSING} on {lost} of {total} decisions ({named}): see counts and bounds")
+        notes.append(f"{NOTE} verdict is missing on {lost} of {total} decisions ({named}): see counts and bounds")
     suspected = _suspected(verdicts)
     if suspected:
         notes.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from evals.judge_record import BUDGET, MISSING, NOTE, failed, make_record, notes_on_judging
+from evals.judge_record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.reuse import repeats_of
 from evals.metrics.base import BaseMetric
@@ -22,7 +22,7 @@ from evals.store import Journal
 from evals.sync import SideLoop
 from evals.verdicts import Inquest, of_judge, with_earlier
 
-__all__ = ["BUDGET", "MISSING", "NOTE", "PATIENCE_S", "Judging"]
+__all__ = ["NOTE", "PATIENCE_S", "Judging"]
 
 PATIENCE_S = 5.0
 """How long an interrupted run waits for the calls in flight, which are paid for."""

@@ -18,7 +18,7 @@ def load(point: EntryPoint, error_class: type[EvalsError] = ConfigError) -> Any:
     """
     try:
         return point.load()
-    except Exception as error:
+    except Exception as error:  # foreign code may raise anything; it is raised again, with the package named
         raise broken(point, f"cannot be loaded: {type(error).__name__}: {error}", error_class) from error
 
 

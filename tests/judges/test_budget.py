@@ -9,7 +9,7 @@ import pytest
 
 from evals.config import EvalConfig, PriceConfig
 from evals.errors import JudgeError
-from evals.judging import NOTE
+from evals.judge_record import NOTE
 from evals.observer import Observer
 from evals.rescoring import rescore
 from evals.runner import EvaluationRunner, run_evaluation
