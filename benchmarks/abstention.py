@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from evals.metrics.abstention_detector import is_abstention
+from evals.case.abstention.detector import is_abstention
 
-LABELS = Path(__file__).resolve().parent.parent / "tests" / "metrics" / "abstention_answers.jsonl"
+LABELS = Path(__file__).resolve().parent.parent / "tests" / "case" / "abstention" / "answers.jsonl"
 
 
 def main() -> None:

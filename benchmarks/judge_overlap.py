@@ -17,9 +17,9 @@ from pathlib import Path
 from cpu_per_question import MOCK, write_questions
 
 from evals.config import EvalConfig
-from evals.judges.base import Call, Reply
+from evals.judges.backends.base import Call, Reply
 from evals.judges.llm_judge import LLMJudge
-from evals.rescoring import rescore
+from evals.run.saved import rescore
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 
@@ -57,10 +57,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=200)
     count = parser.parse_args().questions
-    import evals.rescoring
+    import evals.run.saved
     import evals.runner
 
-    for module in (evals.rescoring, evals.runner):
+    for module in (evals.run.saved, evals.runner):
         module.make_judge = lambda config: LLMJudge(Slow(), concurrency=config.judge.concurrency)  # type: ignore[attr-defined]
     import os
 

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evals.case.matching import MatchSettings, match
 from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
 from evals.datasets.ragbench import RAGBenchLoader
 from evals.datasets.registry import get_loader
-from evals.metrics.matching import MatchSettings, match
 from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage, RetrievedChunk
 
 DATASETS = "ragbench,squad_v2,hotpotqa,msmarco,qasper,golden"

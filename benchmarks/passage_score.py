@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from evals.passages import score_predictions
+from evals.scoring.passages import score_predictions
 
 
 def text(rng: random.Random, words: int) -> str:

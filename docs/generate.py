@@ -53,7 +53,7 @@ def picture() -> None:
     from rich.console import Console
 
     from evals import EvalConfig, run_evaluation
-    from evals.cli.report import print_run
+    from evals.cli.views.run import print_run
 
     with tempfile.TemporaryDirectory() as folder:
         run = run_evaluation(EvalConfig(embedded=True, judge=False, runs_dir=folder, name="golden"))

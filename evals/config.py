@@ -9,17 +9,17 @@ from typing import Any, Literal, Self
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.client.credentials import public_url, without_credentials
+from evals.case.matching import MatchSettings, Rule
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
+from evals.credentials.stored import public_url, without_credentials
 from evals.errors import ConfigError, UnknownNameError
-from evals.judges.address import problem_with_address
-from evals.judges.backends import PROVIDERS, split_model
-from evals.layers import merge, read_yaml
-from evals.metrics.matching import MatchSettings, Rule
-from evals.problems import Problem, first_problem
+from evals.inputs.problems import Problem, first_problem
+from evals.inputs.yaml_layers import merge, read_yaml
+from evals.judges.backends.address import problem_with_address
+from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.schemas.base import Finite, Record
-from evals.scoring_config import ScoringConfig
+from evals.scoring.config import ScoringConfig
 from evals.semantics.loading import ModelChoice
 
 __all__ = [
@@ -79,7 +79,7 @@ class JudgeConfig(Record):
 
     enabled: bool = True
     provider: str = DEFAULT_PROVIDER
-    """Whose API it is reached by: a name in `evals.judges.backends.PROVIDERS`."""
+    """Whose API it is reached by: a name in `evals.judges.backends.providers.PROVIDERS`."""
     model: str = _DEFAULT_JUDGE
     """`provider:model` gives both."""
     base_url: str | None = None

@@ -9,15 +9,10 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
-from evals.asking import STOPPED, StopRule, ask_all
 from evals.client import RAGClient
-from evals.client.credentials import in_clear
 from evals.client.ingest import ingest
-from evals.collector import seldom_collecting
-from evals.conclusion import conclude
 from evals.config import EvalConfig
-from evals.embedded import embedded_server, embedded_spec, not_used
-from evals.embedding import compare_texts, without_models
+from evals.credentials.stored import in_clear
 from evals.errors import (
     ConfigError,
     CorpusMissingError,
@@ -26,20 +21,32 @@ from evals.errors import (
     ServerRefusedError,
     ServerUnreachableError,
 )
-from evals.estimate import Known
 from evals.judges.llm_judge import LLMJudge
-from evals.judging import NOTE, Judging
 from evals.metrics.base import BaseMetric
-from evals.observer import Observer
-from evals.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.plan import Workload, check_config, load_workload, make_judge, tell_estimate, wants_judge, with_semantics
-from evals.preflight import check_probes, corpus_listed, to_probe
-from evals.resuming import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
+from evals.run.asking import STOPPED, StopRule, ask_all
+from evals.run.checks import (
+    Workload,
+    check_config,
+    load_workload,
+    make_judge,
+    tell_estimate,
+    wants_judge,
+    with_semantics,
+)
+from evals.run.child_server import embedded_server, embedded_spec, not_used
+from evals.run.estimate import Known
+from evals.run.inquest import Inquest
+from evals.run.judging import NOTE, Judging
+from evals.run.observer import Observer
+from evals.run.preflight import check_probes, corpus_listed, to_probe
+from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
+from evals.run.text_models import compare_texts, without_models
+from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
-from evals.scoring import ScoreSettings
-from evals.store import Journal, RunStore
-from evals.sync import run_anywhere
-from evals.verdicts import Inquest
+from evals.scoring.conclusion import conclude
+from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
+from evals.scoring.scorecard import ScoreSettings
+from evals.store.runs import Journal, RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 

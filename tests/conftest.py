@@ -3,20 +3,34 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evals.case.matching import Matches, Rule, match
 from evals.config import ScoringConfig
-from evals.judges.backends import PROVIDERS
+from evals.judges.backends.providers import PROVIDERS
+from evals.metrics import BaseMetric, Case, MatchSettings
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, ResponseError, RetrievedChunk, ServerRecord
-from evals.scoring import ScoreSettings, make_scorecard, make_weighted_score
+from evals.schemas import (
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    EvalRun,
+    GoldPassage,
+    MetricResult,
+    ResponseError,
+    RetrievedChunk,
+    ServerRecord,
+)
+from evals.scoring.scorecard import ScoreSettings, make_scorecard, make_weighted_score
 
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
+MakeCase = Callable[..., Case]
+Measure = Callable[..., MetricResult]
 HOME = Path(__file__).resolve().parent.parent
 
 
@@ -64,6 +78,63 @@ def start_server() -> Iterator[Callable[..., str]]:
 def golden_server(start_server: Callable[..., str]) -> str:
     """The URL of a server that holds the golden corpus."""
     return start_server("--corpus", "golden")
+
+
+@pytest.fixture(scope="session")
+def make_case() -> MakeCase:
+    """Build a record; whatever is not one of the named arguments is a field of the response."""
+
+    def make(
+        golds: Sequence[GoldPassage] = (),
+        *,
+        question: str = "What is covered?",
+        is_unanswerable: bool | None = None,
+        rule: Rule = "auto",
+        base: int = 1,
+        **response: Any,
+    ) -> Case:
+        return Case(
+            EvalQuestion(question=question, gold_passages=list(golds), is_unanswerable=is_unanswerable),
+            EvalResponse(**({"answer": "Burst pipes are covered."} | response)),
+            settings=MatchSettings(rule=rule),
+            citation_base=base,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def measure(make_case: MakeCase) -> Measure:
+    """Measure one record that `make_case` builds."""
+
+    def result(metric: BaseMetric, golds: Sequence[GoldPassage] = (), **record: Any) -> MetricResult:
+        return metric.score(make_case(golds, **record))
+
+    return result
+
+
+@pytest.fixture(scope="session")
+def recognised() -> Callable[..., Matches]:
+    """Match one gold with chunks, each given as its text or whole."""
+
+    def matches(gold: GoldPassage | str, *chunks: RetrievedChunk | str, **settings: Any) -> Matches:
+        return match(
+            [RetrievedChunk(text=chunk) if isinstance(chunk, str) else chunk for chunk in chunks],
+            [GoldPassage(text=gold) if isinstance(gold, str) else gold],
+            MatchSettings(**settings),
+        )
+
+    return matches
+
+
+@pytest.fixture(scope="session")
+def rule_of(recognised: Callable[..., Matches]) -> Callable[..., str | None]:
+    """The rule by which one chunk is recognised as the gold; None where it is not."""
+
+    def rule(gold: GoldPassage | str, chunk: RetrievedChunk | str, **settings: Any) -> str | None:
+        return recognised(gold, chunk, **settings).found.get(0, (0, None))[1]
+
+    return rule
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import pytest
 
+from evals.case.matching import MatchSettings
 from evals.config import MatchConfig
-from evals.judges.backends import PROVIDERS
-from evals.judges.keys import secrets_in_environment
-from evals.metrics.matching import MatchSettings
+from evals.credentials.judge_keys import secrets_in_environment
+from evals.judges.backends.providers import PROVIDERS
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

@@ -78,7 +78,7 @@ def eval_command(
     runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
 ) -> None:
     """Evaluate a RAG server and save the run."""
-    from evals.cli.eval_command import EvalFlags, evaluate
+    from evals.cli.commands.eval import EvalFlags, evaluate
 
     flags = EvalFlags(
         datasets=datasets, samples=samples, seed=seed, name=name, rag_url=rag_url, profile=profile, suite=suite,
@@ -93,7 +93,7 @@ def eval_command(
 @app.command("datasets")
 def datasets_command() -> None:
     """List the datasets."""
-    from evals.cli.catalogue import list_datasets
+    from evals.cli.commands.catalogue import list_datasets
 
     list_datasets()
 
@@ -107,7 +107,7 @@ def stats_command(
     dataset_file: DatasetFile = None,
 ) -> None:
     """Show what the datasets hold: questions, answerable share, gold, corpus."""
-    from evals.cli.stats_command import show_stats
+    from evals.cli.commands.stats import show_stats
 
     show_stats(datasets, samples, seed, data_dir, dataset_file)
 
@@ -118,7 +118,7 @@ def metrics_command(
     suite: Annotated[str | None, typer.Option(help="Only those of these suites, with commas")] = None,
 ) -> None:
     """List the metrics, or explain one."""
-    from evals.cli.catalogue import show_metrics
+    from evals.cli.commands.catalogue import show_metrics
 
     show_metrics(name, suite)
 
@@ -126,7 +126,7 @@ def metrics_command(
 @app.command("profiles")
 def profiles_command() -> None:
     """List the kinds of servers."""
-    from evals.cli.catalogue import list_server_profiles
+    from evals.cli.commands.catalogue import list_server_profiles
 
     list_server_profiles()
 
@@ -134,7 +134,7 @@ def profiles_command() -> None:
 @app.command("runs")
 def runs_command(runs_dir: RunsDir = None) -> None:
     """List the saved runs."""
-    from evals.cli.show_command import list_runs
+    from evals.cli.commands.show import list_runs
 
     list_runs(runs_dir)
 
@@ -150,7 +150,7 @@ def show_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
-    from evals.cli.show_command import show
+    from evals.cli.commands.show import show
 
     show(run, failures=failures, question=question, by=by, matching=matching, as_json=as_json, runs_dir=runs_dir)
 
@@ -176,8 +176,8 @@ def rescore_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
-    from evals.cli.eval_command import EvalFlags
-    from evals.cli.rescore_command import rescore_run
+    from evals.cli.commands.eval import EvalFlags
+    from evals.cli.commands.rescore import rescore_run
 
     flags = EvalFlags(
         suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
@@ -213,7 +213,7 @@ def score_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
-    from evals.cli.score_command import score
+    from evals.cli.commands.score import score
 
     score(
         predictions, gold, k=k, output=output, config=config, dry_run=dry_run, as_json=as_json,
@@ -234,7 +234,7 @@ def compare_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """Compare saved runs, question by question."""
-    from evals.cli.compare_command import compare
+    from evals.cli.commands.compare import compare
 
     compare(runs, pareto=pareto, fail_on_regression=fail_on_regression, as_json=as_json, runs_dir=runs_dir)
 
@@ -247,7 +247,7 @@ def export_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
-    from evals.cli.export_command import export
+    from evals.cli.commands.export import export
 
     export(run_id, form=form, output=output, runs_dir=runs_dir)
 
@@ -259,15 +259,15 @@ def serve_command(
     corpus: Annotated[str, typer.Option(help="golden, none, or a folder of .md and .txt files")] = "golden",
 ) -> None:
     """Start the reference server."""
-    from evals.cli.serve_command import serve
+    from evals.cli.commands.serve import serve
 
     serve(host, port, corpus)
 
 
 def main() -> None:
     """Run the command line; exit codes are those of `evals.errors`."""
-    from evals.cli.exits import end_like_ctrl_c, run
-    from evals.cli.streams import prepare_streams
+    from evals.cli.terminal.exits import end_like_ctrl_c, run
+    from evals.cli.terminal.streams import prepare_streams
 
     prepare_streams()
     end_like_ctrl_c()

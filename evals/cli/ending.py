@@ -1,16 +1,16 @@
 """The beginning and the end that `eval`, `rescore` and `score` share: who hears of the progress, what is printed."""
 
-from evals.cli.console import console
 from evals.cli.outcome import raise_for, way_on, what_is_undone
-from evals.cli.progress import Terminal
-from evals.cli.report import print_findings, print_run
-from evals.cli.slices import print_slices
-from evals.cli.streams import print_json
+from evals.cli.terminal.console import console
+from evals.cli.terminal.progress import Terminal
+from evals.cli.terminal.streams import print_json
+from evals.cli.views.run import print_findings, print_run
+from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
-from evals.observer import Observer
+from evals.run.observer import Observer
 from evals.schemas import EvalRun
-from evals.store import RunStore
-from evals.ways import command
+from evals.store.commands import command
+from evals.store.runs import RunStore
 
 _FAILURES_SHOWN = 3
 

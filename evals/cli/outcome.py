@@ -7,12 +7,12 @@ from shlex import quote
 
 from evals.config import DEFAULT_RUNS_DIR, EvalConfig
 from evals.errors import GateFailedError, RunIncompleteError, RunNotFoundError, StoreError
-from evals.formatting import one_line
-from evals.gates import failed_gates
 from evals.schemas import EvalRecord, EvalRun, ResponseError
 from evals.schemas.results import SAVED_ANSWERS
-from evals.store import RunStore
-from evals.ways import command
+from evals.scoring.gates import failed_gates
+from evals.store.commands import command
+from evals.store.runs import RunStore
+from evals.views.formatting import one_line
 
 _CAUSE = 120
 """Characters of what a server said."""

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evals.client.body import parse_json
+from evals.case.matching import document_key
 from evals.client.mapping import MappingError, find
 from evals.client.rag_client import RAGClient
 from evals.client.spec import ReadySpec, UploadSpec
 from evals.client.template import render_path
 from evals.client.transport import RETRYABLE_STATUS, TransportFailure
 from evals.errors import ConfigError, IngestError
-from evals.metrics.matching import document_key
+from evals.inputs.json_body import parse_json
 from evals.schemas import Document, ResponseError
 
 _FIRST_POLL_S = 0.05

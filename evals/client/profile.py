@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from evals import plugins
 from evals.client.spec import ServerSpec
 from evals.errors import ConfigError, UnknownNameError
-from evals.layers import merge, read_yaml
-from evals.problems import first_problem
+from evals.inputs.problems import first_problem
+from evals.inputs.yaml_layers import merge, read_yaml
 
 _BUILT_IN = Path(__file__).parent / "profiles"
 DEFAULT_PROFILE = "rag-server"

@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.body import parse_json
-from evals.client.credentials import public_url
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
@@ -17,8 +15,10 @@ from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure, check_url
+from evals.credentials.stored import public_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.layers import expand_env
+from evals.inputs.json_body import parse_json
+from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse, ResponseError
 
 START_TIMEOUT_S = 3.0

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from evals.client.credentials import in_clear, is_credential
-from evals.client.masker import Masker, looks_secret, secrets_in_url
 from evals.client.spec import ServerSpec
+from evals.credentials.masker import Masker, looks_secret, secrets_in_url
+from evals.credentials.stored import in_clear, is_credential
 
 MAX_RAW_CHARS = 256 * 1024
 _CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")

@@ -1,8 +1,8 @@
 """How many questions bring an answer at all: what the metrics of quality leave out."""
 
+from evals.case.case import Case
 from evals.compare.models import ANSWER_RATE
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.case import Case
 from evals.schemas import MetricGroup, MetricResult
 
 

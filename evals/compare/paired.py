@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from evals.bootstrap import paired_percentile_difference
 from evals.compare.models import ANSWER_RATE, MetricPair, Test, Verdict
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.scoring import value_over
-from evals.stats import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, t_interval
+from evals.scoring.scorecard import value_over
+from evals.stats.bootstrap import paired_percentile_difference
+from evals.stats.intervals import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, t_interval
 
 ALPHA = 0.05
 _TOO_FEW = "too few pairs"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.errors import ConfigError
-from evals.run_settings import score_settings
+from evals.run.run_settings import score_settings
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
 
 _APPROXIMATE = "cost is approximate"

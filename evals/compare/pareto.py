@@ -7,9 +7,9 @@ from typing import Literal
 from evals.compare.models import ParetoReport
 from evals.compare.values import Aligned
 from evals.config import ScoringConfig
-from evals.run_settings import scoring_config
+from evals.run.run_settings import scoring_config
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
-from evals.scoring import make_weighted_score
+from evals.scoring.scorecard import make_weighted_score
 
 Direction = Literal["higher", "lower"]
 

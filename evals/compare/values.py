@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evals.case.case import Case
 from evals.compare.answer_rate import AnswerRate
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
-from evals.metrics.case import Case
 from evals.metrics.registry import known_metric
-from evals.run_settings import score_settings
+from evals.run.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
-from evals.scoring import ScoreSettings, summarise
+from evals.scoring.scorecard import ScoreSettings, summarise
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from evals.case.abstention.detector import is_abstention
 from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset
-from evals.datasets.file_rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows, loads
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
-from evals.metrics.abstention_detector import is_abstention
-from evals.problems import first_problem
+from evals.inputs.problems import first_problem
+from evals.inputs.rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows, loads
 from evals.schemas import Document, EvalDataset, EvalQuestion
 
 _Checked = TypeVar("_Checked", EvalQuestion, Document)

@@ -2,7 +2,7 @@
 
 import re
 
-from evals.formatting import one_line
+from evals.views.formatting import one_line
 
 _BREAK = "&#8203;"
 """A space of no width. GitHub looks for names and links after it has resolved entities, so an entity stops neither."""

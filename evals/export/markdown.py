@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis import Finding, diagnose, in_turn
 from evals.export.escaping import escape
-from evals.formatting import arrow, bounds, interval, lost, number, place_of
-from evals.run_settings import confidence, score_settings
+from evals.run.run_settings import confidence, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
+from evals.scoring.diagnosis import Finding, diagnose, in_turn
+from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""

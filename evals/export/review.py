@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.diagnosis import Finding, diagnose, needs_verification
 from evals.export.cells import sheet
 from evals.export.table import error_of, metric_names, metric_values
-from evals.formatting import place_of, shortened
-from evals.run_settings import score_settings
+from evals.run.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
+from evals.scoring.diagnosis import Finding, diagnose, needs_verification
+from evals.views.formatting import place_of, shortened
 
 _PASSAGES = 3
 _PASSAGE_LENGTH = 2000

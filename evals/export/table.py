@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evals.case.abstention.detector import is_abstention
 from evals.export.cells import sheet
-from evals.metrics.abstention_detector import is_abstention
 from evals.schemas import EvalRecord, EvalRun
 
 COLUMNS = (

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import AwareDatetime, ValidationError
 
-from evals.client.body import parse_json
 from evals.errors import StoreError
-from evals.judges.base import Call, Identity
+from evals.inputs.json_body import parse_json
+from evals.judges.backends.base import Call, Identity
 from evals.schemas.base import Record
 from evals.schemas.results import JudgeUsage
-from evals.store import write_atomically
+from evals.store.runs import write_atomically
 
 
 class StoredReply(Record):

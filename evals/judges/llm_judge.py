@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.base import Backend, BackendError, Call, Identity, Reply
+from evals.judges.backends.base import Backend, BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.line import Line
-from evals.judges.outcome import Outcome, VerdictMaker, stored_of, take
+from evals.judges.replies.verdict_maker import Outcome, VerdictMaker, stored_of, take
 from evals.judges.reuse import call_of, is_usable, repeats_of
+from evals.judges.throttle import Line
 from evals.schemas import JudgeVerdict
 from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
 

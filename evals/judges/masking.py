@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evals.client.credentials import MASK
-from evals.client.masker import Masker, secrets_in_url
-from evals.judges.base import BackendError, Call, Reply
-from evals.judges.keys import secrets_in_environment
+from evals.credentials.judge_keys import secrets_in_environment
+from evals.credentials.masker import Masker, secrets_in_url
+from evals.credentials.stored import MASK
+from evals.judges.backends.base import BackendError, Call, Reply
 
 _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
 _LONGEST_MESSAGE = 500

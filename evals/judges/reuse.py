@@ -2,10 +2,10 @@
 
 import json
 
-from evals.judges.base import Call, Identity
+from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
-from evals.judges.checks import problem_with
 from evals.judges.prompt import load_prompt
+from evals.judges.replies.checks import problem_with
 from evals.schemas import JudgeVerdict
 from evals.schemas.results import VerdictRequest
 

@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evals.case.case import Case
+    from evals.case.matching import MatchSettings
     from evals.metrics.abstention import FalseNegativeRate, FalsePositiveRate, UnanswerableAccuracy
     from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-    from evals.metrics.case import Case
     from evals.metrics.citation import CitationPrecision, CitationRecall, SectionAccuracy
     from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
-    from evals.metrics.matching import MatchSettings
     from evals.metrics.performance import CostPerQuery, LatencyP50, LatencyP95, Price
     from evals.metrics.registry import parse_metric, select
     from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
@@ -47,22 +47,22 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Aggregation": "base",
-    "AtK": "base",
-    "BaseMetric": "base",
-    "Case": "case",
-    "MatchSettings": "matching",
-    "Need": "base",
-    "Price": "performance",
-    "parse_metric": "registry",
-    "select": "registry",
+    "Aggregation": "evals.metrics.base",
+    "AtK": "evals.metrics.base",
+    "BaseMetric": "evals.metrics.base",
+    "Case": "evals.case.case",
+    "MatchSettings": "evals.case.matching",
+    "Need": "evals.metrics.base",
+    "Price": "evals.metrics.performance",
+    "parse_metric": "evals.metrics.registry",
+    "select": "evals.metrics.registry",
 }
 """The module of each name that is no metric; metrics are found in the registry."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
-        return getattr(import_module(f"evals.metrics.{_WHERE[name]}"), name)
+        return getattr(import_module(_WHERE[name]), name)
     # The registry imports the modules of this package from it: for their names, in lower case, it is not asked.
     if name[:1].isupper() and (cls := _classes().get(name)):
         return cls

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from evals.case.case import Case
 from evals.metrics.base import BaseMetric
-from evals.metrics.case import Case
 from evals.schemas import EvalQuestion, MetricResult
 
 

@@ -2,8 +2,8 @@
 
 from abc import abstractmethod
 
+from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from evals.metrics.case import Case
-from evals.metrics.matching import MatchSettings
+from evals.case.case import Case
+from evals.case.matching import MatchSettings
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
 from evals.schemas.results import VerdictRequest
 

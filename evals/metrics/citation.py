@@ -10,12 +10,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 
+from evals.case.case import Case
+from evals.case.cited import CitedSource
+from evals.case.matching import same_document
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.case import Case
-from evals.metrics.cited import CitedSource
-from evals.metrics.matching import same_document
-from evals.metrics.text import plain, tokens
 from evals.schemas import EvalQuestion, GoldPassage, MetricGroup, MetricResult, RetrievedChunk
+from evals.text.folding import plain, tokens
 
 _NUMBERED = frozenset({"section", "sec"})
 """Words before the number of a section that may be there or not, as the sign § may."""

@@ -14,14 +14,14 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 
+from evals.case.case import Case
+from evals.case.citation_marks import citation_marks, without_citation_marks
+from evals.case.cited import place_of
 from evals.metrics.base import Need
-from evals.metrics.case import Case
-from evals.metrics.citation_marks import citation_marks, without_citation_marks
-from evals.metrics.cited import place_of
 from evals.metrics.inquiries import numbered_contexts
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
-from evals.metrics.sentences import sentence_spans
 from evals.schemas import Citation, MetricGroup, MetricResult
+from evals.text.sentences import sentence_spans
 
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""

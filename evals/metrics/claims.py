@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from evals.case.case import Case
 from evals.metrics.base import Need
-from evals.metrics.case import Case
 from evals.metrics.inquiries import (
     ANSWER_IN_CONTEXTS,
     COMPARED,

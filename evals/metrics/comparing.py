@@ -1,6 +1,6 @@
 """What the metrics share that compare texts by a model which runs here."""
 
-from evals.metrics.case import Case
+from evals.case.case import Case
 from evals.semantics.base import Embedder, Semantics
 
 EMBEDDING_NOT_FINITE = "the embedder gave numbers that are not finite"

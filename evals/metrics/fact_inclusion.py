@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from evals.metrics.answer.numbers import numbers, plain_numbers
-from evals.metrics.denials import denials, is_called_false, is_set_aside, is_undecided
-from evals.metrics.text import UNSPACED, fold
+from evals.text.denials import denials, is_called_false, is_set_aside, is_undecided
+from evals.text.folding import UNSPACED, fold
+from evals.text.numbers import numbers, plain_numbers
 
 THRESHOLD = 90.0
 """Of the fuzzy score, from 0 to 100: altered claims reach 80 and more."""

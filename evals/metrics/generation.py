@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention, settled_relevance
 from evals.metrics.base import Need
-from evals.metrics.case import Case
 from evals.metrics.inquiries import (
     answer_beside_reference,
     numbered_contexts,

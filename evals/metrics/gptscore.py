@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, Need
-from evals.metrics.case import Case
 from evals.metrics.inquiries import answer_beside_reference
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
 from evals.metrics.qa import FuzzyMatch

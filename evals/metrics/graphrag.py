@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
+from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.metrics.inquiries import answer_beside_reference
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
 from evals.schemas import MetricGroup, MetricResult

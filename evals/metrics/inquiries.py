@@ -7,7 +7,7 @@ is grounded is judged without sight of the reference.
 from collections.abc import Sequence
 from typing import Any
 
-from evals.metrics.case import Case
+from evals.case.case import Case
 from evals.metrics.judged import Inquiry, Reply
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
+from evals.case.case import Case
+from evals.case.matching import MatchSettings
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
-from evals.metrics.matching import MatchSettings
+from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
 from evals.schemas.results import VerdictRequest
-from evals.sync import run_anywhere
 
 Reply = Mapping[str, Any]
 

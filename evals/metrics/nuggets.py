@@ -6,7 +6,7 @@ claim metrics use too. After TREC's AutoNuggetizer (Pradeep et al. 2024).
 
 from typing import ClassVar
 
-from evals.metrics.case import Case
+from evals.case.case import Case
 from evals.metrics.claims import ClaimMetric, Claims
 from evals.metrics.inquiries import COMPARED
 

@@ -9,12 +9,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from evals.case.case import Case
+from evals.case.matching import Matches
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
-from evals.metrics.case import Case
-from evals.metrics.matching import Matches
 from evals.metrics.ranking import ndcg_at, recall_at
-from evals.metrics.words import word_set
 from evals.schemas import MetricGroup, MetricResult
+from evals.text.words import word_set
 
 
 def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:

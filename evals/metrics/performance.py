@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.schemas import MetricGroup, MetricResult, TokenUsage
 
 

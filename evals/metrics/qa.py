@@ -5,9 +5,9 @@ The definitions of the retrieval metrics here differ from those of the same fami
 relevant, not by what was returned.
 """
 
+from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.metrics.fact_inclusion import THRESHOLD, Inclusion, inclusion
 from evals.metrics.ranking import adapted_ndcg
 from evals.schemas import MetricGroup, MetricResult

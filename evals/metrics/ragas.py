@@ -6,8 +6,8 @@ Edge values: no claims 100, no contexts 0. The details name the edge that was me
 from collections.abc import Mapping
 from typing import ClassVar
 
+from evals.case.case import Case
 from evals.metrics.base import Need
-from evals.metrics.case import Case
 from evals.metrics.inquiries import (
     ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,

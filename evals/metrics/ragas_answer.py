@@ -5,9 +5,9 @@ from math import isfinite
 from statistics import fmean
 from typing import ClassVar
 
+from evals.case.case import Case
 from evals.metrics.abstaining import settled_relevance
 from evals.metrics.base import Need
-from evals.metrics.case import Case
 from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
 from evals.metrics.inquiries import question_and_answer
 from evals.metrics.judged import Decider, Inquiry, JudgedMetric, Reply

@@ -3,8 +3,8 @@
 from abc import abstractmethod
 from typing import ClassVar
 
+from evals.case.case import Case
 from evals.metrics.base import AtK, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.metrics.ranking import precision_at, recall_at, reciprocal_rank, unit_ndcg_at
 from evals.schemas import MetricGroup, MetricResult
 

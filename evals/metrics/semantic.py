@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.case import Case
 from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
-from evals.metrics.sentences import sentences
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.semantics.base import Semantics, TextScorer, cosine
+from evals.text.sentences import sentences
 
 _NOTHING_LOADED = "no model that compares texts is loaded"
 

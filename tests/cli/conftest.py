@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evals.cli import app
-from evals.cli.exits import run
+from evals.cli.terminal.exits import run
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 METRICS = ("mrr", "recall_at_1", "citation_recall", "abstention_false_negative_rate")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from evals.cli.streams import print_json, replace_what_cannot_be_printed
+from evals.cli.terminal.streams import print_json, replace_what_cannot_be_printed
 from evals.schemas import EvalRecord, EvalRun
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 NAME = "größer ✓ 😀"
 

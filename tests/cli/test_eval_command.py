@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 QUALITY = ("retrieval", "generation", "citation", "abstention")

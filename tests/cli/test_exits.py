@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import typer
 
-from evals.cli.exits import run
-from evals.cli.progress import Terminal
+from evals.cli.terminal.exits import run
+from evals.cli.terminal.progress import Terminal
 from evals.errors import EvalsError
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 PROGRAM = [sys.executable, "-m", "evals.cli"]
 
@@ -151,7 +151,7 @@ def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
     """SIGTERM ends with 130 and a message, also where Ctrl-C is ignored, as in the background of a shell."""
     code = (
         "import os, signal, sys, typer\n"
-        "from evals.cli.exits import end_like_ctrl_c, run\n"
+        "from evals.cli.terminal.exits import end_like_ctrl_c, run\n"
         "app = typer.Typer()\n"
         "@app.command()\n"
         "def command():\n"
@@ -184,7 +184,7 @@ def test_a_disk_that_is_full_is_no_wrong_usage(
     answers.write_text(json.dumps({"question_id": "q1", "answer": "So."}))
     command = ("score", answers, "--dataset-file", questions, "--no-judge", "--runs-dir")
     assert evals_cli(*command, questions / "runs").code == 2
-    monkeypatch.setattr("evals.store.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("evals.store.runs.tempfile.TemporaryFile", full)
     result = evals_cli(*command, tmp_path / "runs")
     assert result.code == 4
     assert "No space left on device" in result.err

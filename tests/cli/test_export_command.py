@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 

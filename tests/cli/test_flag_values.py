@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.eval_command import EvalFlags
+from evals.cli.commands.eval import EvalFlags
 from evals.errors import ConfigError
 
 Cli = Callable[..., Any]

@@ -9,7 +9,7 @@ import pytest
 from evals.cli.outcome import way_on, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, JudgeRecord
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Undone = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 FOLDER = Path("else where")

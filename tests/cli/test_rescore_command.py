@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 WRONG = "judge: false\nserver: {map: {answer: nowhere.at.all, chunks: nothing}}\n"

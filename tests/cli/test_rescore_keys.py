@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 ANSWERS = [{"question_id": "q1", "answer": "96 hours"}]

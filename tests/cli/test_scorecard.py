@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.scorecard import scorecard_lines
+from evals.cli.views.scorecard import scorecard_lines
 from evals.schemas import EvalRun, MetricSummary, Scorecard, ServerRecord
 from evals.schemas.results import MetricCounts
 

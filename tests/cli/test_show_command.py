@@ -10,7 +10,7 @@ import pytest
 
 from evals.datasets.registry import list_available
 from evals.metrics.registry import metric_classes
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 

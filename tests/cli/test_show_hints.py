@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evals.metrics import parse_metric
-from evals.scoring import ScoreSettings, score_record
-from evals.store import RunStore
+from evals.scoring.scorecard import ScoreSettings, score_record
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 

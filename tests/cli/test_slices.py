@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 Sliced = Callable[..., str]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.client import RAGClient
-from evals.client.body import MAX_DEPTH, parse_json
+from evals.inputs.json_body import MAX_DEPTH, parse_json
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]

@@ -13,7 +13,7 @@ import respx
 from evals.client import RAGClient, ServerSpec
 from evals.client.redaction import Redactor
 from evals.errors import ConfigError, ServerError
-from evals.layers import expand_env
+from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]

@@ -11,7 +11,7 @@ from evals.compare import SavedRun, compare_runs
 from evals.errors import ConfigError
 from evals.schemas import DatasetFingerprint
 from evals.schemas.results import JudgeRecord
-from evals.stats import mcnemar_p, paired_t_p, t_interval
+from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
 
 Saved = Callable[..., SavedRun]
 

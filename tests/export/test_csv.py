@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evals.export import export_run
 from evals.export.cells import cell, sheet
-from evals.formatting import printable
+from evals.views.formatting import printable
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

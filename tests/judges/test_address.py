@@ -2,11 +2,11 @@
 
 import pytest
 
-from evals.judges.address import origin_of
-from evals.judges.backends import PROVIDERS
-from evals.judges.base import Call, Identity
+from evals.judges.backends.address import origin_of
+from evals.judges.backends.base import Call, Identity
+from evals.judges.backends.openai import OpenAIBackend
+from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache
-from evals.judges.openai_backend import OpenAIBackend
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,18 @@ from zlib import crc32
 
 import pytest
 
-from evals import plan
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
 from evals.metrics.base import Need
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import metrics_of, select, suites
-from evals.metrics.text import bag
+from evals.run import checks as plan
 from evals.runner import run_evaluation
 from evals.schemas import EvalRecord, EvalRun, MetricGroup, MetricSummary
 from evals.semantics import Semantics, Vector, loading
-from evals.store import RunStore
+from evals.store.runs import RunStore
+from evals.text.folding import bag
 
 Evaluate = Callable[..., EvalRun]
 JUDGE = {"then": {"python": "judge"}}

@@ -9,12 +9,12 @@ import pytest
 
 from evals.config import EvalConfig, PriceConfig
 from evals.errors import JudgeError
-from evals.judge_record import NOTE
-from evals.observer import Observer
-from evals.rescoring import rescore
+from evals.judges.record import NOTE
+from evals.run.observer import Observer
+from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}
 Configure = Callable[..., EvalConfig]

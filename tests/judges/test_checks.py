@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from evals.judges.checks import problem_with
 from evals.judges.prompt import Prompt
+from evals.judges.replies.checks import problem_with
 
 TEXTS = [{"id": 1, "text": "It lasts 96 hours."}, {"id": 2, "text": "Members may appeal."}]
 

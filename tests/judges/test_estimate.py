@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.estimate import Estimate, Known
-from evals.judges.checks import problem_with
 from evals.judges.prompt import load_prompt
+from evals.judges.replies.checks import problem_with
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
-from evals.observer import Observer
-from evals.plan import Workload, check_config, estimate_of, load_workload
+from evals.run.checks import Workload, check_config, estimate_of, load_workload
+from evals.run.estimate import Estimate, Known
+from evals.run.observer import Observer
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_no_saved_run_is_read_where_every_answer_is_there(
         folders.append(folder)
         return RunStore(folder)
 
-    monkeypatch.setattr("evals.estimate.RunStore", noting)
+    monkeypatch.setattr("evals.run.estimate.RunStore", noting)
     assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
     assert folders == []
     of_questions(questions(3), Known(responses))
@@ -201,8 +201,8 @@ def test_the_requests_are_those_of_the_run(
         asked.append(name)
         return load_prompt(name)
 
-    monkeypatch.setattr("evals.estimate.find_spec", lambda _name: object() if installed else None)
-    monkeypatch.setattr("evals.estimate.load_prompt", noting)
+    monkeypatch.setattr("evals.run.estimate.find_spec", lambda _name: object() if installed else None)
+    monkeypatch.setattr("evals.run.estimate.load_prompt", noting)
     of_questions(questions(1), metrics=["ragas_answer_relevance"])
     assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}
 

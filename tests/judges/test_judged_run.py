@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from evals.cli.console import console
-from evals.cli.report import print_run
+from evals.cli.terminal.console import console
+from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
-from evals.rescoring import rescore
+from evals.run.saved import rescore
 from evals.runner import run_evaluation
+from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
-from evals.store import RunStore
-from evals.sync import run_anywhere
+from evals.store.runs import RunStore
 
 GENERATION = ("faithfulness", "answer_correctness", "answer_relevancy")
 JUDGE = {"then": {"python": "judge"}}

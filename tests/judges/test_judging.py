@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from evals import judging as judging_module
 from evals.errors import JudgeError, StoreError
-from evals.judges.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, Reply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
-from evals.judging import Judging
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
+from evals.run import judging as judging_module
+from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import JudgeRecord, JudgeUsage
-from evals.scoring import ScoreSettings
-from evals.store import Journal
+from evals.scoring.scorecard import ScoreSettings
+from evals.store.runs import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)
 RESPONSE = EvalResponse(answer="It is 96 hours.", chunks=[])

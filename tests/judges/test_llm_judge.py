@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.base import BackendError, Call, Identity, Reply
+from evals.judges.backends.base import BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict

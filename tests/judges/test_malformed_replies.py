@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from evals.judges.anthropic_backend import AnthropicBackend
-from evals.judges.base import Backend, BackendError, Call, Reply
+from evals.judges.backends.anthropic import AnthropicBackend
+from evals.judges.backends.base import Backend, BackendError, Call, Reply
+from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.openai_backend import OpenAIBackend
 from evals.schemas.results import JudgeUsage, VerdictRequest
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)

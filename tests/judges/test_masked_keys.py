@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.anthropic_backend import AnthropicBackend
-from evals.judges.base import BackendError, Call, Reply
-from evals.judges.openai_backend import OpenAIBackend
+from evals.judges.backends.anthropic import AnthropicBackend
+from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.openai import OpenAIBackend
 
 CALL = Call(system="You are a judge.", content="{}", schema={"type": "object"}, max_tokens=3000)
 VENDORS = ["openai", "anthropic"]

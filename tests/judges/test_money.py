@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from evals.cli.eval_command import EvalFlags
-from evals.judge_record import make_record, notes_on_judging
-from evals.judges.base import BackendError, Call, Identity, Reply
+from evals.cli.commands.eval import EvalFlags
+from evals.judges.backends.base import BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.record import make_record, notes_on_judging
 from evals.judges.reuse import call_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest

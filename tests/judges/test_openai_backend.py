@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.base import BackendError, Call, Reply
-from evals.judges.failures import OverloadedError
-from evals.judges.openai_backend import HOME, OpenAIBackend
+from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.failures import OverloadedError
+from evals.judges.backends.openai import HOME, OpenAIBackend
 from evals.schemas.results import JudgeUsage
 
 SCHEMA = {

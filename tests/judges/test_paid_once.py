@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from evals import rescoring
-from evals.cli.console import console
-from evals.cli.report import print_run
+from evals.cli.terminal.console import console
+from evals.cli.views.run import print_run
 from evals.config import EvalConfig, PriceConfig
 from evals.errors import JudgeError, StoreError
-from evals.observer import Observer
-from evals.offline import score_answers
-from evals.plan import check_config
-from evals.rescoring import estimate_saved, rescore, saved_run
-from evals.resuming import resumed_config
+from evals.run import saved as rescoring
+from evals.run.answers import score_answers
+from evals.run.checks import check_config
+from evals.run.observer import Observer
+from evals.run.resume import resumed_config
+from evals.run.saved import estimate_saved, rescore, saved_run
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}
 Configure = Callable[..., EvalConfig]

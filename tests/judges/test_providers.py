@@ -6,12 +6,12 @@ import pytest
 
 from evals.config import EvalConfig, PriceConfig
 from evals.errors import ConfigError, JudgeError
-from evals.judges.anthropic_backend import AnthropicBackend
-from evals.judges.backends import PROVIDERS, split_model
-from evals.judges.openai_backend import OpenAIBackend
-from evals.plan import check_config, make_judge
-from evals.pricing import judge_price
+from evals.judges.backends.anthropic import AnthropicBackend
+from evals.judges.backends.openai import OpenAIBackend
+from evals.judges.backends.providers import PROVIDERS, split_model
+from evals.run.checks import check_config, make_judge
 from evals.schemas.results import JudgeUsage
+from evals.scoring.prices import judge_price
 
 LOCAL = "http://127.0.0.1:11434/v1"
 MILLION = JudgeUsage(input_tokens=1_000_000, output_tokens=1_000_000)

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 import pytest
 
-from evals.judges.anthropic_backend import AnthropicBackend
-from evals.judges.base import Backend, BackendError, Call
-from evals.judges.line import Line
-from evals.judges.openai_backend import OpenAIBackend
+from evals.judges.backends.anthropic import AnthropicBackend
+from evals.judges.backends.base import Backend, BackendError, Call
+from evals.judges.backends.openai import OpenAIBackend
+from evals.judges.throttle import Line
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"

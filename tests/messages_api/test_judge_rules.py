@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evals.judges.checks import problem_with
 from evals.judges.prompt import load_prompt
+from evals.judges.replies.checks import problem_with
 
 PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
 Respond = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]

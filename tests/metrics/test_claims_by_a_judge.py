@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.judges.base import Call, Reply
+from evals.judges.backends.base import Call, Reply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.prompt import load_prompt
 from evals.metrics.citation_support import CitationSupportPrecision, CitationSupportRecall, OverCitationRate

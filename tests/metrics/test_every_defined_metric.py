@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from evals.cli.catalogue import list_metrics
+from evals.cli.commands.catalogue import list_metrics
 from evals.metrics.registry import parse_metric
 
 TABLE: dict[str, dict[str, tuple[str, str]]] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.metrics.case import Case
+from evals.case.case import Case
 from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult, RetrievedChunk
 from evals.schemas.results import VerdictRequest

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
+from evals.case.abstention.detector import is_abstention
 from evals.metrics import Case
-from evals.metrics.abstention_detector import is_abstention
 from evals.metrics.graphrag import (
     CorrectAnswersCount,
     DontKnowAnswersCount,
@@ -17,7 +17,7 @@ from evals.metrics.graphrag import (
 )
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.results import JudgeFailure
-from evals.scoring import ScoreSettings, make_scorecard, score_records
+from evals.scoring.scorecard import ScoreSettings, make_scorecard, score_records
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.cli.catalogue import list_metrics
+from evals.cli.commands.catalogue import list_metrics
 from evals.metrics import BaseMetric
 from evals.metrics.judged import JudgedMetric, judge_calls
 from evals.metrics.registry import METRICS, metrics_of, suites

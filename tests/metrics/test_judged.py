@@ -8,16 +8,16 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
+from evals.case.case import Case
 from evals.judges.llm_judge import Decision, LLMJudge
-from evals.judging import Judging
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.case import Case
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply, chain, judge_calls
 from evals.metrics.registry import metrics_of
+from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring import ScoreSettings
-from evals.store import Journal
+from evals.scoring.scorecard import ScoreSettings
+from evals.store.runs import Journal
 
 MakeCase = Callable[..., Case]
 QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")
@@ -317,7 +317,7 @@ class InRun(LLMJudge):
 @pytest.fixture
 def gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[JudgeVerdict]]:
     """Judge one record as a run does, for several metrics at once."""
-    monkeypatch.setattr("evals.verdicts.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
+    monkeypatch.setattr("evals.run.inquest.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
 
     def gather(judge: Judge, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
         async def run() -> list[JudgeVerdict]:

@@ -6,13 +6,13 @@ from time import process_time
 
 import pytest
 
-from evals.metrics.abstention_detector import is_abstention
-from evals.metrics.case import Case
+from evals.case.abstention.detector import is_abstention
+from evals.case.case import Case
+from evals.case.matching import MatchSettings, match
 from evals.metrics.citation_support import statements
 from evals.metrics.fact_inclusion import inclusion
-from evals.metrics.matching import MatchSettings, match
-from evals.metrics.text import fold, plain
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
+from evals.text.folding import fold, plain
 
 SECONDS = 2.0
 """What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""

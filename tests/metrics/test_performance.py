@@ -7,9 +7,9 @@ import pytest
 
 from evals.config import PriceConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
-from evals.pricing import with_prices
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.schemas.response import ErrorKind
+from evals.scoring.prices import with_prices
 
 Measure = Callable[..., MetricResult]
 TIMEOUT_MS = 120_000.0

@@ -7,10 +7,10 @@ from zlib import crc32
 import pytest
 
 from evals.metrics import Case
-from evals.metrics.text import bag
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.dataset import KeySentence
 from evals.semantics import Semantics, Vector
+from evals.text.folding import bag
 
 
 class BagOfWords:

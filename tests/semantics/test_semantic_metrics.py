@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evals.metrics import BaseMetric, Case, Need, select
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError, RetrievedChunk
-from evals.scoring import ScoreSettings, summarise
+from evals.scoring.scorecard import ScoreSettings, summarise
 from evals.semantics import Semantics
 
 MakeCase = Callable[..., Case]

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from evals import plan
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.rescoring import rescore
+from evals.run import checks as plan
+from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
+from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
 from evals.semantics import Semantics, loading
 from evals.semantics.memo import RememberingEmbedder, RememberingScorer
-from evals.store import RunStore
-from evals.sync import run_anywhere
+from evals.store.runs import RunStore
 
 NAMES = ("semantic_similarity_percentage", "bert_score_f1", "sentence_coverage")
 KEY = "The battery lasts 96 hours."

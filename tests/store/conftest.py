@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evals import store as store_module
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
-from evals.store import Journal, RunStore, read_records, write_atomically
+from evals.store import runs as store_module
+from evals.store.runs import Journal, RunStore, read_records, write_atomically
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.store import Journal, RunStore, read_records
+from evals.store.runs import Journal, RunStore, read_records
 
 Write = Callable[[Journal], None]
 

@@ -10,7 +10,7 @@ import pytest
 
 from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRun
-from evals.store import RunStore
+from evals.store.runs import RunStore
 
 
 def test_a_run_is_saved_under_its_id_and_time(store: RunStore, run: EvalRun) -> None:

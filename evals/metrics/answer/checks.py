@@ -11,14 +11,14 @@ they stand under `facts`. What a list check names has something before or after 
 from abc import abstractmethod
 from typing import Any, Literal
 
+from evals.case.case import Case
 from evals.metrics.answer.lexical import NO_ANSWER
 from evals.metrics.answer.listed import is_listed
-from evals.metrics.answer.numbers import numbers
-from evals.metrics.answer.phrases import holds
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.case import Case
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
+from evals.text.numbers import numbers
+from evals.text.phrases import holds
 
 
 class _Checked(BaseMetric):

@@ -5,10 +5,10 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from evals.metrics.answer.numbers import numbers
-from evals.metrics.answer.phrases import framed, stands, without_marks
-from evals.metrics.answer.stop_words import STOP_WORDS
-from evals.metrics.text import with_few_marks
+from evals.text.folding import with_few_marks
+from evals.text.numbers import numbers
+from evals.text.phrases import framed, stands, without_marks
+from evals.text.stop_words import STOP_WORDS
 
 _WORD_LENGTH = 4
 _WORD = re.compile(r"[^\W_]+(?:(?:[-'’.,&/]|_+)[^\W_]+)*%?")

@@ -10,12 +10,12 @@ import re
 import unicodedata
 from abc import abstractmethod
 
+from evals.case.case import Case
 from evals.metrics.answer.keywords import keywords
-from evals.metrics.answer.numbers import numbers
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
-from evals.metrics.text import UNSPACED, with_few_marks
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.text.folding import UNSPACED, with_few_marks
+from evals.text.numbers import numbers
 
 NO_ANSWER = "the server sent no answer"
 _NO_KEYWORDS = (

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from evals.metrics.answer.phrases import without_marks
-from evals.metrics.text import with_few_marks
+from evals.text.folding import with_few_marks
+from evals.text.phrases import without_marks
 
 # A bullet, a number, a letter or a code: "- ", "5. ", "(b) ", "C-5: ".
 _MARK = r"[\s>#|•·–—+-]*+(?:\(?[a-z0-9]{1,3}(?:-\d{1,3})?[.):]{1,2}[\s|]*+){0,2}"

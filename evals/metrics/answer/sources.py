@@ -2,12 +2,12 @@
 
 import re
 
+from evals.case.case import Case
 from evals.metrics.answer.lexical import NO_ANSWER
-from evals.metrics.answer.phrases import without_marks
 from evals.metrics.base import BaseMetric
-from evals.metrics.case import Case
-from evals.metrics.text import fold
 from evals.schemas import MetricGroup, MetricResult
+from evals.text.folding import fold
+from evals.text.phrases import without_marks
 
 INDICATORS = {
     "source:": re.compile(r"\bsources?\s*(?::|\d)"),

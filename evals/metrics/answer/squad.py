@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from evals.case.case import Case
 from evals.metrics.answer.lexical import NO_ANSWER
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.case import Case
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

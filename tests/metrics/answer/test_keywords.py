@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics.answer.keywords import keywords
-from evals.metrics.answer.stop_words import STOP_WORDS
+from evals.text.stop_words import STOP_WORDS
 
 
 def test_phrases_numbers_and_words_are_keywords() -> None:

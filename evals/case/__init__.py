@@ -1,0 +1,1 @@
+"""One record and all that is derived from it: which chunks are gold, what is cited, whether the answer abstains."""

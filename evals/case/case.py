@@ -1,0 +1,94 @@
+"""One question with its response, and what several metrics derive from the two."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from evals.case.abstention.detector import is_abstention
+from evals.case.citation_marks import without_citation_marks
+from evals.case.cited import CitedSource, cited_sources
+from evals.case.matching import Matches, MatchSettings, match, originals
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
+from evals.semantics.base import Semantics
+
+_YEARS = 1000
+"""From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
+
+
+@dataclass
+class Case:
+    """A record as metrics see it. What more than one metric needs is derived once, here.
+
+    Args:
+        question: What was asked, with its gold.
+        response: What the server said.
+        verdicts: What the judge said about it, if anything.
+        settings: How chunks are recognised as gold.
+        citation_base: Number of the first chunk in the server's citation indices.
+        judged: Whether a judge takes part in the run.
+        semantics: What texts are compared with, if any metric wants that.
+    """
+
+    question: EvalQuestion
+    response: EvalResponse
+    verdicts: Sequence[JudgeVerdict] = field(default_factory=tuple)
+    settings: MatchSettings = field(default_factory=MatchSettings)
+    citation_base: int = 1
+    judged: bool = False
+    semantics: Semantics | None = None
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
+        return match(self.response.chunks or [], self.question.gold_passages, self.settings)
+
+    @cached_property
+    def abstained(self) -> bool:
+        """Whether the answer declines to answer; one that is what is expected does not, whatever its words."""
+        return not self._is_expected() and is_abstention(self.response.answer or "", self.question.question)
+
+    def _is_expected(self) -> bool:
+        """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""
+        answer = _bare(self.answer or "")
+        question = self.question
+        if question.is_unanswerable is not False or not answer:
+            return False
+        return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
+
+    @cached_property
+    def answer(self) -> str | None:
+        """The answer as its text is compared: without citation marks; None where the server sent none.
+
+        A mark such as [1] counts where its number can be that of a chunk or a citation of the response.
+        """
+        answer = self.response.answer
+        return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
+
+    @cached_property
+    def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
+        citations = self.response.citations or []
+        sources = max(len(self.response.chunks or []), len(citations))
+        cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
+        return cited.union(range(self.citation_base, self.citation_base + sources)), cited
+
+    @cached_property
+    def cited(self) -> list[CitedSource]:
+        """The distinct cited sources, each with the chunks that it resolves to."""
+        chunks, citations = self.response.chunks or [], self.response.citations or []
+        return cited_sources(citations, chunks, originals(chunks), self.citation_base, lambda: self.matches.hits)
+
+    @cached_property
+    def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
+        """For the place of each cited chunk, the golds that it holds.
+
+        A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
+        """
+        chunks = self.response.chunks or []
+        places = sorted({place for source in self.cited for place in source.places})
+        held = match([chunks[place] for place in places], self.question.gold_passages, self.settings)
+        return dict(zip(places, held.by_chunk, strict=True))
+
+
+def _bare(text: str) -> str:
+    return text.strip(" .!\n\t").casefold()

@@ -1,0 +1,66 @@
+"""The citation marks of an answer, which are no part of its text: `[1]`, `[1, 2]`, `[2-4]`, `[^1]`, `【1†source】`."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from evals.text.folding import UNSPACED
+
+_NUMBER = r"\d{1,4}"
+_MARK = re.compile(
+    r"```.*?```|`[^`\n]*+`"  # code is text, whatever brackets it holds
+    rf"|(?<!\s)\s*+(?P<mark>\[\^?(?P<numbers>{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+)\]"
+    rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)",
+    re.DOTALL,
+)
+_DIGITS = re.compile(r"\d+")
+_WORD_END = re.compile(rf"[^\W{UNSPACED}]")
+
+
+class CitationMark(NamedTuple):
+    """Where a mark stands, from the blanks before it on, and the numbers that it names, as written."""
+
+    start: int
+    opens: int
+    end: int
+    numbers: str
+
+
+def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> Iterator[CitationMark]:
+    """The marks that count; the arguments are those of `without_citation_marks`."""
+    stays_to = 0
+    for found in _MARK.finditer(text):
+        if found["mark"] is None:
+            continue
+        start, opens = found.start(), found.start("mark")
+        numbers = found["numbers"] or found["source"] or ""
+        behind = found["numbers"] is not None and opens == start > 0
+        glued = behind and (_WORD_END.match(text, start - 1) or start == stays_to)
+        if set(map(int, _DIGITS.findall(numbers))) <= (cited if glued else possible):
+            yield CitationMark(start, opens, found.end(), numbers)
+        else:
+            stays_to = found.end()
+
+
+def without_citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> str:
+    """The text without its citation marks, and without the blank before each.
+
+    A mark counts where all its numbers are possible: "[1998]" stays. One that is glued to a word ("array[1]", but
+    "96 hours[1]" too) counts only where the response cites its numbers, and brackets in code never do.
+
+    Args:
+        text: The answer.
+        possible: The numbers that a chunk or a citation of the response can have; nothing is taken off without any.
+        cited: Those that the response's list of citations holds.
+    """
+    if not possible:
+        return text
+    pieces: list[str] = []
+    end = 0
+    for mark in citation_marks(text, possible, cited):
+        pieces.append(text[end : mark.start])
+        end = mark.end
+        if mark.start and _WORD_END.match(text, end):
+            pieces.append(" ")
+    return "".join([*pieces, text[end:]])

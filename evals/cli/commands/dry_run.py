@@ -1,0 +1,95 @@
+"""`--dry-run`: what would be done, without asking a server or a judge."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from evals.cli.terminal.console import console
+from evals.config import EvalConfig
+from evals.credentials.stored import public_url
+from evals.metrics.base import BaseMetric, Need
+from evals.run.checks import check_config, estimate_of, load_workload, wants_judge
+from evals.run.estimate import Estimate
+from evals.run.saved import Saved, estimate_saved
+
+
+def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
+    """Say what `eval` would do.
+
+    Raises:
+        EvalsError: It could not be done.
+    """
+    metrics = check_config(config, asking=False)
+    workload = load_workload(config)
+    estimate = estimate_of(config, metrics, workload)
+    plan: dict[str, Any] = {
+        "server": "embedded" if config.embedded else public_url(config.rag_server_url),
+        "profile": config.server_spec().profile,
+        "questions": len(workload.questions),
+        "datasets": [each.model_dump(mode="json") for each in workload.fingerprints],
+        "seed": config.seed,
+        "concurrency": config.concurrency,
+        "upload_documents": len(workload.documents) if config.ingest or config.embedded else 0,
+        **_measuring(metrics, config, estimate),
+        "runs_dir": str(config.runs_dir),
+    }
+    lines = [
+        f"would ask {plan['server']} {plan['questions']} questions, {config.concurrency} at a time, nothing asked",
+        *(
+            f"  {e.name}: {e.questions} questions, {e.documents} documents, from {e.source}"
+            for e in workload.fingerprints
+        ),
+        *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),
+        *_measured(plan, estimate),
+        f"seed {config.seed}, runs in {config.runs_dir}",
+    ]
+    _print(plan, lines, as_json=as_json)
+
+
+def describe_measuring(saved: Saved, config: EvalConfig, *, as_json: bool) -> None:
+    """Say what `rescore` and `score` would do over answers that are there.
+
+    Raises:
+        EvalsError: It could not be done.
+    """
+    metrics = check_config(config, asking=False)
+    estimate = estimate_saved(saved, metrics, config)
+    answered = sum(record.response is not None and record.response.error is None for record in saved.records)
+    plan: dict[str, Any] = {
+        "source": saved.run.rescored_from or saved.run.server.url,
+        "questions": len(saved.records),
+        "answered": answered,
+        **_measuring(metrics, config, estimate),
+        "runs_dir": str(config.runs_dir),
+    }
+    lines = [
+        f"would measure {answered} answers to {len(saved.records)} questions of {plan['source']}, nothing judged",
+        *_measured(plan, estimate),
+        f"runs in {config.runs_dir}",
+    ]
+    _print(plan, [*saved.notes, *lines], as_json=as_json)
+
+
+def _measuring(metrics: Sequence[BaseMetric], config: EvalConfig, estimate: Estimate | None) -> dict[str, Any]:
+    judged = wants_judge(config, metrics)
+    return {
+        "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
+        "judge": config.judge.model if judged else None,
+        "estimate": asdict(estimate) if estimate else None,
+    }
+
+
+def _measured(plan: dict[str, Any], estimate: Estimate | None) -> list[str]:
+    judge = f"would judge with {plan['judge']}: {estimate}" if plan["judge"] else "no judge"
+    return [f"would compute {', '.join(plan['metrics'])}", judge]
+
+
+def _print(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(plan, indent=2))
+        return
+    for line in lines:
+        console().print(line)

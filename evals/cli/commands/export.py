@@ -1,0 +1,34 @@
+"""`evals export`."""
+
+from pathlib import Path
+
+import typer
+
+from evals.cli.terminal.output import check_output
+from evals.config import DEFAULT_RUNS_DIR
+from evals.errors import UnknownNameError
+from evals.export import FORMATS, export_run, write_export
+from evals.store.runs import RunStore
+
+
+def export(run_id: str, *, form: str, output: Path | None, runs_dir: Path | None) -> None:
+    """Write a saved run to a file, or print it.
+
+    Raises:
+        UnknownNameError: There is no such format.
+        RunNotFoundError: There is no such run.
+        UnwritableError: No file can be written there.
+        StoreError: The file could not be written.
+    """
+    if form not in FORMATS:
+        raise UnknownNameError("format", form, FORMATS)
+    if output is not None:
+        check_output(output)
+    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    run = store.load(run_id)
+    text = export_run(run, store.records(run), form)
+    if output is None:
+        # As bytes: the same on every machine, whatever its encoding and its line ends.
+        typer.echo(text.encode(), nl=False)
+    else:
+        write_export(output, text, form)

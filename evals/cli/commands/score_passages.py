@@ -1,0 +1,37 @@
+"""`evals score PREDICTIONS GOLD`: retrieved passages against gold passages."""
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+
+from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.output import check_output
+from evals.scoring.passages import PassageScores, score_predictions
+from evals.store.runs import write_output
+
+_RULE = "=" * 26
+
+
+def score_passages(predictions: Path, gold: Path, k: int, *, output: Path | None, as_json: bool) -> None:
+    """Score the files and print the means; what to know about them goes to stderr.
+
+    Raises:
+        EvalsError: With the exit code of what went wrong.
+    """
+    if output is not None:
+        check_output(output)
+    scores = score_predictions(predictions, gold, k=k)
+    err = console(sys.stderr)
+    for note in scores.notes:
+        err.print(clean(f"! {note}"), style="yellow", soft_wrap=True)
+    text = json.dumps(scores.labelled(), indent=2)
+    if output is not None:
+        write_output(output, f"{text}\n".encode())
+    typer.echo(text if as_json else _block(scores))
+
+
+def _block(scores: PassageScores) -> str:
+    lines = [f"{label}: {value:.4f}" for label, value in scores.labelled().items()]
+    return "\n".join(["Evaluation Results:", _RULE, *lines, _RULE])

@@ -1,0 +1,91 @@
+"""`evals stats`: what the datasets hold."""
+
+from pathlib import Path
+from statistics import median
+
+from rich.table import Table
+
+from evals.cli.flags import sample_count
+from evals.cli.names import names_of
+from evals.cli.terminal.console import clean, console
+from evals.config import EvalConfig
+from evals.datasets.registry import list_available
+from evals.errors import ConfigError, DatasetError
+from evals.metrics.registry import select
+from evals.run.checks import Workload, load_workload
+from evals.schemas import EvalQuestion, MetricGroup
+
+_COLUMNS = (
+    "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
+)  # fmt: skip
+
+
+def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
+    """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
+
+    Raises:
+        ConfigError: Both datasets and a file are named, no name is a name, or samples is below 0.
+        DatasetError: Not one could be loaded.
+    """
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in _COLUMNS:
+        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
+    problems, sources, drawn, count = [], [], False, sample_count(samples)
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    for name in [dataset_file.stem] if dataset_file else names:
+        keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name]}
+        config = EvalConfig.build({**keys, "samples_per_dataset": count, "seed": seed, "data_dir": data_dir})
+        try:
+            workload = load_workload(config)
+        except DatasetError as error:
+            problems.append((name, error))
+            continue
+        table.add_row(*_row(name, workload))
+        sources.append(_source(name, workload))
+        drawn = drawn or len(workload.questions) == samples
+    out = console()
+    if table.row_count:
+        out.print(table)
+    for source in sources:
+        out.print(clean(source), style="dim")
+    if drawn:
+        out.print(f"at most {samples} questions of each dataset were drawn (--samples 0 for all)", style="dim")
+    for name, problem in problems:
+        out.print(clean(f"{name}: {problem.message}"), style="yellow")
+    if not table.row_count:
+        raise problems[0][1]
+
+
+def _row(name: str, workload: Workload) -> list[str]:
+    questions = workload.questions
+    known = [question for question in questions if question.is_unanswerable is not None]
+    answerable = sum(not question.is_unanswerable for question in known)
+    golds = [len(question.gold_passages) for question in questions if question.gold_passages]
+    return [
+        name,
+        str(len(questions)),
+        f"{answerable / len(known):.0%}" if known else "not said",
+        str(len(golds)),
+        f"{sum(golds) / len(golds):.1f}" if golds else "–",
+        str(sum(question.expected_answer is not None for question in questions)),
+        str(len(workload.documents)),
+        f"{median(len(document.text.split()) for document in workload.documents):.0f}" if workload.documents else "–",
+    ]
+
+
+def _source(name: str, workload: Workload) -> str:
+    """Where the rows came from, what was left out of them, and what they feed."""
+    (found,) = workload.fingerprints
+    dropped = ", ".join(f"{count} × {reason}" for reason, count in found.dropped.items())
+    left_out = f"; left out: {dropped}" if dropped else ""
+    fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
+    return f"{name}: from {found.source}{left_out}; feeds {fed}"
+
+
+def _fed_groups(questions: list[EvalQuestion]) -> list[str]:
+    """The groups with a metric of the core suite that applies to at least one question."""
+    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
+    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in questions)}
+    return [group.value for group in MetricGroup if group in fed]

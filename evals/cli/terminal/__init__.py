@@ -1,0 +1,1 @@
+"""The terminal itself: streams, consoles, progress, and the way a command ends."""

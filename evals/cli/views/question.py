@@ -1,0 +1,79 @@
+"""One question whole: what was asked, expected, answered, retrieved and measured."""
+
+from rich.console import Console
+from rich.text import Text
+
+from evals.case.case import Case
+from evals.cli.terminal.console import clean
+from evals.run.run_settings import score_settings
+from evals.schemas import EvalRecord, EvalRun
+from evals.views.formatting import counted, number, place_of
+
+_DETAILS = 1000
+"""Characters of a metric's details: what a check found and what is missing, but no whole passages."""
+_BODY = 2000
+"""Characters of a body in which no answer was found: enough to see how it is built."""
+
+
+def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
+    """Print a record with nothing cut."""
+    question, response = record.question, record.response
+    out.print(clean(question.id), style="bold")
+    out.print(Text.assemble("question  ", clean(question.question)))
+    out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
+    for gold in question.gold_passages:
+        where = " § ".join(part for part in (gold.document_id, gold.section) if part)
+        out.print(Text.assemble("gold      ", clean(f"{where}: " if where else ""), clean(gold.text)))
+    if response is None:
+        out.print("not asked")
+        return
+    if response.error is not None:
+        out.print(
+            clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red"
+        )
+        if response.error.kind == "malformed" and response.raw:
+            out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
+    out.print(Text.assemble("answer    ", clean(response.answer or "–")))
+    _print_chunks(out, score_settings(run).case(record))
+    _print_scores(out, record, run)
+
+
+def _print_chunks(out: Console, case: Case) -> None:
+    cited = {source.place for source in case.cited}
+    for place, chunk in enumerate(case.response.chunks or []):
+        golds = case.matches.by_chunk[place]
+        marks = "".join(("✓" if golds else " ", "c" if place in cited else " "))
+        rules = f" [{', '.join(sorted(set(golds.values())))}]" if golds else ""
+        out.print(
+            Text.assemble(f"{marks} {place + 1:>3}    ", clean(place_of(chunk)), rules, ": ", clean(chunk.text or ""))
+        )
+    if case.response.chunks:
+        out.print("✓ holds gold, by the rule in brackets; c is cited by the answer", style="dim")
+
+
+def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
+    units = {summary.name: summary.unit for summary in run.scorecard.metrics}
+    for score in record.scores:
+        unit = units.get(score.name, "ratio")
+        value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
+        out.print(Text.assemble(f"{score.name:<32}", clean(value)))
+        facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
+        pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
+        details = ", ".join(f"{key} {_spelled(value)}" for key, value in pairs if _is_plain(value))
+        if details:
+            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
+
+
+def _is_plain(detail: object) -> bool:
+    """Whether a detail can be read on a line: a word, a number, yes or no, or a list of words."""
+    if isinstance(detail, list):
+        return bool(detail) and all(isinstance(item, str) for item in detail)
+    return isinstance(detail, str | int | float)
+
+
+def _spelled(detail: object) -> str:
+    if isinstance(detail, bool):
+        return "✓" if detail else "✗"
+    if isinstance(detail, list):
+        return f"[{'; '.join(detail)}]"
+    return f"{detail:.3g}" if isinstance(detail, float) else str(detail)

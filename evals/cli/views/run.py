@@ -1,0 +1,165 @@
+"""A run on the terminal: its head, score and notes, and its failures."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evals.cli.terminal.console import clean
+from evals.cli.views.scorecard import scorecard_lines
+from evals.metrics.registry import parse_metric
+from evals.run.run_settings import score_settings, scoring_config
+from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.scoring.sensitivity import by_threshold
+from evals.store.commands import command
+from evals.views.formatting import number, one_line, place_of
+from evals.views.hints import applying
+
+_CHUNKS_SHOWN = 3
+
+
+def print_run(out: Console, run: EvalRun) -> None:
+    """Print head, scorecard, weighted score and notes."""
+    out.print(_head(run))
+    out.print()
+    for line in scorecard_lines(run, out.width):
+        out.print(line)
+    _print_weighted(out, run)
+    _print_judge(out, run)
+    for note in run.notes:
+        out.print(clean(f"! {note}"), style="yellow")
+
+
+def _head(run: EvalRun) -> Text:
+    outcomes = run.outcomes
+    parts = [f"{outcomes.answered} answered ({outcomes.abstained} abstained)"]
+    parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
+    parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
+    parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
+    if outcomes.median_chunks is not None:
+        parts.append(f"median {outcomes.median_chunks:g} chunks")
+    if outcomes.citations is not None:
+        parts.append(f"{outcomes.citations} citations ({outcomes.invalid_citations} invalid)")
+    model = run.config.get("llm_model")
+    text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
+    text.append(f"  {run.id}  {run.status}\n")
+    text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
+    text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
+    return text
+
+
+def _print_weighted(out: Console, run: EvalRun) -> None:
+    weighted = run.weighted_score
+    if weighted.score is None:
+        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
+        out.print(f"\nweighted score: – ({reason})")
+    else:
+        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
+        out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
+        feeds = scoring_config(run).feeds
+        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(feeds.get(name, fed))]
+        for name in partly:
+            out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
+    if weighted.left_out and weighted.score is not None:
+        out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
+
+
+def _print_judge(out: Console, run: EvalRun) -> None:
+    """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
+    judge = run.judge
+    if judge is None:
+        return
+    cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
+    if judge.cost_usd is not None and judge.unpriced:
+        cost = f"at least {cost}, as {judge.unpriced} calls have no known cost"
+    if judge.cost_per_query_usd:
+        cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
+    parts = [f"{judge.calls} calls", f"{judge.cached} from the cache"]
+    parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
+    parts += [f"{judge.prevented} decisions beyond the budget"] if judge.prevented else []
+    parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
+    parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
+    out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+
+
+def print_hints(out: Console, run: EvalRun) -> None:
+    """Print what the pattern of the metrics usually means, where it shows one that is known."""
+    for hint in applying(run.scorecard):
+        out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
+
+
+def print_findings(
+    out: Console, records: Sequence[EvalRecord], run: EvalRun, *, limit: int, runs_dir: Path | None
+) -> None:
+    """Print the failures worth looking at: question, answer, and what was retrieved."""
+    findings = diagnose(records, score_settings(run))
+    if not findings or limit <= 0:
+        return
+    out.print(f"\n{len(findings)} of {len(records)} questions have a fault", style="bold")
+    for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
+        out.print(f"  {count:>5}  {fault.label}")
+    for finding in in_turn(findings)[:limit]:
+        print_finding(out, finding)
+    if len(findings) > limit:
+        all_of_them = command(f"show {run.id} --failures {len(findings)}", runs_dir)
+        out.print(f"… and {len(findings) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+
+
+def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun, runs_dir: Path | None) -> None:
+    """List the answers of which fuzzy match and judge disagree."""
+    disputed = [record for record in records if needs_verification(record)]
+    if not disputed:
+        return
+    out.print(f"\n{len(disputed)} answers need verification: fuzzy match and judge disagree", style="bold")
+    for record in disputed:
+        expected = clean(record.question.expected_answer or "", 80)
+        answer = clean(record.response.answer or "" if record.response else "", 80)
+        out.print(Text.assemble("  ", clean(record.question.id), ": ", answer, ("  expected: ", "dim"), expected))
+    sheet = command(f"export --run-id {run.id} --format review", runs_dir)
+    out.print(f"a sheet to fill in: {sheet}", style="dim", soft_wrap=True)
+
+
+def print_finding(out: Console, finding: Finding) -> None:
+    """Print one failure."""
+    record = finding.record
+    out.print()
+    out.print(Text.assemble(clean(record.question.id), ": ", clean(finding.explanation, 300)), style="red")
+    out.print(Text.assemble("  question  ", clean(record.question.question, 300)))
+    if record.question.expected_answer:
+        out.print(Text.assemble("  expected  ", clean(record.question.expected_answer, 300)))
+    response = record.response
+    if response is None or response.error is not None:
+        return
+    out.print(Text.assemble("  answer    ", clean(response.answer or "", 300)))
+    for rank, chunk in enumerate((response.chunks or [])[:_CHUNKS_SHOWN], start=1):
+        mark = "✓" if rank in finding.hit_ranks else " "
+        line = Text.assemble(
+            f"  {mark} {rank:>2}      ", clean(place_of(chunk), 60), ": ", clean(chunk.text or "", 120)
+        )
+        out.print(line, style="dim")
+
+
+def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
+    """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
+    settings = score_settings(run)
+    names = ("recall_at_5", "precision_at_5")
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in ("overlap threshold", *names, "golds recognised by rule"):
+        table.add_column(title, justify="left" if title.startswith("golds") else "right")
+    for row in by_threshold(records, [parse_metric(name) for name in names], settings):
+        mark = " (used)" if row.threshold == settings.match.overlap_threshold else ""
+        values = (number(summary.value, summary.unit) for summary in row.summaries)
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
+        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
+    out.print()
+    out.print(table)
+    searched = [record.question for record in records if record.response is not None and record.response.chunks]
+    golds = sum(len(question.gold_passages) for question in searched)
+    out.print(
+        f"of {golds} gold passages of questions that brought chunks; the other rules do not depend on the threshold",
+        style="dim",
+    )

@@ -1,0 +1,87 @@
+"""The scorecard on the terminal: the five groups, each metric with its interval and how many questions it is over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import wrap
+
+from rich.text import Text
+
+from evals.cli.terminal.console import clean
+from evals.run.run_settings import confidence
+from evals.schemas import EvalRun, MetricSummary
+from evals.views.formatting import arrow, bounds, interval, lost, number
+
+_INDENT = "  "
+_GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The cells of a metric, and what there is to remark on it."""
+
+    cells: tuple[str, str, str, str]
+    remarks: str
+    has_value: bool
+
+
+def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
+    """The lines of a scorecard for a terminal so many columns wide.
+
+    No name and no number is cut or folded: where they do not fit side by side, the numbers stand below the name, and
+    remarks stand below both. What all metrics of a group have to remark stands once, beside its name.
+    """
+    groups = {
+        group: [_row(summary) for name in names if (summary := run.scorecard.get(name)) is not None]
+        for group, names in run.scorecard.by_group.items()
+    }
+    head = ("metric", "value", f"{confidence(run):.0%} interval", "n")
+    every = [head, *(row.cells for rows in groups.values() for row in rows)]
+    widths = [max(len(cells[column]) for cells in every) for column in range(len(head))]
+    fits = sum(widths) + len(_GAP) * (len(head) - 1) <= width
+    yield Text(_side_by_side(head, widths) if fits else head[0], style="bold")
+    for group, rows in groups.items():
+        shared = rows[0].remarks if len(rows) > 1 and len({row.remarks for row in rows}) == 1 else ""
+        yield _heading(group, shared, width)
+        for row in rows:
+            yield from _metric_lines(row, widths if fits else None, "" if shared else row.remarks, width)
+
+
+def _row(summary: MetricSummary) -> _Row:
+    remarks = [remark for remark in (lost(summary), summary.reason) if remark]
+    remarks += [" ".join(f"{label} {count}" for label, count in summary.labels.items())] if summary.labels else []
+    if summary.bounds is not None and summary.value is not None:
+        remarks.append(f"with them {bounds(summary)}")
+    name = f"{_INDENT}{summary.name} {arrow(summary.higher_is_better)}".rstrip()
+    cells = (name, number(summary.value, summary.unit), interval(summary), str(summary.sample_size))
+    return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None)
+
+
+def _heading(group: str, remark: str, width: int) -> Text:
+    if remark and len(group) + len(_GAP) + len(remark) <= width:
+        return Text.assemble((group, "bold"), (f"{_GAP}{remark}", "dim"))
+    return Text("\n").join([Text(group, style="bold"), *_indented(remark, width)])
+
+
+def _metric_lines(row: _Row, widths: list[int] | None, remarks: str, width: int) -> Iterator[Text]:
+    style = "" if row.has_value else "dim"
+    if widths is None:
+        yield Text(row.cells[0], style=style)
+        yield Text(f"{_INDENT * 2}{_GAP.join((*row.cells[1:3], f'n = {row.cells[3]}'))}", style=style)
+    else:
+        line = _side_by_side(row.cells, widths)
+        if len(line) + len(_GAP) + len(remarks) <= width:
+            yield Text(f"{line}{_GAP}{remarks}".rstrip(), style=style)
+            return
+        yield Text(line, style=style)
+    yield from _indented(remarks, width)
+
+
+def _side_by_side(cells: tuple[str, ...], widths: list[int]) -> str:
+    name, *numbers = cells
+    aligned = (cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))
+    return _GAP.join((name.ljust(widths[0]), *aligned))
+
+
+def _indented(text: str, width: int) -> Iterator[Text]:
+    for line in wrap(text, max(width - len(_INDENT) * 2, 1)):
+        yield Text(f"{_INDENT * 2}{line}", style="dim")

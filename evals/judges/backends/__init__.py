@@ -1,0 +1,1 @@
+"""The APIs by which judges are reached."""

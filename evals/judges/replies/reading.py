@@ -1,0 +1,112 @@
+"""Reading what a judge sent: the SDKs check no response, so any part of it may be something else than was promised."""
+
+import json
+import re
+from typing import Any
+
+from evals.inputs.json_body import MAX_DEPTH, parse_json
+from evals.schemas.results import JudgeUsage
+
+_THOUGHTS = ("thinking", "reasoning")
+"""Parts of a reply that some models put before what they say."""
+_MOST_TOKENS = 10**9
+"""Of one call; what is above it is no count."""
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
+
+
+def text_of(content: Any, *, fenced: bool = False) -> str:
+    """What the model said, as text.
+
+    Args:
+        content: A text, or a list of parts `{"type": "text", "text": …}`, which are joined.
+        fenced: Whether the one Markdown fence around all of it, which local models like to add, is taken off.
+
+    Returns:
+        The text; of anything else, a remark that is no JSON and so counts as a malformed reply.
+    """
+    text = _text_of(content)
+    return _storable(_without_fence(text) if fenced else text)
+
+
+def _text_of(content: Any) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
+        texts = [_field(part, "text") for part in spoken if _field(part, "type") == "text"]
+        if len(texts) == len(spoken) and all(isinstance(text, str) for text in texts):
+            return "".join(texts)
+    return f"<no text: {content}>"
+
+
+def name_of(model: Any) -> str | None:
+    """The model as it names itself; None where that is no text."""
+    return _storable(model) if isinstance(model, str) and model else None
+
+
+def _without_fence(text: str) -> str:
+    inner = text.strip()
+    opening = _FENCE.match(inner)
+    if opening is None or len(inner) < opening.end() + len(opening[1]) or not inner.endswith(opening[1]):
+        return text
+    return inner[opening.end() : -len(opening[1])].strip()
+
+
+def usage_of(new: Any, output: Any, *, read: Any = None, written: Any = None, total: bool) -> JudgeUsage | None:
+    """Tokens of a call; None where they were not counted, or a count is no count.
+
+    Args:
+        new: Tokens read from the request.
+        output: Tokens written.
+        read: Tokens taken from the vendor's cache.
+        written: Tokens put into it.
+        total: Whether `new` counts those of the cache too.
+    """
+    if new is None and output is None:
+        return None
+    counts = [_count(value) for value in (new, output, read, written)]
+    if None in counts:
+        return None
+    first, last, hit, kept = (count or 0 for count in counts)
+    return JudgeUsage(
+        input_tokens=first if total else first + hit + kept,
+        output_tokens=last,
+        cache_read_tokens=hit,
+        cache_write_tokens=kept,
+    )
+
+
+def said_in(body: Any) -> str:
+    """What the body of an error says: vendors, and those who imitate them, put it in different places."""
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    if isinstance(body, dict):
+        body = body.get("message") or body.get("error") or body
+    return str(body or "")
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens: 0 where none is given, None where it is none."""
+    if value is None:
+        return 0
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None
+
+
+def _field(part: Any, name: str) -> Any:
+    return part.get(name) if isinstance(part, dict) else getattr(part, name, None)
+
+
+def _storable(text: str) -> str:
+    """The text without what no file can hold: lone surrogates, also escaped ones, and JSON nested beyond reason."""
+    text = text.encode("utf-8", "replace").decode()
+    if "\\ud" not in text.lower() and text.count("[") + text.count("{") <= MAX_DEPTH:
+        return text
+    try:
+        return json.dumps(parse_json(text.encode()), ensure_ascii=False)
+    except ValueError:
+        return f"<no JSON> {text}"

@@ -1,0 +1,1 @@
+"""What happens in a run, step by step."""

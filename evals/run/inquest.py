@@ -1,0 +1,147 @@
+"""What a judge is asked about an answer, and which saved verdicts are the reply to it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evals.judges.backends.base import Identity
+from evals.judges.reuse import fits, is_usable, repeats_of
+from evals.metrics.base import BaseMetric
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
+from evals.scoring.scorecard import ScoreSettings
+
+Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class Inquest:
+    """What is to be decided about every answer of a run.
+
+    Attributes:
+        metrics: Say what they want decided.
+        settings: How the run's records are scored.
+        judge: Who decides.
+        repeats: How often each decision is made.
+    """
+
+    metrics: Sequence[BaseMetric]
+    settings: ScoreSettings
+    judge: Identity
+    repeats: int = 1
+
+    def requests(
+        self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict]
+    ) -> list[VerdictRequest]:
+        """All that can be asked for with these verdicts, each once; some requests build on the replies to others."""
+        case = self.settings.case(EvalRecord(question=question, response=response, verdicts=list(verdicts)))
+        found: dict[str, VerdictRequest] = {}
+        for metric in self.metrics:
+            for request in metric.requests(case):
+                found.setdefault(request.name, request)
+        return list(found.values())
+
+    def fitting(
+        self, question: EvalQuestion, response: EvalResponse, known: Iterable[JudgeVerdict]
+    ) -> list[JudgeVerdict]:
+        """The saved verdicts that are this judge's replies to what would be asked now, each request and repeat once."""
+        by_name = _by_request(known)
+        if not by_name:
+            return []
+
+        def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
+            chosen: dict[int, JudgeVerdict] = {}
+            for verdict in by_name.get(request.name, ()):
+                wanted = verdict.repeat < repeats_of(request, self.repeats) and verdict.repeat not in chosen
+                if wanted and fits(verdict, request, self.judge):
+                    chosen[verdict.repeat] = verdict
+            return chosen.values()
+
+        return self._in_rounds(question, response, choose)
+
+    def fitting_all(
+        self,
+        questions: Iterable[EvalQuestion],
+        responses: Mapping[str, EvalResponse],
+        known: Mapping[str, Sequence[JudgeVerdict]],
+    ) -> dict[str, list[JudgeVerdict]]:
+        """The same for many questions, by their ids; those of which nothing is known are left out."""
+        return {
+            question.id: self.fitting(question, responses[question.id], known[question.id])
+            for question in questions
+            if question.id in responses and known.get(question.id)
+        }
+
+    def with_leftovers(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        found: Sequence[JudgeVerdict],
+        known: Sequence[JudgeVerdict],
+    ) -> list[JudgeVerdict]:
+        """The verdicts of a run that ended, with those of before which nothing has replaced.
+
+        A reply that cannot be read as one to what is asked now is left out; what it cost is not.
+        """
+        here = {_place(verdict) for verdict in found}
+        rest = [verdict for verdict in known if _place(verdict) not in here]
+        if not rest:
+            return list(found)
+        by_name = _by_request([*found, *rest])
+
+        def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
+            return [v for v in by_name.get(request.name, ()) if _place(v) in here or is_usable(v, request)]
+
+        usable = {_place(verdict) for verdict in self._in_rounds(question, response, choose)}
+        kept = [*found, *(v for v in rest if v.reply is None or _place(v) in usable)]
+        dropped = [v for v in rest if v.reply is not None and _place(v) not in usable]
+        if not dropped:
+            return kept
+        if not kept:
+            return [v.model_copy(update={"reply": None, "failure": "unparsable", "message": _UNFIT}) for v in dropped]
+        return [*kept[:-1], with_earlier(kept[-1], spending_of(dropped))]
+
+    def _in_rounds(self, question: EvalQuestion, response: EvalResponse, choose: Choose) -> list[JudgeVerdict]:
+        found: list[JudgeVerdict] = []
+        seen: set[str] = set()
+        while todo := [r for r in self.requests(question, response, found) if r.name not in seen]:
+            for request in todo:
+                seen.add(request.name)
+                found += choose(request)
+        return found
+
+
+_UNFIT = "the saved reply does not fit what is asked now"
+
+
+def spending_of(verdicts: Iterable[JudgeVerdict]) -> JudgeSpending:
+    """What verdicts took together."""
+    return sum((verdict.spent for verdict in verdicts), JudgeSpending())
+
+
+def with_earlier(verdict: JudgeVerdict, spent: JudgeSpending) -> JudgeVerdict:
+    """The verdict, with more that was spent before it."""
+    return verdict.model_copy(update={"earlier": (verdict.earlier or JudgeSpending()) + spent})
+
+
+def of_judge(verdicts: Iterable[JudgeVerdict], before: JudgeRecord | None, judge: Identity) -> list[JudgeVerdict]:
+    """The verdicts that may be this judge's: those of former versions do not say whose they are, but their run does."""
+    same = before is not None and (before.model, before.origin) == (judge.model, judge.origin)
+    return [verdict for verdict in verdicts if same or verdict.key is not None]
+
+
+def for_nothing(verdict: JudgeVerdict) -> JudgeVerdict:
+    """A verdict of another run as this one has it: it was paid for there."""
+    saved = verdict.saved_usd if verdict.cached else verdict.cost_usd
+    free = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None, "cached": True}
+    return verdict.model_copy(update={**free, "saved_usd": saved})
+
+
+def _place(verdict: JudgeVerdict) -> tuple[str, int]:
+    return verdict.request, verdict.repeat
+
+
+def _by_request(verdicts: Iterable[JudgeVerdict]) -> dict[str, list[JudgeVerdict]]:
+    found: dict[str, list[JudgeVerdict]] = {}
+    for verdict in verdicts:
+        found.setdefault(verdict.request, []).append(verdict)
+    return found

@@ -1,0 +1,265 @@
+"""Judging while asking: question 18 is asked while question 17 waits for the judge.
+
+It is done in a thread of its own: composing requests and reading replies takes time, which must not be measured as
+the latency of the server.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.record import NOTE, failed, make_record, notes_on_judging
+from evals.judges.reuse import repeats_of
+from evals.metrics.base import BaseMetric
+from evals.run.inquest import Inquest, of_judge, with_earlier
+from evals.runtime import SideLoop
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
+from evals.schemas.results import JudgeRecord, VerdictRequest
+from evals.scoring.scorecard import ScoreSettings
+from evals.store.runs import Journal
+
+__all__ = ["NOTE", "PATIENCE_S", "Judging"]
+
+PATIENCE_S = 5.0
+"""How long an interrupted run waits for the calls in flight, which are paid for."""
+_PATIENCE_AFTER_ERROR_S = 30.0
+"""The same where the judge refused us: nobody waits at a keyboard then."""
+_WORKERS_A_CALL = 4
+"""Some workers wait for an overloaded vendor while others call."""
+
+
+@dataclass(slots=True)
+class _Judged:
+    """A question with what the judge said of its answer, and what it said before."""
+
+    question: EvalQuestion
+    response: EvalResponse
+    known: list[JudgeVerdict] = field(default_factory=list)
+    found: list[JudgeVerdict] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    begun: bool = False
+
+
+class _Job(NamedTuple):
+    """One decision, or the beginning of a question."""
+
+    judged: _Judged
+    request: VerdictRequest | None = None
+    repeat: int = 0
+
+
+class Judging:
+    """The verdicts of a run, gathered in the background.
+
+    Args:
+        judge: Decides.
+        metrics: Say what they want decided.
+        settings: How the run's records are scored.
+        journal: Every verdict is written there the moment it arrives.
+        before: The judge of the run that goes on, or whose verdicts are used again.
+        tell: Hears at once, in the thread that started the judging, of what must be known.
+    """
+
+    def __init__(
+        self,
+        judge: LLMJudge,
+        metrics: Sequence[BaseMetric],
+        settings: ScoreSettings,
+        journal: Journal,
+        *,
+        before: JudgeRecord | None = None,
+        tell: Callable[[str], None] = lambda _note: None,
+    ) -> None:
+        self._judge = judge
+        self._inquest = Inquest(metrics, settings, judge.identity, judge.repeats)
+        self._journal = journal
+        self._before = before
+        self._tell = tell
+        self._questions: dict[str, _Judged] = {}
+        self._queue: deque[_Job] = deque()
+        self._workers: set[asyncio.Task[None]] = set()
+        self._unfit = 0
+        self._error: BaseException | None = None
+        self._side: SideLoop | None = None
+
+    @property
+    def verdicts(self) -> dict[str, list[JudgeVerdict]]:
+        """The verdicts by question: those of before stay where nothing has replaced them."""
+        return {
+            key: self._inquest.with_leftovers(judged.question, judged.response, judged.found, judged.known)
+            for key, judged in self._questions.items()
+        }
+
+    def take_up(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
+        """Know an answer and what was said of it before; nothing is asked until `go_on`."""
+        self._questions[question.id] = _Judged(question, response, list(known))
+
+    def go_on(self) -> None:
+        """Begin to judge all that was taken up.
+
+        Raises:
+            JudgeError: The judge turned out to be unusable.
+        """
+        for judged in list(self._questions.values()):
+            if not judged.begun:
+                self._begin(judged)
+
+    def start(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
+        """Begin to judge an answer, unless its verdicts are known already.
+
+        Raises:
+            JudgeError: The judge turned out to be unusable.
+        """
+        self.take_up(question, response, known)
+        self._begin(self._questions[question.id])
+
+    def _begin(self, judged: _Judged) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._side is None:
+            self._side = SideLoop("evals judge")
+            self._judge.on_remark = partial(_tell_at_home, asyncio.get_running_loop(), self._tell)
+        judged.begun = True
+        self._side.call(self._enqueue, [_Job(judged)])
+
+    def _enqueue(self, jobs: Sequence[_Job], *, first: bool = False) -> None:
+        if first:  # what was begun is finished before more is begun
+            self._queue.extendleft(reversed(jobs))
+        else:
+            self._queue.extend(jobs)
+        most = _WORKERS_A_CALL * self._judge.concurrency
+        for _ in range(min(len(jobs), most - len(self._workers))):
+            worker = asyncio.get_running_loop().create_task(self._work())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
+
+    async def _work(self) -> None:
+        try:
+            while self._queue and self._error is None and not self._judge.over:
+                job = self._queue.popleft()
+                if job.request is None:
+                    self._open(job.judged)
+                    await asyncio.sleep(0)
+                else:
+                    await self._decide(job.judged, job.request, job.repeat)
+        except Exception as error:  # noqa: BLE001 - raised again where the run waits for it
+            self._error = self._error or error
+
+    def _open(self, judged: _Judged) -> None:
+        """Take what is known already, and ask for the rest."""
+        if judged.known:
+            theirs = of_judge(judged.known, self._before, self._judge.identity)
+            judged.found = self._inquest.fitting(judged.question, judged.response, theirs)
+        self._ask(judged)
+
+    def _ask(self, judged: _Judged) -> None:
+        """Ask for whatever can be asked now and was not yet: some requests build on the replies to others."""
+        jobs = []
+        there = {(verdict.request, verdict.repeat) for verdict in judged.found}
+        for request in self._inquest.requests(judged.question, judged.response, judged.found):
+            if request.name not in judged.asked:
+                judged.asked.add(request.name)
+                repeats = range(repeats_of(request, self._judge.repeats))
+                jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
+        self._enqueue(jobs, first=True)
+
+    async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
+        old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)
+        self._unfit += old is not None and old.reply is not None
+
+        def log_unusable(verdict: JudgeVerdict) -> None:
+            """It was paid for, and the next attempt may be long in coming; what that one brings replaces it."""
+            self._journal.verdict(judged.question.id, _standing(old, verdict))
+
+        decision = await self._judge.decide_once(
+            request, repeat, old.spent if old is not None else None, on_unusable=log_unusable
+        )
+        if decision is not None:
+            # Where nobody was there to replace a reply, it stands until somebody is.
+            verdict = _standing(old, decision.verdict) if self._judge.over else decision.verdict
+            judged.found.append(verdict)
+            self._journal.verdict(judged.question.id, verdict)
+            self._judge.keep(decision)
+        if self._judge.unusable is not None:
+            self._error = self._error or self._judge.unusable
+        elif not self._judge.over:
+            self._ask(judged)
+
+    async def finish(self) -> None:
+        """Wait for the verdicts that are still to come.
+
+        Raises:
+            JudgeError: The judge turned out to be unusable.
+        """
+        if self._side is not None:
+            await self._side.run(self._wait())
+        await self.stop()
+        if self._error is not None:
+            raise self._error
+
+    async def _wait(self) -> None:
+        while self._workers and self._error is None:
+            await asyncio.wait(self._workers, return_when=asyncio.FIRST_COMPLETED)
+
+    async def stop(self) -> None:
+        """Begin nothing more, take what is in flight for a while, give up the rest, and let go of the judge."""
+        side, self._side = self._side, None
+        if side is None:
+            return
+        if self._error is None and self._judge.in_flight:
+            self._tell(
+                f"waits {PATIENCE_S:g} s at most for {self._judge.in_flight} calls to the judge, as they are paid for"
+            )
+        try:
+            await side.run(self._end(PATIENCE_S if self._error is None else _PATIENCE_AFTER_ERROR_S))
+        except asyncio.CancelledError:
+            await side.run(self._end(0))
+            raise
+        finally:
+            side.close()
+
+    async def _end(self, patience_s: float) -> None:
+        self._judge.wind_down()
+        if self._workers and patience_s:
+            await asyncio.wait(self._workers, timeout=patience_s)
+        self._judge.cut_off()
+        await asyncio.gather(*self._workers)
+        await self._judge.aclose()
+
+    def record(self) -> JudgeRecord:
+        """The judge as it is saved with the run."""
+        return make_record(self._judge.identity, self._judge.repeats, self.verdicts, prevented=self._judge.prevented)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the budget ended the judging, or most of it failed."""
+        lost, total = failed(self.verdicts)
+        return bool(self._judge.prevented) or 2 * lost > total
+
+    def notes(self) -> list[str]:
+        """What a reader of judged numbers must know; each begins with `NOTE`."""
+        judge, before = self._judge.identity, self._before
+        notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
+        if before is not None and (before.model, before.origin) != (judge.model, judge.origin):
+            notes.append(f"{NOTE} model or address was another before: {before.model} at {before.origin}")
+        if self._unfit:
+            notes.append(
+                f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
+            )
+        return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
+
+
+def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
+    """The new verdict, or the old one with what the new one took, where only that has a reply."""
+    if old is None or old.reply is None or new.reply is not None:
+        return new
+    return with_earlier(old, new.model_copy(update={"earlier": None}).spent)
+
+
+def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:
+    """Have the caller's thread hear of something."""
+    home.call_soon_threadsafe(tell, f"{NOTE} {remark}")

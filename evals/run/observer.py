@@ -1,0 +1,29 @@
+"""How a running evaluation is watched: by a progress bar, a notebook or nobody."""
+
+from evals.run.estimate import Estimate
+from evals.schemas import EvalQuestion, EvalResponse
+
+
+class Observer:
+    """Hears what happens. Every method does nothing here; a subclass overrides what it wants to know."""
+
+    def phase(self, message: str) -> None:
+        """A new part of the work begins."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Within a part that is not asking questions: so much is done."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        """What the judge will take, before anything is asked that costs."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Asking begins: `total` questions, of which `done` were answered before (a resumed run)."""
+
+    def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
+        """An exchange ended, with an answer or without."""
+
+    def end(self) -> None:
+        """Asking has ended."""
+
+    def note(self, message: str) -> None:
+        """Something that a reader of the numbers must know."""

@@ -1,0 +1,200 @@
+"""Going on with a saved run: what may have changed since, and what is kept of it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from evals.client import RAGClient
+from evals.config import EvalConfig
+from evals.credentials.stored import MASK, leaves, without_credentials
+from evals.errors import ConfigError, JudgeError, StoreError
+from evals.run.inquest import spending_of
+from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas.results import SAVED_ANSWERS
+from evals.store.commands import command
+from evals.store.runs import Journal, RunStore
+
+MAY_CHANGE = frozenset(
+    {
+        "concurrency",
+        "rps",
+        "server.timeout_s",
+        "runs_dir",
+        "preflight",
+        "max_error_rate",
+        "judge.max_cost_usd",
+        "judge.cache",
+        "gate",
+    }
+)
+"""Keys that say how questions are asked and when a run is good, not what is measured of which server."""
+_PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
+_WIDTHS = "asked at concurrency"
+
+
+def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
+    """The configuration of a saved run with something changed, to go on with the run.
+
+    Args:
+        run: The saved run.
+        overrides: Keys of the configuration: those of `MAY_CHANGE`, and `server.url` with a login that is not saved.
+
+    Raises:
+        ConfigError: The run cannot be gone on with, or not with these changes.
+    """
+    config = EvalConfig.build(run.eval_config, overrides)
+    check_resumable(run, config)
+    return config
+
+
+def check_resumable(run: EvalRun, config: EvalConfig) -> None:
+    """Check that answers of this configuration belong to the run: the same server, questions and measures.
+
+    Raises:
+        ConfigError: They do not, or a credential that was given in clear is not there any more.
+    """
+    if run.rescored_from is not None:
+        raise ConfigError(
+            f"run {run.id} measured the answers of run {run.rescored_from} again: it asks none itself",
+            f"use `{command(f'rescore {run.rescored_from}', config.runs_dir)}`; "
+            f"where answers are missing, resume run {run.rescored_from} first",
+        )
+    if run.server.profile == SAVED_ANSWERS:
+        raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
+    masked = _masked(run)
+    before, now = _deciding(EvalConfig.build(run.eval_config)), _deciding(config)
+    paths = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
+    changed = sorted({_PLACE_IN_LIST.sub("", path) for path in paths if path.removeprefix("server.") not in masked})
+    if changed:
+        raise ConfigError(
+            f"run {run.id} was begun with another value of {', '.join(changed)}",
+            f"begin a new run; --resume may change only {', '.join(sorted(MAY_CHANGE))}",
+        )
+    _check_credentials(run, config, masked)
+    if not config.embedded:
+        _check_url(run, config)
+        _check_profile(run, config)
+
+
+def lock_saved(store: RunStore, run_id: str, writing: ExitStack) -> tuple[EvalRun, Journal]:
+    """The saved run, as it is once no other process writes it, and its log, opened for appending.
+
+    Args:
+        store: Where it is saved.
+        run_id: Its id.
+        writing: Closes the log.
+
+    Raises:
+        StoreError: Another process goes on with it, or it cannot be read.
+    """
+    run = store.load(run_id)
+    path = store.records_path(run)
+    if not path.exists():
+        raise StoreError(f"{path} is missing: nothing is known of what run {run.id} asked", "begin a new run")
+    journal = writing.enter_context(store.journal(run))
+    return store.load(run.id), journal  # again: another process may have finished it a moment ago
+
+
+def _check_credentials(run: EvalRun, config: EvalConfig, masked: Iterable[str]) -> None:
+    stored, given = dict(leaves(run.eval_config.get("server"))), dict(leaves(config.server))
+    lost = [f"server.{path}" for path in masked if given.get(path) == stored.get(path)]
+    if lost:
+        raise ConfigError(
+            f"run {run.id} was given a credential in clear, which is not saved: {', '.join(lost)}",
+            "write it as ${NAME} in the configuration; for this run, "
+            + ("give the URL again with --rag-url" if lost == ["server.url"] else "begin a new one"),
+        )
+
+
+def _check_url(run: EvalRun, config: EvalConfig) -> None:
+    url = RAGClient(config.server_spec()).url
+    if url.rstrip("/") != run.server.url.rstrip("/"):
+        raise ConfigError(
+            f"run {run.id} asked {run.server.url}, not {url}",
+            "answers of two servers do not make one run: begin a new one, or name the run's server with --rag-url",
+        )
+
+
+def _check_profile(run: EvalRun, config: EvalConfig) -> None:
+    """Stop where a profile's file was edited: the run names the file, and holds a hash of what it said."""
+    if run.server.spec_sha256 not in {None, config.server_spec().fingerprint()}:
+        raise ConfigError(
+            f"the profile {run.server.profile} is not what it was when run {run.id} began: questions would be asked or "
+            "answers read in another way",
+            "begin a new run; or put the profile back; or read all saved answers anew with `evals rescore --remap`",
+        )
+
+
+def _masked(run: EvalRun) -> list[str]:
+    if run.server.masked is not None:
+        return run.server.masked
+    return [path for path, value in leaves(run.eval_config.get("server")) if value == MASK]
+
+
+def _deciding(config: EvalConfig) -> dict[str, Any]:
+    """What must stay the same, by paths, with defaults filled in."""
+    data = config.as_written()
+    data["server"] = without_credentials(config.server_spec().model_dump(mode="json", by_alias=True))
+    data["server"].pop("url")  # compared with the environment's values filled in
+    data["datasets"], data["suite"] = config.dataset_names, config.suite_names
+    return {path: value for path, value in leaves(data) if _PLACE_IN_LIST.sub("", path) not in MAY_CHANGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a run: its answers, with what the judge said of them.
+
+    Attributes:
+        responses: By question; a question that failed or was never asked is not among them.
+        verdicts: By question.
+        spent_usd: What the judge has cost so far.
+    """
+
+    responses: dict[str, EvalResponse] = field(default_factory=dict)
+    verdicts: dict[str, list[JudgeVerdict]] = field(default_factory=dict)
+    spent_usd: float = 0.0
+
+
+def kept_of(records: Iterable[EvalRecord]) -> Kept:
+    """What is kept of a run with these records."""
+    responses, verdicts = {}, {}
+    for record in records:
+        if record.response is not None and record.response.error is None:
+            responses[record.question.id] = record.response
+            verdicts[record.question.id] = record.verdicts
+    spent = spending_of(verdict for some in verdicts.values() for verdict in some)
+    return Kept(responses, verdicts, spent.cost_usd)
+
+
+def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
+    """The run as one whose remaining questions are asked at this concurrency.
+
+    Args:
+        run: As it is saved.
+        concurrency: From now on.
+        kept: How many answers of before are kept: their latency is of the concurrency of then.
+    """
+    if kept == run.question_count:
+        return run
+    before = (run.concurrencies or [run.concurrency]) if kept else []
+    all_of_them = list(dict.fromkeys([*before, concurrency]))
+    notes = [note for note in run.notes if not note.startswith(_WIDTHS)]
+    if len(all_of_them) > 1:
+        notes.append(
+            f"{_WIDTHS} {' and '.join(map(str, all_of_them))}: latency is of all these loads, and does not compare"
+        )
+    return run.model_copy(
+        update={
+            "concurrency": max(all_of_them),
+            "concurrencies": all_of_them if len(all_of_them) > 1 else [],
+            "notes": notes,
+        }
+    )
+
+
+def with_way_on(error: JudgeError, run_id: str, config: EvalConfig) -> JudgeError:
+    """The same error, which also says how to go on with what is saved."""
+    way = f"what was answered is saved: {command(f'eval --resume {run_id}', config.runs_dir)}"
+    return JudgeError(error.message, f"{error.hint}; {way}" if error.hint else way)

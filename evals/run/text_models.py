@@ -1,0 +1,85 @@
+"""Comparing the texts of a whole run at once, before its records are scored one by one.
+
+Models work many times faster on a batch than on a text, and between two batches Ctrl-C can end the work. What is found
+is remembered by the embedder and the scorer themselves, where the metrics find it.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from evals.metrics.base import BaseMetric
+from evals.run.observer import Observer
+from evals.schemas import EvalRecord
+from evals.scoring.scorecard import ScoreSettings
+from evals.semantics.base import Semantics
+
+T = TypeVar("T")
+_TEXTS_AT_ONCE = 64
+_FAILURES = (RuntimeError, ValueError, OSError, MemoryError, IndexError)
+"""What models raise when they run out of memory, or meet a text that they cannot take."""
+
+
+async def compare_texts(
+    metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings, observer: Observer
+) -> ScoreSettings:
+    """Embed and score every text that the metrics will ask for; off the event loop, in batches.
+
+    Args:
+        metrics: Say what they will ask for.
+        records: All records of the run.
+        settings: How they will be scored.
+        observer: Hears of the progress.
+
+    Returns:
+        The settings to score with: where a model failed they hold the reason instead of it, so that a run does not lose
+        its other metrics.
+    """
+    semantics = settings.semantics
+    if semantics is None or (semantics.embedder is None and semantics.scorer is None):
+        return settings
+    cases = [settings.case(record) for record in records if record.response is not None]
+    texts = list(dict.fromkeys(text for metric in metrics for case in cases for text in metric.texts(case)))
+    pairs = list(dict.fromkeys(pair for metric in metrics for case in cases for pair in metric.text_pairs(case)))
+    try:
+        if semantics.embedder is not None and texts:
+            observer.phase(f"embedding {len(texts)} texts")
+            await _in_batches(semantics.embedder.embed, _batches(texts, lambda text: [text]), len(texts), observer)
+        if semantics.scorer is not None and pairs:
+            observer.phase(f"comparing {len(pairs)} pairs of texts")
+            await _in_batches(semantics.scorer.f1, _batches(pairs, list), len(pairs), observer)
+    except _FAILURES as error:
+        reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
+        observer.note(reason)
+        return without_models(settings, reason)
+    return settings
+
+
+def without_models(settings: ScoreSettings, reason: str) -> ScoreSettings:
+    """The settings without what compares texts, so that scoring takes no time; the metrics give the reason."""
+    return replace(settings, semantics=Semantics(reason=reason)) if settings.semantics is not None else settings
+
+
+async def _in_batches(
+    work: Callable[[Sequence[T]], object], batches: Iterable[Sequence[T]], total: int, observer: Observer
+) -> None:
+    done = 0
+    for batch in batches:
+        await asyncio.to_thread(work, batch)
+        done += len(batch)
+        observer.progress(done, total)
+
+
+def _batches(items: Iterable[T], texts_of: Callable[[T], Iterable[str]]) -> Iterator[list[T]]:
+    """Cut where a batch would hold more than so many distinct texts: what takes time is texts, not pairs of them."""
+    batch: list[T] = []
+    held: set[str] = set()
+    for item in items:
+        if batch and len(held | set(texts_of(item))) > _TEXTS_AT_ONCE:
+            yield batch
+            batch, held = [], set()
+        batch.append(item)
+        held.update(texts_of(item))
+    if batch:
+        yield batch

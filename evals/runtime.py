@@ -1,0 +1,123 @@
+"""How Python runs our work: event loops, threads beside them, and how often the cyclic collector looks."""
+
+import asyncio
+import gc
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_THRESHOLDS = (20_000, 20, 100)
+"""Of the cyclic collector, while many records are held."""
+_SWITCH_S = 0.0005
+"""How long a thread may keep the others from running while a `SideLoop` is at work."""
+
+
+def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end: here where no event loop runs, else in a thread with a loop of its own.
+
+    Ctrl-C cancels the work, lets it clean up, and is raised afterwards.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_in_thread(work)
+
+
+def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
+    results: list[T] = []
+    errors: list[BaseException] = []
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    def drive() -> None:
+        try:
+            results.append(loop.run_until_complete(task))
+        except BaseException as error:  # noqa: BLE001 - carried over to the caller's thread and raised there
+            errors.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=drive, name="evals")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+class _ShortTurns:
+    """Threads take turns more often while anybody wants it, and as before after the last one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before_s = 0.0
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._before_s = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before_s, _SWITCH_S))
+            self._users += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                sys.setswitchinterval(self._before_s)
+
+
+_short_turns = _ShortTurns()
+"""One for the process, as the interval is."""
+
+
+class SideLoop:
+    """An event loop in a thread of its own, for work that must not hold up the caller's loop.
+
+    While it runs, threads take turns more often than usual, so that a caller who measures times is kept waiting for
+    half a millisecond, not for five.
+    """
+
+    def __init__(self, name: str) -> None:
+        _short_turns.begin()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def call(self, function: Callable[..., object], *arguments: object) -> None:
+        """Have a function called there soon; returns at once."""
+        self._loop.call_soon_threadsafe(function, *arguments)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run to the end there, and wait for it here; cancelling this cancels the work."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def close(self) -> None:
+        """End the thread; work that still runs is dropped."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        _short_turns.end()
+
+
+@contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Let the cyclic collector run seldom: records hold no cycles, and it walks over all of them each time.
+
+    It still runs, so cycles of other code are freed. What was set before is set again afterwards.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(*_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

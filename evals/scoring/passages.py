@@ -1,0 +1,184 @@
+"""Retrieved passages against gold passages, both in files: no server, no run, four means.
+
+The files are those of LegalBench-RAG: gold is `{"tests": [{"query", "snippets": [{"file_path", "span", "answer"}]}]}`,
+predictions are `[{"query", "retrieved_passages": ["…"]}]`, in the order of their rank.
+"""
+
+import json
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evals.errors import ConfigError, DatasetError
+from evals.inputs.json_array import elements
+from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
+from evals.metrics.ranking import recall_at
+
+_NAMED = 3
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScores:
+    """The means over all queries that have gold; each is between 0 and 1.
+
+    Attributes:
+        k: The cut-off of recall and nDCG.
+        num_examples: Number of queries.
+        notes: What a reader of the numbers must know: what is missing, unknown or left out.
+    """
+
+    exact_match: float
+    span_f1: float
+    recall: float
+    ndcg: float
+    k: int
+    num_examples: int
+    notes: list[str] = field(default_factory=list)
+
+    def labelled(self) -> dict[str, float]:
+        """The numbers by the labels under which they are printed."""
+        return {
+            "exact_match": self.exact_match,
+            "span_f1": self.span_f1,
+            f"recall@{self.k}": self.recall,
+            f"ndcg@{self.k}": self.ndcg,
+            "num_examples": self.num_examples,
+        }
+
+
+@dataclass
+class _Gold:
+    """The gold passages of every query; the nth test of a query waits for the nth prediction of it."""
+
+    tests: int = 0
+    scored: int = 0
+    empty: list[str] = field(default_factory=list)
+    without_text: int = 0
+    waiting: dict[str, deque[list[str]]] = field(default_factory=lambda: defaultdict(deque))
+
+
+def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageScores:
+    """Score a file of predictions against a file of gold passages.
+
+    A query without a prediction scores 0, one without gold is left out; both are noted. Predictions are read one by
+    one, so that their number does not matter.
+
+    Args:
+        predictions: For each query the retrieved passages, best first.
+        gold: For each query the passages that answer it.
+        k: Cut-off rank of recall and nDCG.
+
+    Raises:
+        ConfigError: k is not positive.
+        DatasetError: A file cannot be read or has another shape; the message names file and entry.
+    """
+    if k < 1:
+        raise ConfigError(f"--k must be at least 1, not {k}")
+    wanted = _read_gold(gold)
+    totals = [0.0] * 4
+    unknown: list[str] = []
+    number = 0
+    for number, entry in enumerate(elements(predictions), start=1):
+        query, passages = _prediction(entry, f"{predictions.name}, entry {number}")
+        waiting = wanted.waiting.get(query)
+        if not waiting:
+            unknown.append(query)
+            continue
+        golds = waiting.popleft()
+        if golds:
+            totals = [total + value for total, value in zip(totals, _measure(passages, golds, k), strict=True)]
+    exact, f1, recall, ndcg = (total / wanted.scored for total in totals)
+    return PassageScores(exact, f1, recall, ndcg, k, wanted.scored, _notes(wanted, number, unknown))
+
+
+def _measure(passages: list[str], golds: list[str], k: int) -> tuple[float, float, float, float]:
+    """Exact match, span F1, recall and nDCG of one query."""
+    matches = substring_matches(passages[:k], golds)
+    return (
+        exact_match(passages, golds),
+        span_f1(passages, golds),
+        recall_at(matches.found_counts, len(golds), k),
+        passage_ndcg(matches, len(golds), k),
+    )
+
+
+def _notes(gold: _Gold, predictions: int, unknown: list[str]) -> list[str]:
+    notes = []
+    if predictions != gold.tests:
+        notes.append(f"{predictions} predictions for {gold.tests} queries")
+    missing = [query for query, waiting in gold.waiting.items() for golds in waiting if golds]
+    for queries, what in (
+        (missing, "without a prediction, scored 0"),
+        (unknown, "predicted that the gold file does not hold, or holds fewer times, ignored"),
+        (gold.empty, "without a gold passage, left out"),
+    ):
+        if queries:
+            notes.append(f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} {what}: {_some(queries)}")
+    if gold.without_text:
+        notes.append(f"{gold.without_text} gold snippets without `answer`, not counted")
+    return notes
+
+
+def _some(queries: list[str]) -> str:
+    shown = [repr(query if len(query) <= _SHOWN else f"{query[: _SHOWN - 1]}…") for query in queries[:_NAMED]]
+    return ", ".join(shown) + (", …" if len(queries) > _NAMED else "")
+
+
+def _read_gold(path: Path) -> _Gold:
+    gold = _Gold()
+    for number, test in enumerate(_tests(path), start=1):
+        where = f"{path.name}, test {number}"
+        query, snippets = _pair(test, "snippets", where)
+        texts = [_answer(snippet, f"{where}, snippet {place}") for place, snippet in enumerate(snippets, start=1)]
+        golds = [text for text in texts if text.strip()]
+        gold.tests += 1
+        gold.without_text += len(texts) - len(golds)
+        gold.waiting[query].append(golds)
+        if golds:
+            gold.scored += 1
+        else:
+            gold.empty.append(query)
+    if not gold.scored:
+        raise DatasetError(f"{path.name}: no query has a gold passage")
+    return gold
+
+
+def _tests(path: Path) -> list[Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"{path.name}: not valid JSON ({error})") from error
+    tests = data.get("tests") if isinstance(data, dict) else None
+    if not isinstance(tests, list):
+        raise DatasetError(f'{path.name}: expected {{"tests": [...]}}', "predictions come first, then gold")
+    return tests
+
+
+def _answer(snippet: Any, where: str) -> str:
+    answer = snippet.get("answer", "") if isinstance(snippet, dict) else None
+    if not isinstance(answer, str):
+        raise DatasetError(f"{where}: expected an object whose `answer` is a text")
+    return answer
+
+
+def _prediction(entry: Any, where: str) -> tuple[str, list[str]]:
+    query, passages = _pair(entry, "retrieved_passages", where)
+    if not all(isinstance(passage, str) for passage in passages):
+        raise DatasetError(f"{where}: `retrieved_passages` must hold texts only")
+    return query, passages
+
+
+def _pair(entry: Any, key: str, where: str) -> tuple[str, list[Any]]:
+    """The query of an entry, and the list that stands under the key."""
+    if not isinstance(entry, dict):
+        raise DatasetError(f"{where}: expected an object with `query` and `{key}`, not {type(entry).__name__}")
+    query, items = entry.get("query"), entry.get(key)
+    if not isinstance(query, str):
+        raise DatasetError(f"{where}: `query` must be a text")
+    if not isinstance(items, list):
+        raise DatasetError(f"{where}: `{key}` must be a list")
+    return query.strip(), items

@@ -1,0 +1,164 @@
+"""A gold that chunk borders have cut is recognised in its pieces, and in nothing else."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.case.matching import Matches
+from evals.metrics import MRR, BaseMetric, CitationPrecision, CitationRecall, PrecisionAtK, RecallAtK
+from evals.metrics.retrieval import MRRAtK
+from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
+
+Recognised = Callable[..., Matches]
+Measure = Callable[..., MetricResult]
+WORDS = [f"g{number}" for number in range(20)]
+GOLD = " ".join(WORDS)
+
+
+def _piece(start: int, end: int, *, before: str = "", after: str = "") -> str:
+    return f"{before} {' '.join(WORDS[start:end])} {after}".strip()
+
+
+@pytest.mark.parametrize(
+    ("chunks", "place"),
+    [
+        pytest.param([_piece(0, 10, before="so it goes"), _piece(10, 20, after="and on")], 1, id="in order"),
+        pytest.param([_piece(10, 20, after="and on"), _piece(0, 10, before="so it goes")], 1, id="in reverse"),
+        pytest.param([_piece(0, 10), "something else", _piece(10, 20)], 2, id="with another between"),
+        pytest.param([_piece(0, 7), _piece(7, 14), _piece(14, 20)], 1, id="0.7 of it is enough"),
+        pytest.param([_piece(0, 6), _piece(6, 12), _piece(12, 20)], 2, id="three pieces"),
+        pytest.param([_piece(0, 12), _piece(8, 20)], 1, id="overlapping pieces"),
+        pytest.param([_piece(0, 4), _piece(4, 8), _piece(8, 14)], 2, id="just 14 of 20"),
+        pytest.param(["A **note**:\n" + _piece(0, 10).upper(), _piece(10, 20)], 1, id="case and markdown"),
+    ],
+)
+def test_a_gold_cut_at_chunk_borders_is_found_where_enough_of_it_was_seen(
+    recognised: Recognised, chunks: list[str], place: int
+) -> None:
+    """The rank that completes 0.7 of the gold is the rank at which it is found."""
+    assert recognised(GOLD, *chunks).found == {0: (place, "overlap")}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        pytest.param([_piece(0, 6), _piece(6, 13)], id="13 of 20"),
+        pytest.param([_piece(0, 13), _piece(2, 13)], id="the same part twice"),
+        pytest.param([_piece(0, 10, after="and"), _piece(10, 20, before="or")], id="pieces not at a border"),
+        pytest.param([" so ".join(WORDS[:10]), " so ".join(WORDS[10:])], id="loose words"),
+        pytest.param([_piece(start, start + 3) for start in range(0, 20, 3)], id="runs of three"),
+        pytest.param([], id="no chunk"),
+    ],
+)
+def test_what_does_not_continue_through_the_gold_never_adds_up(recognised: Recognised, chunks: list[str]) -> None:
+    """Too little of it, repeated parts and loose words are no gold."""
+    assert recognised(GOLD, *chunks).found == {}
+
+
+def test_loose_words_of_many_chunks_never_are_the_gold(recognised: Recognised) -> None:
+    """A hundred chunks that hold all its words, a few each and out of order, do not hold the gold."""
+    rng = random.Random(4)  # noqa: S311 - test data
+    chunks = [" ".join([*rng.sample(WORDS, 9), "end"]) for _ in range(100)]
+    assert recognised(GOLD, *chunks).found == {}
+
+
+@pytest.mark.parametrize(
+    ("documents", "found"),
+    [
+        (("guide", "guide.md"), True),
+        (("guide", None), True),
+        ((None, None), True),
+        (("guide", "manual"), False),
+        (("manual", "manual"), False),
+    ],
+)
+def test_pieces_of_another_document_never_count(
+    recognised: Recognised, documents: tuple[str | None, str | None], found: bool
+) -> None:
+    """Where chunk and gold both name a document, it is the same one."""
+    chunks = [
+        RetrievedChunk(text=text, document_id=document)
+        for text, document in zip((_piece(0, 10), _piece(10, 20)), documents, strict=True)
+    ]
+    assert bool(recognised(GoldPassage(text=GOLD, document_id="guide"), *chunks).found) is found
+
+
+def test_a_short_gold_is_never_put_together(recognised: Recognised) -> None:
+    """Under 8 tokens two halves are chance."""
+    assert recognised("one two three four five six seven", "so one two three four", "five six seven").found == {}
+
+
+@pytest.mark.parametrize("rule", ["chunk_id", "text", "inside", "document"])
+def test_pieces_count_only_under_the_overlap_rule(recognised: Recognised, rule: str) -> None:
+    """Another rule that is named decides alone."""
+    assert recognised(GOLD, _piece(0, 10), _piece(10, 20), rule=rule).found == {}
+
+
+def test_a_piece_inside_the_gold_counts_whole_even_where_it_ends_as_the_gold_begins(recognised: Recognised) -> None:
+    """A phrase that the gold repeats does not hide how much of it the chunk holds."""
+    phrase = "in the event of"
+    gold = f"{phrase} fire call the brigade at once and {phrase} theft call the police on the same day please"
+    middle = f"fire call the brigade at once and {phrase}"
+    assert recognised(gold, middle, "theft call the police on the same day please").found == {0: (1, "overlap")}
+
+
+def test_a_repeated_piece_gains_nothing(recognised: Recognised) -> None:
+    """Only chunks that add to the gold are part of it."""
+    matches = recognised(GOLD, _piece(0, 10), "else", _piece(0, 10), _piece(10, 20))
+    assert matches.hits == [True, False, False, True]
+
+
+def test_pieces_that_complete_a_gold_before_it_stands_whole_in_a_chunk_find_it(recognised: Recognised) -> None:
+    """A later chunk that holds all of it does not push the gold down."""
+    matches = recognised(GOLD, _piece(0, 10), _piece(10, 20), GOLD)
+    assert matches.found == {0: (1, "overlap")}
+    assert matches.hits == [True, True, True]
+
+
+@pytest.mark.parametrize(("k", "recall", "precision"), [(1, 0, 0), (2, 1, 1), (4, 1, 0.5)])
+def test_a_piece_is_a_hit_only_where_the_top_k_complete_the_gold(
+    measure: Measure, k: int, recall: float, precision: float
+) -> None:
+    """Half a gold in the top 1 is neither found nor relevant there."""
+    chunks = [RetrievedChunk(text=text) for text in (_piece(0, 10), _piece(10, 20), "something else")]
+    gold = [GoldPassage(text=GOLD)]
+    assert measure(RecallAtK(k), gold, chunks=chunks).value == recall
+    assert measure(PrecisionAtK(k), gold, chunks=chunks).value == precision
+
+
+@pytest.mark.parametrize(("metric", "value"), [(MRR(), 0.5), (MRRAtK(1), 0), (MRRAtK(2), 0.5), (MRRAtK(10), 0.5)])
+def test_a_gold_in_pieces_has_the_rank_that_completes_it(measure: Measure, metric: BaseMetric, value: float) -> None:
+    """The first half alone is no gold, so rank 1 is not where a reader has it; recall and nDCG count it there too."""
+    chunks = [RetrievedChunk(text=text) for text in (_piece(0, 10), _piece(10, 20), "something else")]
+    assert measure(metric, [GoldPassage(text=GOLD)], chunks=chunks).value == value
+
+
+@pytest.mark.parametrize(
+    ("cited", "precision", "recall"),
+    [
+        pytest.param([1], 0, 0, id="the first piece"),
+        pytest.param([3], 0, 0, id="the last piece"),
+        pytest.param([1, 2], 0, 0, id="a piece and another chunk"),
+        pytest.param([1, 3], 1, 1, id="both pieces"),
+        pytest.param([3, 1], 1, 1, id="both pieces in reverse"),
+        pytest.param([1, 2, 3], 2 / 3, 1, id="all chunks"),
+    ],
+)
+def test_a_gold_is_cited_where_the_cited_pieces_complete_it(
+    measure: Measure, cited: list[int], precision: float, recall: float
+) -> None:
+    """Half a gold is under the share that counts as the gold, in a citation as in the top K."""
+    chunks = [RetrievedChunk(text=text) for text in (_piece(0, 10), "something else", _piece(10, 20))]
+    citations = [Citation(index=index) for index in cited]
+    record: dict[str, Any] = {"chunks": chunks, "citations": citations}
+    assert measure(CitationPrecision(), [GoldPassage(text=GOLD)], **record).value == pytest.approx(precision)
+    assert measure(CitationRecall(), [GoldPassage(text=GOLD)], **record).value == recall
+
+
+def test_pieces_are_cited_also_where_an_earlier_chunk_holds_the_gold_whole(measure: Measure) -> None:
+    """What was retrieved beside the cited chunks makes no difference to them."""
+    chunks = [RetrievedChunk(text=text) for text in (GOLD, _piece(0, 10), _piece(10, 20))]
+    record: dict[str, Any] = {"chunks": chunks, "citations": [Citation(index=2), Citation(index=3)]}
+    assert measure(CitationRecall(), [GoldPassage(text=GOLD)], **record).value == 1

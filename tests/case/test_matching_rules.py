@@ -1,0 +1,284 @@
+"""Each rule by which a chunk is recognised as a gold, alone and under auto."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evals.case.matching import document_key
+from evals.schemas import GoldPassage, RetrievedChunk
+
+RuleOf = Callable[..., str | None]
+LONG = " ".join(f"g{number}" for number in range(30))
+
+
+def _words(count: int, letter: str = "g") -> str:
+    return " ".join(f"{letter}{number}" for number in range(count))
+
+
+@pytest.mark.parametrize("rule", ["chunk_id", "auto"])
+@pytest.mark.parametrize(
+    ("gold_id", "chunk_id", "expected"),
+    [("c1", "c1", "chunk_id"), ("c1", "c2", None), ("c1", None, None), (None, "c1", None), (None, None, None)],
+)
+def test_equal_ids_are_a_match(
+    rule_of: RuleOf, rule: str, gold_id: str | None, chunk_id: str | None, expected: str | None
+) -> None:
+    """Ids match where both are there and equal; two absent ids are not equal ids."""
+    gold = GoldPassage(text="the gold", chunk_id=gold_id)
+    assert rule_of(gold, RetrievedChunk(text="other words", chunk_id=chunk_id), rule=rule) == expected
+
+
+@pytest.mark.parametrize("rule", ["text", "auto"])
+@pytest.mark.parametrize(
+    ("gold", "chunk"),
+    [
+        ("grace period", "The grace period is 30 days."),
+        ("Grace Period", "the GRACE PERIOD is 30 days"),
+        ("grace period", "the grace, period"),
+        ("grace period", "the grace\n\n\tperiod"),
+        ("grace period", "the **grace** period"),
+        ("grace period", "the _grace_ period"),
+        ("grace period", "# Grace period\n30 days"),
+        ("grace period 30 days", "| grace period | 30 days |"),
+        ("the insurer's duty", "the insurer’s duty"),
+        ("so-called “new” cars", 'so-called "new" cars'),
+        ("file a claim", "\ufb01le a claim"),
+        ("clause 12", "clause １２"),
+        ("café terrace", "cafe\u0301 terrace"),
+        ("Große Schäden", "GROSSE SCHÄDEN"),
+        ("non breaking", "non\u00a0breaking"),
+        ("user_id", "the user_id column"),
+        ("保険料", "年間の保険料は五万円です"),
+        ("保险条款", "本保险条款自即日起生效"),
+        ("보험료", "연간 보험료 안내"),
+    ],
+)
+def test_a_gold_that_stands_in_the_chunk_is_recognised(rule_of: RuleOf, rule: str, gold: str, chunk: str) -> None:
+    """Case, Unicode form, quotation marks, Markdown and white space make no difference."""
+    assert rule_of(gold, chunk, rule=rule) == "text"
+
+
+@pytest.mark.parametrize("rule", ["text", "auto"])
+@pytest.mark.parametrize(
+    ("gold", "chunk"),
+    [
+        ("cat", "a concatenation"),
+        ("cat", "the cats"),
+        ("the cat sat", "the cat never sat"),
+        ("user", "the user_id column"),
+        ("12", "clause 120"),
+        ("保険料", "保険の料金"),
+        ("...", "... and so on ..."),
+        ("grace period", ""),
+    ],
+)
+def test_parts_of_words_and_marks_alone_are_no_match(rule_of: RuleOf, rule: str, gold: str, chunk: str) -> None:
+    """Only whole words in a row count, and a gold without words stands nowhere."""
+    assert rule_of(gold, chunk, rule=rule) is None
+
+
+@pytest.mark.parametrize("rule", ["text", "auto"])
+@pytest.mark.parametrize(
+    ("length", "gold_document", "chunk_document", "found"),
+    [
+        (7, "guide", "guide", True),
+        (7, "guide", "manual", False),
+        (7, "guide", None, True),
+        (7, None, "manual", True),
+        (8, "guide", "manual", True),
+    ],
+)
+def test_a_short_gold_needs_the_same_document_where_both_name_one(
+    rule_of: RuleOf, rule: str, length: int, gold_document: str | None, chunk_document: str | None, found: bool
+) -> None:
+    """Fewer than 8 tokens may stand anywhere by chance; 8 do not."""
+    gold = GoldPassage(text=_words(length), document_id=gold_document)
+    chunk = RetrievedChunk(text=f"so {gold.text} and on", document_id=chunk_document)
+    assert rule_of(gold, chunk, rule=rule) == ("text" if found else None)
+
+
+def test_an_empty_name_of_a_document_is_no_name(rule_of: RuleOf) -> None:
+    """A short gold that says nothing of its document may stand in any."""
+    gold = GoldPassage(text="grace period", document_id="")
+    assert rule_of(gold, RetrievedChunk(text="the grace period", document_id="manual")) == "text"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("https://a.com/x/", "https://a.com/y/", False),
+        ("https://a.com/x/", "https://a.com/x", True),
+        ("https://a.com/x/index.html", "https://a.com/y/index.html", False),
+        ("https://a.com/x/index.htm", "https://a.com/x/", True),
+        ("https://a.com/x/?page=1", "https://a.com/y/?page=1", False),
+        ("https://a.com/x/guide.html", "guide.html", True),
+        ("/", "//", False),
+        ("uploads/index.md", "index", True),
+        ("C:\\files\\Guide.PDF", "guide", True),
+    ],
+)
+def test_documents_are_told_apart_by_the_last_part_of_their_name(first: str, second: str, same: bool) -> None:
+    """Servers keep the path or the file's name; a page that is the index of its folder goes by the folder."""
+    assert (document_key(first) == document_key(second)) is same
+
+
+@pytest.mark.parametrize("rule", ["inside", "auto"])
+@pytest.mark.parametrize(("length", "expected"), [(19, None), (20, "inside"), (29, "inside")])
+def test_a_chunk_inside_the_gold_needs_20_tokens(rule_of: RuleOf, rule: str, length: int, expected: str | None) -> None:
+    """A long enough chunk that stands in the gold is the gold, however long the gold is."""
+    gold = f"{LONG} {_words(100, 'h')}"
+    assert rule_of(gold, _words(length), rule=rule) == expected
+
+
+def test_a_chunk_of_the_same_words_in_another_order_is_not_inside(rule_of: RuleOf) -> None:
+    """Inside means running text."""
+    assert rule_of(LONG, " ".join(reversed(LONG.split()[:25])), rule="inside") is None
+
+
+@pytest.mark.parametrize("rule", ["overlap", "auto"])
+@pytest.mark.parametrize(
+    ("length", "held", "found"),
+    [(7, 6, False), (8, 5, False), (8, 6, True), (10, 6, False), (10, 7, True), (30, 20, False), (30, 21, True)],
+)
+def test_0_7_of_the_tokens_of_a_gold_of_8_are_enough(
+    rule_of: RuleOf, rule: str, length: int, held: int, found: bool
+) -> None:
+    """The threshold itself is enough; golds under 8 tokens never match by overlap."""
+    amid_others = f"so then {' '.join(_words(length).split()[:held])} and on"
+    assert rule_of(_words(length), amid_others, rule=rule) == ("overlap" if found else None)
+
+
+def test_the_tokens_alone_are_not_enough_where_they_are_not_running_text(rule_of: RuleOf) -> None:
+    """All words of a gold in another order are chance, however many."""
+    scattered = " so ".join(reversed(_words(20).split()))
+    assert rule_of(_words(20), scattered) is None
+    assert rule_of(_words(20), scattered, overlap_pairs_threshold=0) == "overlap"
+
+
+def test_a_repeated_token_counts_as_often_as_the_chunk_holds_it(rule_of: RuleOf) -> None:
+    """A gold that says a word five times is not held by a chunk that says it once."""
+    gold = "very very very very very good old car"
+    assert rule_of(gold, "a car that is old and very good", rule="overlap") is None
+    assert rule_of(gold, "so very very very very good old car then", rule="overlap") == "overlap"
+
+
+def test_the_thresholds_can_be_set(rule_of: RuleOf) -> None:
+    """Each threshold is a setting."""
+    gold = _words(10)
+    half = f"so then {' '.join(gold.split()[:5])} and on"
+    assert rule_of(gold, half) is None
+    assert rule_of(gold, half, overlap_threshold=0.5, overlap_pairs_threshold=0.4) == "overlap"
+    assert rule_of(gold, gold.rsplit(" ", 5)[0], rule="inside", inside_min_tokens=5) == "inside"
+    assert rule_of(_words(4), f"so {_words(3)} on", overlap_min_tokens=4) == "overlap"
+
+
+@pytest.mark.parametrize(
+    ("chunk_text", "rule", "expected"),
+    [
+        ("other words", "document", "document"),
+        (None, "document", "document"),
+        ("other words", "auto", None),
+        (None, "auto", "document"),
+        ("", "auto", "document"),
+        (None, "text", None),
+        (None, "overlap", None),
+    ],
+)
+def test_the_document_alone_decides_only_when_named_or_without_text(
+    rule_of: RuleOf, chunk_text: str | None, rule: str, expected: str | None
+) -> None:
+    """Under auto a document is a match only where the chunk carries no text."""
+    gold = GoldPassage(text=_words(10), document_id="guide")
+    assert rule_of(gold, RetrievedChunk(text=chunk_text, document_id="guide"), rule=rule) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold_document", "chunk_document"), [("guide", "manual"), (None, "guide"), ("guide", None), (None, None)]
+)
+def test_documents_that_differ_or_are_not_named_are_no_match(
+    rule_of: RuleOf, gold_document: str | None, chunk_document: str | None
+) -> None:
+    """Without two names there is no same document."""
+    gold = GoldPassage(text="gold", document_id=gold_document)
+    assert rule_of(gold, RetrievedChunk(document_id=chunk_document), rule="document") is None
+
+
+def test_auto_keeps_the_first_rule_that_holds(rule_of: RuleOf) -> None:
+    """A chunk with the id and the text is recognised by its id."""
+    gold = GoldPassage(text=LONG, chunk_id="c1")
+    assert rule_of(gold, RetrievedChunk(text=LONG, chunk_id="c1")) == "chunk_id"
+    assert rule_of(gold, RetrievedChunk(text=LONG, chunk_id="c2")) == "text"
+
+
+@pytest.mark.parametrize("rule", ["chunk_id", "text", "inside", "overlap", "document"])
+def test_a_named_rule_ignores_what_only_the_others_see(rule_of: RuleOf, rule: str) -> None:
+    """A rule that is named decides alone."""
+    gold = GoldPassage(text=LONG, chunk_id="c1", document_id="guide")
+    seen_by = {
+        "chunk_id": RetrievedChunk(chunk_id="c1", text="other"),
+        "text": RetrievedChunk(text=f"so {LONG} on", document_id="manual"),
+        "inside": RetrievedChunk(text=_words(20), document_id="manual"),
+        "overlap": RetrievedChunk(text=f"so {' '.join(LONG.split()[:25])} on", document_id="manual"),
+        "document": RetrievedChunk(text="other", document_id="guide"),
+    }
+    recognised = {name for name, chunk in seen_by.items() if rule_of(gold, chunk, rule=rule) == rule}
+    assert recognised == {rule} | ({"text"} if rule == "overlap" else set())
+
+
+@pytest.mark.parametrize(
+    ("gold_document", "chunk_document"),
+    [
+        ("guide", "guide.md"),
+        ("guide.md", "guide"),
+        ("guide.md", "guide.pdf"),
+        ("guide", "docs/2025/guide.md"),
+        ("guide", "C:\\docs\\Guide.PDF"),
+        ("guide", "https://example.org/docs/guide.html"),
+        ("GUIDE", "guide"),
+        ("release-1.2", "release-1.2.txt"),
+    ],
+)
+@pytest.mark.parametrize("field", ["document_id", "document_name"])
+def test_a_document_is_named_without_folder_and_ending(
+    rule_of: RuleOf, field: str, gold_document: str, chunk_document: str
+) -> None:
+    """Servers keep the folder, the ending or neither, and the name as id or as name."""
+    gold = GoldPassage(text="gold", document_id=gold_document)
+    assert rule_of(gold, RetrievedChunk(**{field: chunk_document}), rule="document") == "document"
+
+
+@pytest.mark.parametrize(
+    ("gold_document", "chunk_document"),
+    [("release-1.2", "release-1"), ("guide", "guide2.md"), ("guide", "guide/manual.md"), (".md", "other.md")],
+)
+def test_what_only_looks_like_an_ending_is_part_of_the_name(
+    rule_of: RuleOf, gold_document: str, chunk_document: str
+) -> None:
+    """Only known file endings are dropped."""
+    gold = GoldPassage(text="gold", document_id=gold_document)
+    assert rule_of(gold, RetrievedChunk(document_id=chunk_document), rule="document") is None
+
+
+def test_the_name_of_a_document_counts_where_its_id_is_the_servers_own(rule_of: RuleOf) -> None:
+    """Either of a chunk's two names may be the gold's."""
+    chunk = RetrievedChunk(document_id="5f1c", document_name="guide.md")
+    assert rule_of(GoldPassage(text="gold", document_id="guide"), chunk, rule="document") == "document"
+
+
+@pytest.mark.parametrize(
+    ("span", "document", "expected"),
+    [
+        ((0, 100), "guide.md", "span"),
+        ((100, 170), "guide.md", "span"),
+        ((100, 169), "guide.md", None),
+        ((0, 100), "manual.md", None),
+        ((0, 100), None, None),
+        (None, "guide.md", None),
+    ],
+)
+def test_a_span_matches_where_it_covers_enough_of_the_gold(
+    rule_of: RuleOf, span: tuple[int, int] | None, document: str | None, expected: str | None
+) -> None:
+    """Same document, and 0.7 of the gold's characters."""
+    gold = GoldPassage(text=_words(10), document_id="guide", span=(100, 200) if span and span[0] else (0, 100))
+    assert rule_of(gold, RetrievedChunk(text="other words", document_name=document, span=span)) == expected

@@ -1,0 +1,128 @@
+"""What of a server's keys is stored, and what is no credential."""
+
+from typing import Any
+
+import pytest
+
+from evals.credentials.stored import in_clear, is_credential, without_credentials
+
+
+@pytest.mark.parametrize(
+    ("url", "stored"),
+    [
+        ("http://bob:hunter2pass@${H}:18935", "http://${H}:18935"),
+        ("http://bob:${P}@h", "http://h"),
+        ("http://${U}:hunter2pass@h", "http://h"),
+        ("${SCHEME}://bob:hunter2pass@h/a", "${SCHEME}://h/a"),
+        ("http://${U}:${P}@${H}:1/a", "http://${U}:${P}@${H}:1/a"),
+        ("http://${LOGIN}@h", "http://${LOGIN}@h"),
+        ("${RAG_URL}", "${RAG_URL}"),
+        ("http://h/@team/api", "http://h/@team/api"),
+        ("http://bob:hunter2pass@h/?key=hunter2pass", "http://h/"),
+    ],
+)
+def test_a_login_in_the_url_is_stored_only_as_variables(url: str, stored: str) -> None:
+    """A variable anywhere in the URL does not let the rest of the login through."""
+    assert without_credentials({"url": url}) == {"url": stored}
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        ("clearsecret", "***"),
+        ("Bearer clearsecret", "***"),
+        ("Bearer clearsecret ${X}", "***${X}"),
+        ("${X}clearsecret", "${X}***"),
+        ("${X}-clearsecret-${Y}", "${X}***${Y}"),
+        ("bearer", "***"),
+        ("Bearer ${X}", "Bearer ${X}"),
+        ("${USER}:${PASSWORD}", "${USER}:${PASSWORD}"),
+        ("{{uuid}}", "{{uuid}}"),
+        ("", ""),
+        (4711, "***"),
+        (None, None),
+        (True, True),
+    ],
+)
+def test_a_credential_is_stored_without_what_is_in_clear(value: Any, stored: Any) -> None:
+    """Around ${NAME} only a scheme and separators stay; what is stored once is stored again as it is."""
+    once = without_credentials({"headers": {"Authorization": value}})
+    assert once == {"headers": {"Authorization": stored}}
+    assert without_credentials(once) == once
+
+
+def test_a_cookie_keeps_the_names_of_variables() -> None:
+    """The name of a cookie is no secret, a value in clear is one."""
+    headers = {"Cookie": "session=${SID}; theme=${T}", "cookie": "session=clear; theme=${T}"}
+    stored = {"Cookie": "session=${SID}; theme=${T}", "cookie": "***${T}"}
+    assert without_credentials({"headers": headers})["headers"] == stored
+
+
+def test_credentials_are_found_however_deep_they_are() -> None:
+    """In lists of mappings, in lists and mappings below a secret name, in paths and in URLs inside the body."""
+    server = {
+        "ask": {
+            "path": "/query?version=2&api_key=sk-1&token=${T}",
+            "json": {
+                "messages": [{"api_key": "sk-2", "text": "hello"}],
+                "api_keys": ["sk-3", "${K}"],
+                "cookies": {"session": "sk-4"},
+                "hook": "http://bob:sk-5@h/x",
+            },
+        },
+    }
+    assert without_credentials(server) == {
+        "ask": {
+            "path": "/query?version=2&api_key=***&token=${T}",
+            "json": {
+                "messages": [{"api_key": "***", "text": "hello"}],
+                "api_keys": ["***", "${K}"],
+                "cookies": {"session": "***"},
+                "hook": "http://***@h/x",
+            },
+        },
+    }
+    assert list(in_clear(server)) == [
+        "ask.path",
+        "ask.json.messages.0.api_key",
+        "ask.json.api_keys.0",
+        "ask.json.cookies.session",
+        "ask.json.hook",
+    ]
+
+
+def test_expressions_and_patterns_are_stored_as_they_are() -> None:
+    """They hold no credential, and changed ones could not be used again."""
+    server = {
+        "map": {"answer": "a", "chunks": "d[?token == 'x'].{text: t}"},
+        "info": [{"path": "/i", "map": {"api_key": "settings.key"}}],
+        "clean": [r"https?://\S*@", r"\*\*\*"],
+    }
+    assert without_credentials(server) == server
+    assert in_clear(server) == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("api_key", "apiKey", "apikey", "API-KEY", "x-api-key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "key"),
+        *("token", "access_token", "accessToken", "X-Auth-Token", "authtoken", "api_key_2", "key2"),
+        *("secret", "client_secret", "password", "db_password", "Authorization", "Proxy-Authorization", "X-Auth"),
+        *("cookie", "Set-Cookie", "credentials", "PASSPHRASE"),
+    ],
+)
+def test_a_name_with_the_word_of_a_credential_is_one(name: str) -> None:
+    """However its words are written together."""
+    assert is_credential(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("keyword_mode", "keywords", "tokenizer", "max_tokens", "tokenCount", "monkey", "key_field", "keyboard"),
+        *("author", "authors", "stop_tokens", "secretary", "passage", "token_limit"),
+    ],
+)
+def test_a_name_that_only_begins_like_a_credential_is_none(name: str) -> None:
+    """Whole words count: a retrieval setting is stored as it is."""
+    assert not is_credential(name)

@@ -1,0 +1,74 @@
+"""What tokens cost, and who says so."""
+
+from typing import Any
+
+import pytest
+
+from evals.config import PriceConfig
+from evals.metrics.performance import CostPerQuery
+from evals.metrics.registry import select
+from evals.schemas import EvalQuestion, EvalResponse, TokenUsage
+from evals.scoring.prices import server_price, with_prices
+
+USAGE = TokenUsage(prompt_tokens=1_000_000, completion_tokens=1_000_000)
+SERVER = {"llm_model": "m", "cost_per_1m_input_tokens": 1, "cost_per_1m_output_tokens": "2"}
+MINE = {"m": PriceConfig(input=10, output=20)}
+
+
+@pytest.mark.parametrize(
+    ("prices", "facts", "model", "cost"),
+    [
+        (MINE, SERVER, "m", 30.0),
+        (MINE, SERVER, None, 30.0),
+        (MINE, {**SERVER, "llm_model": "other"}, "other", 3.0),
+        ({}, SERVER, None, 3.0),
+        ({}, {}, "m", None),
+        (MINE, {}, "other", None),
+        (MINE, {}, "m", 30.0),
+    ],
+)
+def test_the_users_price_goes_before_the_servers(
+    prices: dict[str, PriceConfig], facts: dict[str, Any], model: str | None, cost: float | None
+) -> None:
+    """Yours, else the server's own, else nobody knows: never 0 for unknown."""
+    (metric,) = with_prices([CostPerQuery()], prices, facts)
+    result = metric.compute(EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=USAGE, model=model))
+    assert result.value == cost
+    assert (result.reason is None) == (cost is not None)
+
+
+@pytest.mark.parametrize("key", ["cost_per_1m_input_tokens", "cost_per_1m_output_tokens"])
+@pytest.mark.parametrize("value", [None, -1, "free", True])
+def test_half_a_price_is_none(key: str, value: object) -> None:
+    """A server that gives one half, or nonsense, gives no price."""
+    assert server_price(SERVER) is not None
+    assert server_price({**SERVER, key: value}) is None
+
+
+def test_other_metrics_stay_as_they_are() -> None:
+    """Only the cost metric learns prices, at its place."""
+    metrics = select(["core"], [])
+    priced = with_prices(metrics, MINE, {})
+    assert [metric.name for metric in priced] == [metric.name for metric in metrics]
+    assert sum(old is not new for old, new in zip(metrics, priced, strict=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "model", "known"),
+    [
+        ({"llm_provider": "anthropic", "llm_model": "claude-haiku-5-5"}, None, True),
+        ({"llm_provider": "anthropic"}, "claude-haiku-5-5", True),
+        ({"llm_model": "claude-haiku-5-5"}, None, False),
+        ({"llm_provider": "anthropic", "llm_model": "somebodys-own"}, None, False),
+        ({"llm_provider": "ollama", "llm_model": "claude-haiku-5-5"}, None, False),
+    ],
+)
+def test_the_table_is_asked_for_the_servers_provider_and_never_guesses(
+    facts: dict[str, Any], model: str | None, known: bool
+) -> None:
+    """A model's name alone says nothing of who bills it."""
+    (metric,) = with_prices([CostPerQuery()], {}, facts)
+    usage = TokenUsage(prompt_tokens=1000, completion_tokens=1000)
+    result = metric.compute(EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=usage, model=model))
+    assert (result.value is not None and result.value > 0) is known
+    assert result.details.get("price") == ("genai-prices" if known else None)

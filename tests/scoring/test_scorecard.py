@@ -1,0 +1,368 @@
+"""From records to the scorecard: denominators, bounds and intervals."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.case.case import Case
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.performance import LatencyP50
+from evals.metrics.registry import select
+from evals.schemas import (
+    EvalQuestion,
+    EvalRecord,
+    EvalResponse,
+    GoldPassage,
+    JudgeVerdict,
+    MetricGroup,
+    MetricResult,
+    MetricSummary,
+    ResponseError,
+    RetrievedChunk,
+)
+from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
+from evals.scoring.diagnosis import diagnose
+from evals.scoring.scorecard import ScoreSettings, make_scorecard, score_records, slice_by, summarise
+from evals.stats.intervals import percentile, t_interval, wilson
+
+WORST = ScoreSettings(worst_on_error=True)
+MISSING = ("not_applicable", "transport", "judge")
+Outcome = float | str
+
+
+class Quality(BaseMetric):
+    """A metric of which the tests write the results themselves."""
+
+    name = "quality"
+    group = MetricGroup.GENERATION
+
+    def measure(self, case: Case) -> MetricResult:
+        raise NotImplementedError
+
+
+class Harm(Quality):
+    """The same, where less is better."""
+
+    name = "harm"
+    higher_is_better: ClassVar[bool | None] = False
+
+
+class Count(Quality):
+    """The same, where values are added up."""
+
+    name = "count"
+    aggregation = Aggregation.SUM
+
+
+@pytest.fixture
+def results() -> Callable[..., list[MetricResult]]:
+    """Results of a metric: a number is a value, a word the kind of missing."""
+
+    def make(metric: BaseMetric, outcomes: Sequence[Outcome]) -> list[MetricResult]:
+        return [
+            metric.undefined(f"because of {outcome}", missing=outcome)
+            if isinstance(outcome, str)
+            else metric.result(outcome)
+            for outcome in outcomes
+        ]
+
+    return make
+
+
+@pytest.fixture
+def summary(results: Callable[..., list[MetricResult]]) -> Callable[..., MetricSummary]:
+    """Summarise such results."""
+
+    def make(metric: BaseMetric, *outcomes: Outcome, settings: ScoreSettings | None = None) -> MetricSummary:
+        return summarise(metric, results(metric, outcomes), settings or ScoreSettings())
+
+    return make
+
+
+outcome_lists = st.lists(st.one_of(st.floats(0, 1), st.sampled_from(MISSING)), max_size=25)
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(outcomes=outcome_lists, worst=st.booleans(), metric=st.sampled_from([Quality(), Harm()]))
+def test_every_result_is_counted_once_and_the_value_lies_within_its_bounds(
+    outcomes: list[Outcome], worst: bool, metric: BaseMetric
+) -> None:
+    """Counts add up to the questions; bounds, value and interval are in the metric's range; no value has a reason."""
+    made = [metric.undefined("x", missing=o) if isinstance(o, str) else metric.result(o) for o in outcomes]
+    found = summarise(metric, made, ScoreSettings(worst_on_error=worst))
+    counts = found.counts
+    assert counts.scored + counts.not_applicable + counts.transport + counts.judge == len(outcomes)
+    assert found.sample_size == counts.scored + (counts.transport if worst else 0)
+    assert (found.value is None) == (found.sample_size == 0) == (found.reason is not None)
+    assert (found.bounds is None) == (counts.transport + counts.judge == 0)
+    if found.bounds and found.value is not None:
+        low, high = sorted(found.bounds)
+        assert -1e-9 <= low <= found.value + 1e-9
+        assert found.value - 1e-9 <= high <= 1 + 1e-9
+    if found.ci:
+        assert 0 <= found.ci[0] <= found.ci[1] <= 1
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(kinds=st.lists(st.sampled_from(["gold", "no gold", "error", "timeout", "not asked"]), max_size=12))
+def test_every_metric_counts_every_question_that_was_asked(kinds: list[str]) -> None:
+    """From records to the scorecard nothing is lost and nothing counted twice, in any metric of the suite."""
+    records = [record_of(kind, number) for number, kind in enumerate(kinds)]
+    metrics = select(["core"], [])
+    card = make_scorecard(metrics, score_records(metrics, records, ScoreSettings()), ScoreSettings())
+    asked = sum(kind != "not asked" for kind in kinds)
+    assert {metric.name for metric in card.metrics} == {metric.name for metric in metrics}
+    for found in card.metrics:
+        assert sum(found.counts.model_dump().values()) == asked, found.name
+
+
+def record_of(kind: str, number: int = 0, **metadata: object) -> EvalRecord:
+    """A record of a question that was answered well, has no gold, was lost or was not asked."""
+    golds = [] if kind == "no gold" else [GoldPassage(text="gold", chunk_id="c")]
+    question = EvalQuestion(
+        id=f"q{number}", question="Who?", gold_passages=golds, is_unanswerable=False, dataset="d", metadata=metadata
+    )
+    response = EvalResponse(answer="Kings.", chunks=[RetrievedChunk(chunk_id="c", text="t")], latency_ms=100.0)
+    if kind in ("error", "timeout"):
+        error = ResponseError(kind="timeout" if kind == "timeout" else "connect", message="gone")
+        response = EvalResponse(error=error, latency_ms=5_000.0)
+    return EvalRecord(question=question, response=None if kind == "not asked" else response)
+
+
+def test_what_no_judge_looked_at_has_no_value_even_where_lost_questions_count_as_worst() -> None:
+    """A question without an answer is the server's fault; that there was no judge is not."""
+    lost = EvalResponse(error=ResponseError(kind="timeout", message="120 s"))
+    question = EvalQuestion(question="Who?", expected_answer="Kings.")
+    records = [EvalRecord(question=question, response=response) for response in (lost, EvalResponse(answer="Kings."))]
+    metrics = select(["core", "qa"], [])
+    card = make_scorecard(metrics, score_records(metrics, records, WORST), WORST)
+    for name in ("faithfulness", "answer_correctness", "answer_relevancy", "gptscore", "sentence_coverage"):
+        summary = card.get(name)
+        assert summary is not None
+        assert (summary.value, summary.counts.transport) == (None, 0), name
+
+
+def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() -> None:
+    """What only answerable questions are measured by has no worst value on an unanswerable one."""
+    lost = EvalResponse(error=ResponseError(kind="timeout", message="120 s"))
+    record = EvalRecord(question=EvalQuestion(question="Who?", is_unanswerable=True), response=lost)
+    settings = replace(WORST, judged=True)
+    metrics = select(["claims", "graphrag", "answer"], [])
+    card = make_scorecard(metrics, score_records(metrics, [record], settings), settings)
+    for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "nugget_all"):
+        summary = card.get(name)
+        assert summary is not None
+        assert (summary.value, summary.counts.transport, summary.counts.not_applicable) == (None, 0, 1), name
+
+
+def test_hits_alone_do_not_make_a_factual_match() -> None:
+    """Without a judge the misses of fuzzy match are undecided, and a mean over the hits is always 1."""
+    question = EvalQuestion(question="Who?", expected_answer="Kings ruled.")
+    records = [
+        EvalRecord(question=question, response=EvalResponse(answer=answer))
+        for answer in ("Kings ruled.", "Monarchs were in charge.")
+    ]
+    metrics = select([], ["factual_match", "fuzzy_match"])
+    factual, fuzzy = make_scorecard(metrics, score_records(metrics, records, ScoreSettings()), ScoreSettings()).metrics
+    assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
+    assert "1 answers that fuzzy_match does not find" in (factual.reason or "")
+    assert fuzzy.value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("metric", "bounds", "worst_value"),
+    [(Quality(), (0.3, 0.8), 2 / 8), (Harm(), (0.8, 0.3), 5 / 8)],
+    ids=["higher is better", "lower is better"],
+)
+def test_bounds_are_the_worst_and_the_best_that_lost_questions_could_make(
+    summary: Callable[..., MetricSummary], metric: BaseMetric, bounds: tuple[float, float], worst_value: float
+) -> None:
+    """Worst comes first, whichever end of the scale that is; what does not apply is in neither."""
+    outcomes: list[Outcome] = [0.5, 0.5, 1.0, 0.5, 0.5, *["transport"] * 3, *["judge"] * 2, "not_applicable"]
+    found = summary(metric, *outcomes)
+    assert found.bounds == pytest.approx(bounds)
+    assert found.value == pytest.approx(0.6)
+    worst = summary(metric, 0.5, 0.5, 0.5, 0.5, 0.0, *["transport"] * 3, "judge", settings=WORST)
+    assert worst.value == pytest.approx(worst_value)
+    assert worst.sample_size == 8
+
+
+def test_without_failures_there_are_no_bounds(summary: Callable[..., MetricSummary]) -> None:
+    """Questions to which the metric does not apply leave nothing open."""
+    assert summary(Quality(), 0.5, "not_applicable").bounds is None
+
+
+def test_failures_alone_are_bounded_by_the_whole_range(summary: Callable[..., MetricSummary]) -> None:
+    """Where every question was lost there is no value, and it could have been anything."""
+    found = summary(Quality(), "transport", "judge")
+    assert (found.value, found.bounds) == (None, (0.0, 1.0))
+
+
+def test_bounds_of_a_sum_are_sums(summary: Callable[..., MetricSummary]) -> None:
+    """What is added up is added up in its bounds too."""
+    found = summary(Count(), 1.0, 1.0, "transport")
+    assert (found.value, found.bounds) == (2.0, (2.0, 3.0))
+
+
+def test_an_unbounded_metric_has_no_bounds_and_no_worst_value(summary: Callable[..., MetricSummary]) -> None:
+    """A latency has no worst value that a lost question could count as."""
+    found = summary(LatencyP50(), 100.0, "transport", settings=WORST)
+    assert (found.value, found.bounds, found.sample_size) == (100.0, None, 1)
+
+
+def test_a_judge_failure_is_never_the_worst_value(summary: Callable[..., MetricSummary]) -> None:
+    """`on_error: worst` is about the server: that we could not tell is not its fault."""
+    assert summary(Quality(), 1.0, "judge", settings=WORST).value == 1.0
+
+
+@pytest.mark.parametrize("values", [[0.0], [1.0], [1.0] * 20, [0.0, 1.0, 1.0]])
+def test_a_rate_has_wilsons_interval(summary: Callable[..., MetricSummary], values: list[float]) -> None:
+    """Zeros and ones alone are a rate, so that twenty hits out of twenty are not certainty."""
+    found = summary(Quality(), *values)
+    assert found.ci == wilson(sum(values), len(values))
+    assert found.ci is not None
+    assert found.ci[0] < found.ci[1]
+
+
+def test_a_mean_has_students_interval(summary: Callable[..., MetricSummary]) -> None:
+    """Other values have the t interval, at the confidence asked for."""
+    values = [0.4, 0.5, 0.6]
+    assert summary(Quality(), *values).ci == t_interval(values)
+    assert summary(Quality(), *values, settings=ScoreSettings(confidence=0.8)).ci == t_interval(values, 0.8)
+
+
+def test_an_interval_ends_where_the_metric_ends(summary: Callable[..., MetricSummary]) -> None:
+    """No interval promises more than all or less than nothing."""
+    assert summary(Quality(), 0.01, 0.99).ci == (0.0, 1.0)
+
+
+def test_one_value_has_no_interval(summary: Callable[..., MetricSummary]) -> None:
+    """A single mean says nothing about its spread."""
+    assert summary(Quality(), 0.5).ci is None
+
+
+def test_a_percentile_is_a_latency_that_did_occur(summary: Callable[..., MetricSummary]) -> None:
+    """The median of an even number is the lower of the two in the middle."""
+    values = [400.0, 100.0, 300.0, 200.0]
+    assert summary(LatencyP50(), *values).value == percentile(values, 50) == 200.0
+
+
+def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:
+    """A server is not made faster by the questions on which it hung."""
+    metric = LatencyP50()
+    records = score_records([metric], [record_of(kind) for kind in ("timeout", "error")], ScoreSettings())
+    (found,) = make_scorecard([metric], records, ScoreSettings()).metrics
+    assert (found.value, found.counts.scored, found.counts.transport) == (5_000.0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "reason"),
+    [
+        ([], "no question was asked"),
+        (["judge"], "because of judge"),
+        (["judge", "transport", "judge"], "because of judge (2); because of transport (1)"),
+    ],
+    ids=["nothing", "one", "several"],
+)
+def test_no_value_has_a_reason(summary: Callable[..., MetricSummary], outcomes: list[str], reason: str) -> None:
+    """Where nothing could be computed the value is None, never zero, and the reasons are counted."""
+    found = summary(Quality(), *outcomes)
+    assert (found.value, found.ci, found.reason) == (None, None, reason)
+
+
+def test_the_scorecard_is_in_the_order_of_the_groups() -> None:
+    """Retrieval first, performance last, and by_group lists every metric once."""
+    metrics = list(reversed(select(["core"], [])))
+    card = make_scorecard(metrics, [], ScoreSettings())
+    assert list(card.by_group) == [group.value for group in MetricGroup]
+    assert sorted(name for names in card.by_group.values() for name in names) == sorted(m.name for m in metrics)
+
+
+def test_a_question_that_was_not_asked_is_not_scored() -> None:
+    """It keeps its record and is in no denominator."""
+    records = [record_of("not asked")]
+    assert score_records(select(["core"], []), records, ScoreSettings()) == records
+
+
+def test_scoring_again_replaces_the_scores() -> None:
+    """Records are measured anew, their verdicts and responses untouched."""
+    record = record_of("gold").model_copy(update={"verdicts": [JudgeVerdict(request="x", reply={})]})
+    metrics = select([], ["mrr"])
+    (once,) = score_records(metrics, [record], ScoreSettings())
+    (twice,) = score_records(metrics, [once], ScoreSettings())
+    assert once == twice
+    assert [(score.name, score.value) for score in once.scores] == [("mrr", 1.0)]
+    assert (once.response, once.verdicts) == (record.response, record.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("key", "groups"),
+    [("dataset", {"d": 4}), ("type", {"list": 2, "yes_no": 1}), ("hard", {"False": 1, "True": 1}), ("none", {})],
+)
+def test_a_slice_is_of_the_records_that_have_the_key(key: str, groups: dict[str, int]) -> None:
+    """Slices go by dataset or metadata; a record without the key is in none."""
+    metadata: list[dict[str, object]] = [
+        {"type": "yes_no", "hard": True},
+        {"type": "list", "hard": False},
+        {"type": "list"},
+        {"type": ""},
+    ]
+    records = [record_of("gold", number, **extra) for number, extra in enumerate(metadata)]
+    assert {name: len(part) for name, part in slice_by(records, key).items()} == groups
+
+
+def test_labels_are_counted_over_the_run() -> None:
+    """A scorecard shows how the labels of a metric are distributed."""
+    metric = Quality()
+    results = [metric.result(1.0, label=label) for label in ("B", "A", "A")] + [metric.result(0.0)]
+    assert summarise(metric, results, ScoreSettings()).labels == {"A": 2, "B": 1}
+
+
+class Percent(Quality):
+    """A metric on the scale of 0 to 100."""
+
+    high: ClassVar = 100.0
+
+
+def test_all_or_nothing_in_percent_has_wilsons_interval_too() -> None:
+    """Twenty times 100 percent is no certainty."""
+    results = [Percent().result(value) for value in (100.0,) * 20]
+    low, high = wilson(20, 20) or (0, 0)
+    assert summarise(Percent(), results, ScoreSettings()).ci == (100 * low, 100 * high)
+
+
+def test_a_count_has_the_interval_of_its_rate_times_the_questions() -> None:
+    """How many answers of so many are correct is uncertain as the share is."""
+    results = [Count().result(value) for value in (1.0, 0.0, 1.0, 1.0)]
+    found = summarise(Count(), results, ScoreSettings())
+    low, high = wilson(3, 4) or (0, 0)
+    assert (found.value, found.ci) == (3.0, (4 * low, 4 * high))
+
+
+@pytest.mark.parametrize("name", ["rules", "label", "needs_verification", "hit_ranks", "facts", "cannot_calculate"])
+def test_a_fact_may_have_any_name(name: str) -> None:
+    """What a dataset calls its facts means nothing to the scorecard or the diagnosis."""
+    fact = Fact(name=name, any=["yes"])
+    checks: list[Check] = [
+        FactsCheck(kind="facts", facts=[fact]),
+        CalculationCheck(kind="calculation", facts=[fact], answer=name),
+        ListCheck(kind="list", name=name, items=[ListItem(name=name, any=["yes"])]),
+    ]
+    metrics = select([], ["fact_score", "is_correct", "rules_coverage"])
+    record = EvalRecord(question=EvalQuestion(question="q", checks=checks), response=EvalResponse(answer="Yes."))
+    records = score_records(metrics, [record], ScoreSettings())
+    card = make_scorecard(metrics, records, ScoreSettings())
+    assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
+    assert diagnose(records) == []
+    assert records[0].scores[0].details["facts"] == {name: True}
+
+
+def test_a_metric_of_ones_own_may_say_rules_and_label_in_its_details() -> None:
+    """A plug-in that means something else by these words does not end the run."""
+    result = Quality().result(1.0, rules=["a"], label={"b": 1})
+    found = summarise(Quality(), [result, Quality().result(1.0, rules={"text": 2}, label="A")], ScoreSettings())
+    assert (found.rules, found.labels) == ({"text": 2}, {"A": 1})

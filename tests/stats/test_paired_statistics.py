@@ -1,0 +1,141 @@
+"""Tests of paired differences: against scipy, against published cases, and at their edges."""
+
+from time import process_time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.stats.bootstrap import paired_percentile_difference
+from evals.stats.intervals import benjamini_hochberg, mcnemar_p, paired_t_p, percentile
+
+deterministic = settings(derandomize=True, deadline=None, max_examples=200)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20, 200, 2000])
+@pytest.mark.parametrize("shift", [0.0, 0.05, -0.3, 2.0])
+def test_the_paired_t_test_equals_scipy(n: int, shift: float) -> None:
+    """The p value is scipy's, far into the tail too."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    differences = np.random.default_rng(n).normal(shift, 0.4, n).tolist()
+    expected = scipy_stats.ttest_1samp(differences, 0.0).pvalue
+    assert paired_t_p(differences) == pytest.approx(expected, rel=1e-7, abs=1e-250)
+
+
+def test_the_paired_t_test_of_a_case_by_hand() -> None:
+    """Differences 1, 2, 3: t = 2·sqrt(3) with two degrees of freedom, where p = 1 - t/sqrt(2 + t²) is exact."""
+    assert paired_t_p([1.0, 2.0, 3.0]) == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([], None),
+        ([0.3], None),
+        ([0.0] * 5, 1.0),
+        ([0.25] * 2, 0.5),
+        ([-0.25] * 5, 0.0625),
+        ([0.9 - 0.8, 0.8 - 0.7], 0.5),
+    ],
+)
+def test_differences_without_spread_are_tested_by_their_signs(differences: list[float], p: float | None) -> None:
+    """Two equal differences are no proof, which t = infinity would make of them."""
+    assert paired_t_p(differences) == p
+
+
+@pytest.mark.parametrize(("b", "c", "p"), [(3, 10, 0.0923), (10, 3, 0.0923), (0, 0, 1.0), (5, 5, 1.0), (0, 5, 0.0625)])
+def test_mcnemar_gives_the_published_values(b: int, c: int, p: float) -> None:
+    """Known cases come out; without a pair that differs p is 1."""
+    assert mcnemar_p(b, c) == pytest.approx(p, abs=5e-5)
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 8), (12, 13), (40, 80), (300, 400), (5000, 5200)])
+def test_mcnemar_equals_the_binomial_test_of_scipy(b: int, c: int) -> None:
+    """The exact test is the two-sided binomial test of the pairs that differ."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    assert mcnemar_p(b, c) == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=1e-9)
+
+
+def test_benjamini_hochberg_gives_the_published_values() -> None:
+    """The q values of the textbook example, whatever the order, and of none."""
+    assert benjamini_hochberg([0.01, 0.02, 0.03, 0.04, 0.5]) == pytest.approx([0.05, 0.05, 0.05, 0.05, 0.5])
+    assert benjamini_hochberg([0.5, 0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.5, 0.05, 0.05, 0.05, 0.05])
+    assert benjamini_hochberg([]) == []
+
+
+@deterministic
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_benjamini_hochberg_equals_scipy(p_values: list[float]) -> None:
+    """Ties and zeros too."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    expected = scipy_stats.false_discovery_control(p_values, method="bh")
+    assert benjamini_hochberg(p_values) == pytest.approx(list(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("q", [50.0, 95.0])
+def test_the_bootstrap_finds_a_shift_and_no_shift(q: float) -> None:
+    """A percentile that moved by 5 has an interval around 5; one that did not has an interval around 0."""
+    rng = np.random.default_rng(1)
+    first = rng.lognormal(3, 0.3, 200)
+    found = paired_percentile_difference(first.tolist(), (first + 5).tolist(), q)
+    same = paired_percentile_difference(first.tolist(), (first + rng.normal(0, 0.5, 200)).tolist(), q)
+    assert found is not None
+    assert same is not None
+    assert found[0] == pytest.approx((5, 5))
+    assert found[1] < 0.01
+    assert same[0][0] <= 0 <= same[0][1]
+    assert same[1] > 0.05
+
+
+def test_the_bootstrap_equals_that_of_scipy() -> None:
+    """The interval is scipy's percentile bootstrap of the same statistic, up to the draw."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(2)
+    first, second = rng.lognormal(3, 0.4, 300), rng.lognormal(3.1, 0.4, 300)
+
+    def difference(a: np.ndarray, b: np.ndarray) -> float:
+        return percentile(b.tolist(), 50) - percentile(a.tolist(), 50)
+
+    theirs = scipy_stats.bootstrap(
+        (first, second), difference, paired=True, vectorized=False, method="percentile", n_resamples=2000, rng=rng
+    ).confidence_interval
+    ours = paired_percentile_difference(first.tolist(), second.tolist(), 50)
+    assert ours is not None
+    assert ours[0] == pytest.approx((theirs.low, theirs.high), abs=0.4)
+
+
+@pytest.mark.parametrize(("n", "q", "enough"), [(5, 50.0, False), (6, 50.0, True), (71, 95.0, False), (73, 95.0, True)])
+def test_too_few_pairs_have_no_interval_of_a_percentile(n: int, q: float, enough: bool) -> None:
+    """Where a percentile has no interval, a difference between two has none either."""
+    values = [float(number) for number in range(n)]
+    assert (paired_percentile_difference(values, values, q) is not None) == enough
+
+
+def test_false_alarms_stay_below_their_rate() -> None:
+    """Without a difference, the paired tests say there is one in about 5 % of the cases or less."""
+    rng = np.random.default_rng(3)
+    t_alarms, percentile_alarms, rounds = 0, 0, 200
+    for _ in range(rounds):
+        base = rng.normal(0.7, 0.2, 60)
+        first, second = (base + rng.normal(0, 0.1, 60)).tolist(), (base + rng.normal(0, 0.1, 60)).tolist()
+        t_alarms += (paired_t_p([b - a for a, b in zip(first, second, strict=True)]) or 0) < 0.05
+        found = paired_percentile_difference(first, second, 50)
+        percentile_alarms += found is not None and found[1] < 0.05
+    assert t_alarms / rounds < 0.1
+    assert percentile_alarms / rounds < 0.1
+
+
+@pytest.mark.parametrize(("b", "c"), [(500, 501), (499, 501), (40_000, 41_000), (50_000, 50_000), (5, 200_000)])
+def test_mcnemar_of_many_pairs_equals_the_binomial_test_of_scipy(b: int, c: int) -> None:
+    """Beyond what is computed in whole numbers too, and at once."""
+    scipy_stats = pytest.importorskip("scipy.stats")
+    start = process_time()
+    found = mcnemar_p(b, c)
+    assert process_time() - start < 0.5
+    assert found == pytest.approx(scipy_stats.binomtest(b, b + c, 0.5).pvalue, rel=1e-7, abs=1e-300)
+
+
+def test_the_greatest_values_of_two_runs_are_not_compared() -> None:
+    """A percentile of 100 has no interval, so that nothing can be said of a difference."""
+    assert paired_percentile_difference([1.0] * 100, [2.0] * 100, 100) is None

@@ -1,0 +1,75 @@
+"""How texts are made comparable."""
+
+import pytest
+
+from evals.text.folding import bag, fold, padded, plain, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ABC", "abc"),
+        ("don’t ‘do’ `it`", "don't 'do' 'it'"),
+        ("“new” „alt“", '"new" "alt"'),
+        ("Straße", "strasse"),
+        ("ﬁle １２", "file 12"),
+        ("cafe\u0301", "café"),
+        ("", ""),
+    ],
+)
+def test_folding_unifies_case_form_and_quotation_marks(text: str, expected: str) -> None:
+    """One character stands for all its variants."""
+    assert fold(text) == expected
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\uff9e"])
+def test_marks_that_no_letter_has_are_not_folded(mark: str) -> None:
+    """Thirty in a row are more than any script puts on a letter; signs that are no marks are kept, however many."""
+    assert fold(f"a{mark * 30}") == fold(f"a{mark * 500}") != fold(f"a{mark * 29}")
+    assert fold(f"a{mark * 30}b{mark * 30}") == fold(f"a{mark * 500}b{mark * 500}")
+    assert fold("─" * 500) == "─" * 500
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## Water  damage", "water damage"),
+        ("**Water**\n_damage_", "water damage"),
+        ("- Water damage", "water damage"),
+        ("> Water | damage", "water damage"),
+        ("Water-damage", "water-damage"),
+        ("\n\n \t- Water\n- damage", "water damage"),
+    ],
+)
+def test_plain_text_has_no_markdown(text: str, expected: str) -> None:
+    """Marks and extra white space are dropped, hyphens inside words are not."""
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The insurer's duty, e.g. 1,000 €.", "the insurer s duty e g 1 000"),
+        ("_one_ two_three __four__ _", "one two_three four"),
+        ("＿one＿ two＿three ＿", "one two_three"),
+        ("保険2025年", "保 険 2025 年"),
+        ("カバー abc", "カ バ ー abc"),
+        ("연간 보험료", "연간 보험료"),
+        ("... —", ""),
+    ],
+)
+def test_tokens_are_words_or_single_characters_of_scripts_without_spaces(text: str, expected: str) -> None:
+    """Punctuation counts nothing, and an underscore belongs to a word only inside it."""
+    assert " ".join(tokens(text)) == expected
+
+
+def test_padded_text_compares_whole_words() -> None:
+    """Blanks frame the words, so that a part of one is not contained."""
+    assert padded("A cat, sat") == " a cat sat "
+    assert padded("cat") in padded("A cat, sat")
+    assert padded("at") not in padded("A cat, sat")
+
+
+def test_a_bag_counts_tokens() -> None:
+    """Repetition counts."""
+    assert bag("very, VERY good") == {"very": 2, "good": 1}

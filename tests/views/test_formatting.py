@@ -1,0 +1,54 @@
+"""Numbers, names and foreign text as people read them."""
+
+import pytest
+
+from evals.schemas import MetricCounts, MetricSummary
+from evals.views.formatting import interval, interval_end, natural_order, number, one_line, plain, printable
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (28.0, "answers", "28"),
+        (2.5, "answers", "2.5"),
+        (93.7421, "percent", "93.7 %"),
+        (0.5, "ratio", "0.500"),
+        (12_345.0, "ms", "12.35 s"),
+        (0.0, "USD", "$0"),
+        (0.0123, "USD", "$0.01230"),
+        (1.5, "USD", "$1.500"),
+        (None, "percent", "–"),
+    ],
+)
+def test_a_number_has_the_form_of_its_unit(value: float | None, unit: str, shown: str) -> None:
+    """Counts are whole, percentages say so, money and time are of a size that can be read."""
+    assert number(value, unit) == shown
+
+
+def test_an_interval_of_counts_has_decimals() -> None:
+    """A count is whole, and its interval is not."""
+    counts = MetricSummary(
+        name="correct_answers_count",
+        value=28.0,
+        group="generation",
+        sample_size=40,
+        counts=MetricCounts(scored=40),
+        ci=(21.96, 33.0),
+        unit="answers",
+        higher_is_better=True,
+    )
+    assert interval(counts) == "22.0 … 33.0"
+    assert interval_end(12.0, "percent") == "12.0 %"
+
+
+def test_values_are_sorted_as_people_count() -> None:
+    """Numbers by their size, names by the numbers in them."""
+    values = ["q10", "10", "2", "q2", "0.5", "-1", "1", "b", "0.25"]
+    assert sorted(values, key=natural_order) == ["-1", "0.25", "0.5", "1", "2", "10", "b", "q2", "q10"]
+
+
+def test_no_character_steers_a_terminal() -> None:
+    """Line breaks of every kind are line breaks; controls, overrides and hidden characters are signs."""
+    assert plain("a\r\nb\rc\x0cd\te") == "a\nb\nc\nd\te"
+    assert printable("\x00\x1b[1m\u202e\u200b") == "\ufffd\ufffd[1m\ufffd\ufffd"
+    assert one_line("a\r\n  b \x1b c d e", 7) == "a b � …"
