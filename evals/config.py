@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from evals.case.matching import MatchSettings, Rule
 from evals.client.profile import resolve_spec
@@ -16,11 +15,13 @@ from evals.credentials.stored import public_url, without_credentials
 from evals.errors import ConfigError, UnknownNameError
 from evals.inputs.problems import Problem, first_problem
 from evals.inputs.yaml_layers import merge, read_yaml
-from evals.judges.backends.address import problem_with_address
-from evals.judges.backends.providers import PROVIDERS, split_model
+from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
 from evals.scoring.config import ScoringConfig
-from evals.semantics.loading import ModelChoice
+from evals.scoring.prices import PriceConfig
+from evals.scoring.settings import ScoreSettings, configured_settings
+from evals.semantics.config import SemanticConfig
+from evals.store.commands import DEFAULT_RUNS_DIR
 
 __all__ = [
     "DEFAULT_PROVIDER",
@@ -36,9 +37,6 @@ __all__ = [
 ]
 
 DEFAULT_SUITE = "core"
-DEFAULT_RUNS_DIR = "data/eval_runs"
-DEFAULT_PROVIDER = "anthropic"
-_DEFAULT_JUDGE = "claude-sonnet-5-5"
 
 
 class DatasetName(StrEnum):
@@ -65,107 +63,6 @@ class MatchConfig(Record):
     def settings(self) -> MatchSettings:
         """The same, as metrics take it."""
         return MatchSettings(**self.model_dump())
-
-
-def _spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """The judge's keys with `provider:model` taken apart; the prefix goes before the provider."""
-    data = dict(judge)
-    provider, model = split_model(data["model"]) if isinstance(data.get("model"), str) else (None, None)
-    return {**data, "provider": provider, "model": model} if provider else data
-
-
-class JudgeConfig(Record):
-    """The LLM judge of the generation metrics."""
-
-    enabled: bool = True
-    provider: str = DEFAULT_PROVIDER
-    """Whose API it is reached by: a name in `evals.judges.backends.providers.PROVIDERS`."""
-    model: str = _DEFAULT_JUDGE
-    """`provider:model` gives both."""
-    base_url: str | None = None
-    """Another address of the provider's API; ANTHROPIC_BASE_URL or OPENAI_BASE_URL where None."""
-    repeats: int = Field(default=1, ge=1, le=10)
-    """How often each decision is made; the median counts, and how often they disagree is recorded."""
-    concurrency: int = Field(default=8, ge=1, le=256)
-    cache: bool = True
-    """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
-    max_cost_usd: Finite | None = Field(default=None, gt=0)
-    """No call starts once so much was spent; the run is partial then."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _long_form(cls, data: Any) -> Any:
-        return _spell_out_model(data) if isinstance(data, Mapping) else data
-
-    @field_validator("provider")
-    @classmethod
-    def _provider_exists(cls, provider: str) -> str:
-        if provider not in PROVIDERS:
-            raise ValueError(f"no such provider: {provider!r} (there are {', '.join(PROVIDERS)})")
-        return provider
-
-    @field_validator("base_url")
-    @classmethod
-    def _address_can_be_one(cls, base_url: str | None) -> str | None:
-        problem = None if base_url is None else problem_with_address(base_url)
-        if problem:
-            raise ValueError(problem)
-        return base_url
-
-    @model_validator(mode="after")
-    def _model_is_the_providers(self) -> Self:
-        if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == _DEFAULT_JUDGE):
-            raise PydanticCustomError(
-                "judge_model",
-                "name a model of {provider}",
-                {
-                    "provider": self.provider,
-                    "hint": f"{self.provider}:NAME is one of {self.provider} (--judge-model); "
-                    f"for Claude write {DEFAULT_PROVIDER}:{_DEFAULT_JUDGE}",
-                },
-            )
-        return self
-
-
-class SemanticConfig(Record):
-    """The models that compare texts by meaning (extra `semantic`; see docs/semantic.md)."""
-
-    embedder: str = "sentence-transformers/all-MiniLM-L6-v2"
-    """A model of sentence-transformers: its id on the hub, or its folder."""
-    bert_score_model: str = "microsoft/deberta-xlarge-mnli"
-    """The model of BERTScore: its id on the hub, or its folder."""
-    bert_score_layers: int | None = Field(default=None, ge=1)
-    """The layer that is compared; bert-score's choice for the model where None, which it does not have for a folder."""
-    bert_score_rescale: bool = False
-    """Spread scores by bert-score's English baseline for the model; 0.85 means something else then."""
-    sentence_coverage_threshold: Finite = Field(default=0.85, ge=0, le=1)
-    """From which BERTScore on a key sentence counts as covered."""
-    device: str | None = None
-    """Where the models run, such as cpu or cuda:1; the best there is where None."""
-
-    def choice(self, *, embedder: bool, scorer: bool) -> ModelChoice:
-        """The same, as models are loaded by it: those that are wanted."""
-        return ModelChoice(
-            embedder=_folder(self.embedder) if embedder else None,
-            scorer=_folder(self.bert_score_model) if scorer else None,
-            layers=self.bert_score_layers,
-            rescale=self.bert_score_rescale,
-            device=self.device,
-            coverage_threshold=self.sentence_coverage_threshold,
-        )
-
-
-def _folder(model: str) -> str:
-    return str(Path(model).expanduser()) if model.startswith("~") else model
-
-
-class PriceConfig(Record):
-    """US dollars for a million tokens of a model; those of a judge that are cached cost as `input` where None."""
-
-    input: Finite = Field(ge=0)
-    output: Finite = Field(ge=0)
-    cache_read: Finite | None = Field(default=None, ge=0)
-    cache_write: Finite | None = Field(default=None, ge=0)
 
 
 class EvalConfig(Record):
@@ -275,6 +172,21 @@ class EvalConfig(Record):
         named = os.environ.get("RAG_SERVER_URL")
         return resolve_spec({**({"url": named} if named else {}), **self.server})
 
+    def score_settings(self, *, judged: bool = False, citation_base: int | None = None) -> ScoreSettings:
+        """How a run of this configuration scores its records, as far as it is known before models are loaded.
+
+        Args:
+            judged: Whether a judge takes part.
+            citation_base: Of the server that is asked, where it is another than the configured one.
+        """
+        return configured_settings(
+            self.match.settings(),
+            citation_base=self.server_spec().citations.base if citation_base is None else citation_base,
+            on_error=self.on_error,
+            confidence=self.confidence,
+            judged=judged,
+        )
+
     @classmethod
     def build(cls, *layers: Mapping[str, Any]) -> "EvalConfig":
         """Build a configuration of layers, of which later ones go before earlier ones.
@@ -319,7 +231,7 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
-        data["judge"] = _spell_out_model(data["judge"])
+        data["judge"] = spell_out_model(data["judge"])
     return data
 
 

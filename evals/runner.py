@@ -45,7 +45,6 @@ from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.scoring.scorecard import ScoreSettings
 from evals.store.runs import Journal, RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
@@ -107,11 +106,7 @@ class EvaluationRunner:
         self._metrics: list[BaseMetric] = []
         self._workload = Workload()
         self._stop = StopRule(config.concurrency)
-        self._settings = ScoreSettings(
-            match=config.match.settings(),
-            worst_on_error=config.on_error == "worst",
-            confidence=config.confidence,
-        )
+        self._settings = config.score_settings()
         self._judge: LLMJudge | None = None
         self._judging: Judging | None = None
         self._known_verdicts: dict[str, list[JudgeVerdict]] = {}

@@ -26,7 +26,9 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
-from evals.scoring.scorecard import ScoreSettings, make_scorecard, make_weighted_score
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import ScoreSettings
+from evals.scoring.weighted import make_weighted_score
 
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 MakeCase = Callable[..., Case]

@@ -26,15 +26,6 @@ LAYERS = (
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""
 
-STILL_UP = {
-    ("store", "config"),
-    ("judges", "run"),
-    ("scoring", "config"),
-    ("compare", "run"),
-    ("export", "run"),
-}
-"""Imports that go up and are to go."""
-
 ALONE = "reference_server"
 """Reached by HTTP only: it imports nothing of the rest, and the rest does not import it."""
 
@@ -72,8 +63,13 @@ def test_a_module_imports_only_what_stands_below(path: Path) -> None:
     part = part_of(path)
     for imported in set(imports_of(path)) - {part}:
         assert ALONE not in {part, imported}, f"{path.name} imports evals.{imported}"
-        if (part, imported) not in STILL_UP:
-            assert PLACES.index(imported) < PLACES.index(part), f"{path.name} imports evals.{imported}"
+        assert PLACES.index(imported) < PLACES.index(part), f"{path.name} imports evals.{imported}"
+
+
+def test_settings_of_scoring_are_made_in_one_place() -> None:
+    """Else one of the places forgets a part of them."""
+    makers = [path for path in SOURCES if "ScoreSettings(" in path.read_text(encoding="utf-8")]
+    assert [str(path.relative_to(PACKAGE)) for path in makers] == ["scoring/settings.py"]
 
 
 def test_a_folder_holds_at_most_26_files() -> None:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evals.config import DEFAULT_RUNS_DIR, EvalConfig
+from evals.config import EvalConfig
 from evals.errors import GateFailedError, RunIncompleteError, RunNotFoundError, StoreError
 from evals.schemas import EvalRecord, EvalRun, ResponseError
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.gates import failed_gates
-from evals.store.commands import command
+from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
 from evals.views.formatting import one_line
 

@@ -23,6 +23,7 @@ from evals.compare.pairing import SavedRun, find_warnings, pair_up
 from evals.compare.pareto import dominates, find_pareto
 from evals.compare.values import align_all, find_unknown
 from evals.schemas import EvalRun
+from evals.scoring.settings import score_settings
 
 __all__ = [
     "Comparison",
@@ -40,6 +41,8 @@ __all__ = [
 def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparison:
     """Compare two or more runs over the questions that all of them asked.
 
+    Intervals have the first run's confidence; whether something is better or worse is decided at 0.05 all the same.
+
     Args:
         saved: The runs with their records; the last is set against the first.
         pareto: Whether to find the Pareto front too.
@@ -51,7 +54,8 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparis
     metrics = align_all(pairing)
     same_concurrency = len({run.concurrency for run in pairing.runs}) == 1
     same_concurrency = same_concurrency and not any(run.concurrencies for run in pairing.runs)
-    pairs = compare_pairs(metrics, same_concurrency=same_concurrency)
+    settings = score_settings(pairing.runs[0])
+    pairs = compare_pairs(metrics, same_concurrency=same_concurrency, confidence=settings.confidence)
     quality = [pair.name for pair in pairs if pair.group != "performance"]
     unknown = [f"metric {name} does not exist here and is left out" for name in find_unknown(pairing)]
     changes = find_changes(pairing, quality)
@@ -59,10 +63,11 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparis
         runs=[_head(run) for run in pairing.runs],
         common=len(pairing.ids),
         warnings=[*find_warnings(pairing), *unknown],
-        metrics=[aligned.row() for aligned in metrics],
+        metrics=[aligned.row(settings) for aligned in metrics],
         pairs=pairs,
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
+        confidence=settings.confidence,
         pareto=find_pareto(pairing.runs, metrics, same_concurrency=same_concurrency) if pareto else None,
     )
 

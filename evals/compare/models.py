@@ -58,7 +58,7 @@ class MetricPair(Record):
     difference: Finite
     """Last minus first."""
     interval: tuple[Finite, Finite] | None = None
-    """95 %, of the difference."""
+    """Of the difference, with the comparison's confidence."""
     p: Finite | None = None
     q: Finite | None = None
     """p after Benjamini and Hochberg, over the metrics of this comparison."""
@@ -118,6 +118,8 @@ class Comparison(Record):
     """Questions that fared worse in the last run than in the first, the worst first."""
     gained: list[QuestionChange] = []
     pareto: ParetoReport | None = None
+    confidence: Finite = 0.95
+    """Of all intervals: that of the first run."""
 
     @property
     def regressions(self) -> list[MetricPair]:

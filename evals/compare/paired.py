@@ -10,23 +10,32 @@ from evals.stats.bootstrap import paired_percentile_difference
 from evals.stats.intervals import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, t_interval
 
 ALPHA = 0.05
+Tested = tuple[Interval | None, float | None, Test | None]
+"""Interval of the difference, p, and the test it comes from; nothing where there are too few pairs."""
 _TOO_FEW = "too few pairs"
 _CONCURRENCY = "the runs had different concurrency"
 
 
-def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list[MetricPair]:
+def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool, confidence: float) -> list[MetricPair]:
     """Compare the last run with the first, metric by metric; metrics that one of the two lacks are left out.
 
     A metric is better or worse where q < 0.05 (Benjamini-Hochberg over all metrics of the answers compared here) and
-    the 95 % interval of the difference does not hold 0. Whether answers came at all is a question of its own, tested
-    on its own: else a server that stops answering would hide behind the number of metrics. Latency gets no verdict
-    between runs of different concurrency.
+    the interval of the difference does not hold 0. Whether answers came at all is a question of its own, tested on its
+    own: else a server that stops answering would hide behind the number of metrics. Latency gets no verdict between
+    runs of different concurrency.
+
+    Args:
+        metrics: Each with the values of the runs.
+        same_concurrency: Whether all runs asked at the same concurrency throughout.
+        confidence: Of the intervals.
     """
     found = []
     for aligned in metrics:
         first, last = aligned.values(0), aligned.values(-1)
         if first and last:
-            found.append(_compare(aligned.metric, first, last, same_concurrency=same_concurrency))
+            comparable = same_concurrency or aligned.metric.unit != "ms"
+            test = _test(aligned.metric, first, last, confidence) if comparable else None
+            found.append(_compare(aligned.metric, first, last, test))
     tested = [place for place, pair in enumerate(found) if pair.p is not None]
     alone = [place for place in tested if found[place].name == ANSWER_RATE]
     for family in (alone, [place for place in tested if place not in alone]):
@@ -36,12 +45,9 @@ def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool) -> list
     return found
 
 
-def _compare(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], *, same_concurrency: bool
-) -> MetricPair:
+def _compare(metric: BaseMetric, first: Sequence[float], last: Sequence[float], tested: Tested | None) -> MetricPair:
     before, after = value_over(metric, first), value_over(metric, last)
-    comparable = same_concurrency or metric.unit != "ms"
-    interval, p, test = _test(metric, first, last) if comparable else (None, None, None)
+    interval, p, test = tested or (None, None, None)
     return MetricPair(
         name=metric.name,
         group=metric.group.value,
@@ -54,18 +60,16 @@ def _compare(
         interval=interval,
         p=p,
         test=test,
-        reason=None if p is not None else _TOO_FEW if comparable else _CONCURRENCY,
+        reason=None if p is not None else _CONCURRENCY if tested is None else _TOO_FEW,
     )
 
 
-def _test(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float]
-) -> tuple[Interval | None, float | None, Test | None]:
+def _test(metric: BaseMetric, first: Sequence[float], last: Sequence[float], confidence: float) -> Tested:
     if metric.aggregation is Aggregation.PERCENTILE:
-        found = paired_percentile_difference(first, last, metric.percentile or 50.0)
+        found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence)
         return (*found, "bootstrap") if found else (None, None, None)
     differences = [after - before for before, after in zip(first, last, strict=True)]
-    interval = t_interval(differences)
+    interval = t_interval(differences, confidence)
     if interval is None:
         return None, None, None
     interval = _scaled(interval, metric, len(differences))

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.errors import ConfigError
-from evals.run.run_settings import score_settings
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
+from evals.scoring.settings import score_settings
 
 _APPROXIMATE = "cost is approximate"
 """How the note of a run begins whose server counts the tokens of parallel questions together."""

@@ -6,10 +6,10 @@ from typing import Literal
 
 from evals.compare.models import ParetoReport
 from evals.compare.values import Aligned
-from evals.config import ScoringConfig
-from evals.run.run_settings import scoring_config
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
-from evals.scoring.scorecard import make_weighted_score
+from evals.scoring.config import ScoringConfig
+from evals.scoring.settings import score_settings, scoring_config
+from evals.scoring.weighted import make_weighted_score
 
 Direction = Literal["higher", "lower"]
 
@@ -30,7 +30,7 @@ def find_pareto(runs: Sequence[EvalRun], metrics: Sequence[Aligned], *, same_con
     """
     scoring = scoring_config(runs[0])
     usable = [each for each in metrics if each.complete and (same_concurrency or each.metric.unit != "ms")]
-    columns = [each.summaries() for each in usable]
+    columns = [each.summaries(score_settings(runs[0])) for each in usable]
     cards = [Scorecard(metrics=[row[place] for row in columns if row[place]]) for place in range(len(runs))]
     weighted = [make_weighted_score(card, scoring) for card in cards]
     fed_by = weighted[0].fed_by

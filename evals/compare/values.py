@@ -9,9 +9,9 @@ from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
-from evals.run.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
-from evals.scoring.scorecard import ScoreSettings, summarise
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings, score_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,13 @@ class Aligned:
         """The values of a run, in the order of the ids."""
         return [result.value for result in self.results[run] or () if result.value is not None]
 
-    def summaries(self) -> list[MetricSummary | None]:
-        """The metric over these questions, a summary a run."""
-        settings = ScoreSettings()
+    def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
+        """The metric over these questions, a summary a run, with intervals as the settings say."""
         return [summarise(self.metric, results, settings) if results else None for results in self.results]
 
-    def row(self) -> MetricRow:
+    def row(self, settings: ScoreSettings) -> MetricRow:
         """The same for people."""
-        summaries = self.summaries()
+        summaries = self.summaries(settings)
         return MetricRow(
             name=self.metric.name,
             group=self.metric.group.value,

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import escape
-from evals.run.run_settings import confidence, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
+from evals.scoring.settings import confidence, score_settings
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
 
 LIMIT = 60_000

@@ -5,9 +5,9 @@ from typing import Any
 
 from evals.export.cells import sheet
 from evals.export.table import error_of, metric_names, metric_values
-from evals.run.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
 from evals.scoring.diagnosis import Finding, diagnose, needs_verification
+from evals.scoring.settings import score_settings
 from evals.views.formatting import place_of, shortened
 
 _PASSAGES = 3

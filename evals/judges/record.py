@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from evals.judges.backends.base import Identity
-from evals.run.inquest import spending_of
+from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.results import JudgeRecord
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from evals.config import EvalConfig, JudgeConfig
+from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file
 from evals.datasets.hub import settle_hub
@@ -15,6 +15,7 @@ from evals.judges.backends.address import origin_of
 from evals.judges.backends.base import Identity
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache
+from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
@@ -25,7 +26,8 @@ from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestio
 from evals.schemas.results import JudgeUsage
 from evals.scoring.gates import parse_gate
 from evals.scoring.prices import judge_price
-from evals.scoring.scorecard import ScoreSettings, check_feeds
+from evals.scoring.settings import ScoreSettings
+from evals.scoring.weighted import check_feeds
 from evals.semantics.loading import ModelChoice, check_choice, load_semantics
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")

@@ -8,7 +8,7 @@ tokenizer; a model that thinks before it writes needs more output than this says
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import cycle, islice
 from statistics import median
@@ -33,7 +33,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.results import JudgeUsage, VerdictRequest
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
 
@@ -142,12 +142,8 @@ def estimate_judging(
 def planned_settings(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoreSettings:
     """How a run of this configuration sees its records, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
-    return ScoreSettings(
-        match=config.match.settings(),
-        citation_base=config.server_spec().citations.base,
-        judged=True,
-        semantics=Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None,
-    )
+    semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
+    return replace(config.score_settings(judged=True), semantics=semantics)
 
 
 class _NotLoaded:

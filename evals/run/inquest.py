@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from evals.judges.backends.base import Identity
 from evals.judges.reuse import fits, is_usable, repeats_of
+from evals.judges.spending import spending_of, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.scorecard import ScoreSettings
+from evals.schemas.results import VerdictRequest
+from evals.scoring.settings import ScoreSettings
 
 Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
 
@@ -111,29 +112,6 @@ class Inquest:
 
 
 _UNFIT = "the saved reply does not fit what is asked now"
-
-
-def spending_of(verdicts: Iterable[JudgeVerdict]) -> JudgeSpending:
-    """What verdicts took together."""
-    return sum((verdict.spent for verdict in verdicts), JudgeSpending())
-
-
-def with_earlier(verdict: JudgeVerdict, spent: JudgeSpending) -> JudgeVerdict:
-    """The verdict, with more that was spent before it."""
-    return verdict.model_copy(update={"earlier": (verdict.earlier or JudgeSpending()) + spent})
-
-
-def of_judge(verdicts: Iterable[JudgeVerdict], before: JudgeRecord | None, judge: Identity) -> list[JudgeVerdict]:
-    """The verdicts that may be this judge's: those of former versions do not say whose they are, but their run does."""
-    same = before is not None and (before.model, before.origin) == (judge.model, judge.origin)
-    return [verdict for verdict in verdicts if same or verdict.key is not None]
-
-
-def for_nothing(verdict: JudgeVerdict) -> JudgeVerdict:
-    """A verdict of another run as this one has it: it was paid for there."""
-    saved = verdict.saved_usd if verdict.cached else verdict.cost_usd
-    free = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None, "cached": True}
-    return verdict.model_copy(update={**free, "saved_usd": saved})
 
 
 def _place(verdict: JudgeVerdict) -> tuple[str, int]:

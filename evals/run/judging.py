@@ -14,12 +14,13 @@ from typing import NamedTuple
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
+from evals.judges.spending import of_judge, with_earlier
 from evals.metrics.base import BaseMetric
-from evals.run.inquest import Inquest, of_judge, with_earlier
+from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import JudgeRecord, VerdictRequest
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]

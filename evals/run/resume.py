@@ -10,7 +10,7 @@ from evals.client import RAGClient
 from evals.config import EvalConfig
 from evals.credentials.stored import MASK, leaves, without_credentials
 from evals.errors import ConfigError, JudgeError, StoreError
-from evals.run.inquest import spending_of
+from evals.judges.spending import spending_of
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import command

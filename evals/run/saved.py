@@ -14,6 +14,7 @@ from evals.client.redaction import was_cut
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
 from evals.errors import JudgeError, StoreError
+from evals.judges.spending import for_nothing, of_judge
 from evals.metrics.base import BaseMetric
 from evals.run.checks import (
     Workload,
@@ -26,7 +27,7 @@ from evals.run.checks import (
     with_semantics,
 )
 from evals.run.estimate import Estimate, Known, planned_settings
-from evals.run.inquest import Inquest, for_nothing, of_judge
+from evals.run.inquest import Inquest
 from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, without_models
@@ -43,7 +44,7 @@ from evals.schemas import (
 )
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal, RunStore
 
 _OF_THE_EXCHANGE = {
@@ -163,15 +164,6 @@ def _with_fitting(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfi
     return replace(saved, verdicts=inquest.fitting_all(questions, responses, saved.verdicts))
 
 
-def _settings(config: EvalConfig) -> ScoreSettings:
-    return ScoreSettings(
-        match=config.match.settings(),
-        citation_base=config.server_spec().citations.base,
-        worst_on_error=config.on_error == "worst",
-        confidence=config.confidence,
-    )
-
-
 async def measure(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> EvalRun:
     """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
 
@@ -187,7 +179,7 @@ async def measure(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfi
     """
     run, records = saved.run, saved.records
     store = RunStore(config.runs_dir)
-    settings = await with_semantics(_settings(config), config, metrics, observer)
+    settings = await with_semantics(config.score_settings(), config, metrics, observer)
     store.prepare()
     started = time.monotonic()
     limit = usage_limit(metrics, config.server_spec().usage_needs_concurrency)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from evals.metrics.base import BaseMetric
 from evals.run.observer import Observer
 from evals.schemas import EvalRecord
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics
 
 T = TypeVar("T")

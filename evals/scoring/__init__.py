@@ -7,17 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evals.scoring.scorecard import (
-        ScoreSettings,
-        check_feeds,
-        make_scorecard,
-        make_weighted_score,
-        score_record,
-        score_records,
-        slice_by,
-        slice_scorecards,
-        summarise,
-    )
+    from evals.scoring.scorecard import make_scorecard, score_record, score_records, summarise
+    from evals.scoring.settings import ScoreSettings
+    from evals.scoring.slices import slice_by, slice_scorecards
+    from evals.scoring.weighted import check_feeds, make_weighted_score
+
+_WHERE = {
+    "ScoreSettings": "settings",
+    "check_feeds": "weighted",
+    "make_scorecard": "scorecard",
+    "make_weighted_score": "weighted",
+    "score_record": "scorecard",
+    "score_records": "scorecard",
+    "slice_by": "slices",
+    "slice_scorecards": "slices",
+    "summarise": "scorecard",
+}
 
 __all__ = [
     "ScoreSettings",
@@ -33,6 +38,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _WHERE:
         raise AttributeError(f"module 'evals.scoring' has no attribute {name!r}")
-    return getattr(import_module("evals.scoring.scorecard"), name)
+    return getattr(import_module(f"evals.scoring.{_WHERE[name]}"), name)

@@ -1,16 +1,34 @@
 """From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
-from evals.config import EvalConfig
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.config import ScoringConfig
 from evals.scoring.outcomes import count_outcomes, status_of
-from evals.scoring.prices import with_prices
-from evals.scoring.scorecard import ScoreSettings, make_scorecard, make_weighted_score, score_records
+from evals.scoring.prices import PriceConfig, with_prices
+from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.settings import ScoreSettings
+from evals.scoring.weighted import make_weighted_score
+
+
+class Terms(Protocol):
+    """What of a configuration decides how a run is concluded."""
+
+    @property
+    def prices(self) -> Mapping[str, PriceConfig]:
+        """The user's, by model."""
+
+    @property
+    def scoring(self) -> ScoringConfig:
+        """Weights, feeds and thresholds of the weighted score."""
+
+    @property
+    def max_error_rate(self) -> float:
+        """With more failures than this the run is partial."""
 
 
 def conclude(
@@ -18,7 +36,7 @@ def conclude(
     records: Sequence[EvalRecord],
     metrics: Sequence[BaseMetric],
     settings: ScoreSettings,
-    config: EvalConfig,
+    terms: Terms,
     *,
     warmup_ms: Sequence[float | None] = (),
     ended_early: bool = False,
@@ -32,7 +50,7 @@ def conclude(
         records: All selected questions with what happened to them.
         metrics: What to measure.
         settings: How.
-        config: Prices, weights and the error rate.
+        terms: Prices, weights and the error rate: an `EvalConfig` has them.
         warmup_ms: Latencies of the unscored questions.
         ended_early: Whether something was left undone.
         stopped: Why asking ended early, where it did.
@@ -41,7 +59,7 @@ def conclude(
     Returns:
         The run and the scored records; nothing is saved yet.
     """
-    priced = with_prices(metrics, config.prices, run.config)
+    priced = with_prices(metrics, terms.prices, run.config)
     with seldom_collecting():
         scored = score_records(priced, records, settings)
     scorecard = make_scorecard(priced, scored, settings)
@@ -50,9 +68,9 @@ def conclude(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
-            "weighted_score": make_weighted_score(scorecard, config.scoring, answered=outcomes.answered),
+            "weighted_score": make_weighted_score(scorecard, terms.scoring, answered=outcomes.answered),
             "error_count": sum(outcomes.transport.values()),
-            "status": status_of(outcomes, config.max_error_rate, ended_early=ended_early),
+            "status": status_of(outcomes, terms.max_error_rate, ended_early=ended_early),
             "outcomes": outcomes,
             "semantics": settings.semantics.names() if settings.semantics is not None else None,
             **fields,

@@ -9,7 +9,7 @@ from operator import itemgetter
 from evals.case.case import Case
 from evals.metrics.abstaining import known_answerable
 from evals.schemas import EvalRecord, MetricResult
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 
 LOW_RANK = 5
 """A gold first found below this rank is found, but low."""
@@ -60,9 +60,9 @@ class Finding:
     """Ranks of the chunks that hold gold."""
 
 
-def diagnose(records: Iterable[EvalRecord], settings: ScoreSettings | None = None) -> list[Finding]:
+def diagnose(records: Iterable[EvalRecord], settings: ScoreSettings) -> list[Finding]:
     """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
-    findings = (find_fault(record, settings or ScoreSettings()) for record in records)
+    findings = (find_fault(record, settings) for record in records)
     return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
 
 

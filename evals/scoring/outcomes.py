@@ -9,7 +9,7 @@ from statistics import median
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, Outcomes
 from evals.schemas.results import RunStatus
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.version import __version__
 
 

@@ -3,12 +3,23 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from evals.client.mapping import number_or_none
-from evals.config import PriceConfig
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
 from evals.schemas import TokenUsage
+from evals.schemas.base import Finite, Record
 from evals.schemas.results import JudgeUsage
+
+
+class PriceConfig(Record):
+    """US dollars for a million tokens of a model; those of a judge that are cached cost as `input` where None."""
+
+    input: Finite = Field(ge=0)
+    output: Finite = Field(ge=0)
+    cache_read: Finite | None = Field(default=None, ge=0)
+    cache_write: Finite | None = Field(default=None, ge=0)
 
 
 def with_prices(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRecord, MetricSummary
-from evals.scoring.scorecard import ScoreSettings, summarise
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 from shlex import quote
 
-from evals.config import DEFAULT_RUNS_DIR
+DEFAULT_RUNS_DIR = "data/eval_runs"
+"""Where runs are saved unless told otherwise."""
 
 
 def command(words: str, runs_dir: Path | None) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evals.metrics import parse_metric
-from evals.scoring.scorecard import ScoreSettings, score_record
+from evals.scoring.scorecard import score_record
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]

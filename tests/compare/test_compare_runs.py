@@ -170,6 +170,31 @@ def test_a_run_without_judge_is_compared_over_what_both_have(saved: Saved) -> No
     assert (row.values, row.reason) == ([None, pytest.approx(0.9)], "no value in a")
 
 
+def test_intervals_have_the_confidence_of_the_run(saved: Saved) -> None:
+    """What a run shows at its own confidence, a comparison of it shows at the same."""
+    values = {f"q{n}": {"mrr": [1.0, 0.5, 0.25, 1.0, 0.0][n % 5]} for n in range(30)}
+    wide = compare_runs([saved("a", values), saved("b", values)])
+    narrow = compare_runs([saved(name, values, eval_config={"confidence": 0.8}) for name in ("a", "b")])
+    numbers = [value["mrr"] for value in values.values()]
+    assert wide.metrics[0].intervals == [t_interval(numbers, 0.95)] * 2
+    assert narrow.metrics[0].intervals == [t_interval(numbers, 0.8)] * 2
+    assert (wide.confidence, narrow.confidence) == (0.95, 0.8)
+
+
+def test_a_difference_has_the_confidence_of_the_run(saved: Saved) -> None:
+    """So has the interval of the difference, of means and of percentiles."""
+    before = {f"q{n}": {"mrr": 0.1 * (n % 7), "latency_p50": 10.0 * n} for n in range(30)}
+    after = {f"q{n}": {"mrr": 0.1 * (n % 5), "latency_p50": 10.0 * n + n * n % 17} for n in range(30)}
+    wide, narrow = (
+        compare_runs([saved(name, run, eval_config=part) for name, run in (("a", before), ("b", after))])
+        for part in ({}, {"confidence": 0.8})
+    )
+    differences = [after[key]["mrr"] - before[key]["mrr"] for key in before]
+    assert narrow.pairs[0].interval == t_interval(differences, 0.8)
+    for one, other in zip(narrow.pairs, wide.pairs, strict=True):
+        assert one.interval[1] - one.interval[0] < other.interval[1] - other.interval[0], one.name
+
+
 def test_many_runs_share_one_set_of_questions(saved: Saved) -> None:
     """Every value of a row is over the same questions."""
     runs = [

@@ -19,7 +19,7 @@ from evals.run import judging as judging_module
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import JudgeRecord, JudgeUsage
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)

@@ -17,7 +17,8 @@ from evals.metrics.graphrag import (
 )
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.results import JudgeFailure
-from evals.scoring.scorecard import ScoreSettings, make_scorecard, score_records
+from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.settings import ScoreSettings
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."

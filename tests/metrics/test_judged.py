@@ -16,7 +16,7 @@ from evals.metrics.registry import metrics_of
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 
 MakeCase = Callable[..., Case]

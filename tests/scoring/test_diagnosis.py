@@ -16,7 +16,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.scoring.diagnosis import Fault, diagnose, in_turn
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 
 REFUSAL = "I don't have enough information to answer that."
 
@@ -73,7 +73,7 @@ CASES = {
 def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
     """Each kind has a record that shows it, a sentence of explanation and a label."""
     faulty, explanation = CASES[fault]
-    (finding,) = diagnose([faulty])
+    (finding,) = diagnose([faulty], ScoreSettings())
     assert (finding.fault, finding.explanation, finding.record) == (fault, explanation, faulty)
     assert fault.label
 
@@ -93,12 +93,12 @@ def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
 )
 def test_what_is_right_or_unknown_is_no_finding(good: EvalRecord) -> None:
     """A record without fault, or of which nothing is known, is passed over."""
-    assert diagnose([good]) == []
+    assert diagnose([good], ScoreSettings()) == []
 
 
 def test_an_abstention_without_gold_blames_the_retriever() -> None:
     """Who was given nothing abstains rightly: the fault lies before."""
-    (finding,) = diagnose([record("a", answer=REFUSAL)])
+    (finding,) = diagnose([record("a", answer=REFUSAL)], ScoreSettings())
     assert finding.fault is Fault.NOT_RETRIEVED
     assert finding.explanation.startswith("abstained: ")
 
@@ -107,13 +107,13 @@ def test_an_abstention_without_gold_blames_the_retriever() -> None:
 def test_an_abstention_on_what_can_be_answered_is_a_fault_whatever_was_retrieved(answer: str) -> None:
     """Nobody knows what was retrieved, but there is an expected answer, and none was given."""
     question = EvalQuestion(id="q", question="What is the excess?", expected_answer="$604")
-    (finding,) = diagnose([EvalRecord(question=question, response=EvalResponse(answer=answer))])
+    (finding,) = diagnose([EvalRecord(question=question, response=EvalResponse(answer=answer))], ScoreSettings())
     assert (finding.fault, finding.explanation) == (Fault.ABSTAINED, "abstained, though it can be answered")
 
 
 def test_the_ranks_of_the_gold_are_told() -> None:
     """A finding says at which ranks the gold stands."""
-    assert [finding.hit_ranks for finding in diagnose([record("agbh", golds="ghi")])] == [(2, 4)]
+    assert [finding.hit_ranks for finding in diagnose([record("agbh", golds="ghi")], ScoreSettings())] == [(2, 4)]
 
 
 @pytest.mark.parametrize(("base", "faults"), [(0, []), (1, [Fault.WRONG_CITATION])])
@@ -126,7 +126,7 @@ def test_citations_are_counted_from_the_servers_base(base: int, faults: list[Fau
 def test_the_gravest_come_first_then_the_order_of_the_questions() -> None:
     """Findings are ordered by kind; within a kind they stay as the questions were."""
     first, second = record("ab", id="one"), record("cd", id="two")
-    findings = diagnose([CASES[Fault.LOW_RANK][0], first, second, LOST])
+    findings = diagnose([CASES[Fault.LOW_RANK][0], first, second, LOST], ScoreSettings())
     assert [finding.fault for finding in findings] == [
         Fault.NO_ANSWER, Fault.NOT_RETRIEVED, Fault.NOT_RETRIEVED, Fault.LOW_RANK,
     ]  # fmt: skip
@@ -137,4 +137,8 @@ def test_in_turn_shows_every_kind_before_any_a_second_time() -> None:
     """A short list is not filled by one kind of fault."""
     faults = [Fault.NO_ANSWER, Fault.NOT_RETRIEVED, Fault.LOW_RANK]
     records = [CASES[fault][0] for fault in faults for _ in range(2)] + [LOST]
-    assert [finding.fault for finding in in_turn(diagnose(records))] == [*faults, *faults, Fault.NO_ANSWER]
+    assert [finding.fault for finding in in_turn(diagnose(records, ScoreSettings()))] == [
+        *faults,
+        *faults,
+        Fault.NO_ANSWER,
+    ]

@@ -7,7 +7,7 @@ from evals.judges.record import make_record
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.results import JudgeUsage
 from evals.scoring.outcomes import count_outcomes, notes_on_answers
-from evals.scoring.scorecard import ScoreSettings
+from evals.scoring.settings import ScoreSettings
 
 
 def record(question_id: str = "q", **response: object) -> EvalRecord:

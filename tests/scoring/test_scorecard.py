@@ -26,7 +26,9 @@ from evals.schemas import (
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
 from evals.scoring.diagnosis import diagnose
-from evals.scoring.scorecard import ScoreSettings, make_scorecard, score_records, slice_by, summarise
+from evals.scoring.scorecard import make_scorecard, score_records, summarise
+from evals.scoring.settings import ScoreSettings
+from evals.scoring.slices import slice_by
 from evals.stats.intervals import percentile, t_interval, wilson
 
 WORST = ScoreSettings(worst_on_error=True)
@@ -357,7 +359,7 @@ def test_a_fact_may_have_any_name(name: str) -> None:
     records = score_records(metrics, [record], ScoreSettings())
     card = make_scorecard(metrics, records, ScoreSettings())
     assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
-    assert diagnose(records) == []
+    assert diagnose(records, ScoreSettings()) == []
     assert records[0].scores[0].details["facts"] == {name: True}
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.metrics.registry import select
-from evals.run.run_settings import known_metrics, score_settings, scoring_config
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -19,8 +18,10 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
-from evals.scoring.scorecard import ScoreSettings, make_scorecard, score_records, slice_scorecards
+from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.sensitivity import by_threshold
+from evals.scoring.settings import ScoreSettings, known_metrics, score_settings, scoring_config
+from evals.scoring.slices import slice_scorecards
 
 TEXT = "the cooling-off period is fourteen days from the day on which the policy begins"
 

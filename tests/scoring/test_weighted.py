@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evals.config import ScoringConfig
 from evals.schemas import MetricCounts, MetricGroup, MetricSummary, Scorecard
-from evals.scoring.scorecard import make_weighted_score
+from evals.scoring.weighted import make_weighted_score
 
 UNITS = {"cost_per_query": "USD", "latency_p50": "ms"}
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from evals.metrics import BaseMetric, Case, Need, select
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError, RetrievedChunk
-from evals.scoring.scorecard import ScoreSettings, summarise
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings
 from evals.semantics import Semantics
 
 MakeCase = Callable[..., Case]

@@ -10,7 +10,8 @@ from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, Se
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, without_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
-from evals.scoring.scorecard import ScoreSettings, score_records
+from evals.scoring.scorecard import score_records
+from evals.scoring.settings import ScoreSettings
 from evals.semantics import Semantics
 from evals.semantics.memo import RememberingEmbedder, RememberingScorer
 

@@ -4,7 +4,8 @@ import pytest
 
 from evals.metrics import parse_metric
 from evals.schemas import Scorecard
-from evals.scoring.scorecard import ScoreSettings, summarise
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings
 from evals.views.hints import Hint, all_hints, applying
 
 

@@ -8,9 +8,8 @@ from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison
 from evals.compare import Comparison, SavedRun, compare_runs
-from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import ConfigError, GateFailedError
-from evals.store.commands import command
+from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import typer
 
 from evals.cli.terminal.output import check_output
-from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import UnknownNameError
 from evals.export import FORMATS, export_run, write_export
+from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
 
 

@@ -13,10 +13,10 @@ from evals.cli.terminal.streams import print_json
 from evals.cli.views.question import print_question
 from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
 from evals.cli.views.slices import print_slices
-from evals.config import DEFAULT_RUNS_DIR
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.scorecard import slice_by
+from evals.scoring.slices import slice_by
+from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
 from evals.views.formatting import number
 

@@ -55,7 +55,7 @@ def _print_pairs(out: Console, comparison: Comparison) -> None:
     """Two runs: the paired difference of each metric."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("metric", no_wrap=True)
-    for title in ("A", "B", "B − A", "95 % interval", "q", "n"):
+    for title in ("A", "B", "B − A", f"{comparison.confidence:.0%} interval", "q", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("B is", no_wrap=True)
     for pair in comparison.pairs:

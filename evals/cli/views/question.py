@@ -5,8 +5,8 @@ from rich.text import Text
 
 from evals.case.case import Case
 from evals.cli.terminal.console import clean
-from evals.run.run_settings import score_settings
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.settings import score_settings
 from evals.views.formatting import counted, number, place_of
 
 _DETAILS = 1000

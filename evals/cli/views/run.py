@@ -11,10 +11,10 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
-from evals.run.run_settings import score_settings, scoring_config
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.sensitivity import by_threshold
+from evals.scoring.settings import score_settings, scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying

@@ -7,8 +7,8 @@ from textwrap import wrap
 from rich.text import Text
 
 from evals.cli.terminal.console import clean
-from evals.run.run_settings import confidence
 from evals.schemas import EvalRun, MetricSummary
+from evals.scoring.settings import confidence
 from evals.views.formatting import arrow, bounds, interval, lost, number
 
 _INDENT = "  "

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.terminal.console import clean, fits
-from evals.run.run_settings import known_metrics, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring.scorecard import slice_by, slice_scorecards
+from evals.scoring.settings import known_metrics, score_settings
+from evals.scoring.slices import slice_by, slice_scorecards
 from evals.store.commands import command
 from evals.views.formatting import natural_order, number, one_line
 

@@ -1,0 +1,74 @@
+"""The part of the configuration that says who judges."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.judges.backends.address import problem_with_address
+from evals.judges.backends.providers import PROVIDERS, split_model
+from evals.schemas.base import Finite, Record
+
+DEFAULT_PROVIDER = "anthropic"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+
+
+def spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """The judge's keys with `provider:model` taken apart; the prefix goes before the provider."""
+    data = dict(judge)
+    provider, model = split_model(data["model"]) if isinstance(data.get("model"), str) else (None, None)
+    return {**data, "provider": provider, "model": model} if provider else data
+
+
+class JudgeConfig(Record):
+    """The LLM judge of the generation metrics."""
+
+    enabled: bool = True
+    provider: str = DEFAULT_PROVIDER
+    """Whose API it is reached by: a name in `evals.judges.backends.providers.PROVIDERS`."""
+    model: str = DEFAULT_MODEL
+    """`provider:model` gives both."""
+    base_url: str | None = None
+    """Another address of the provider's API; ANTHROPIC_BASE_URL or OPENAI_BASE_URL where None."""
+    repeats: int = Field(default=1, ge=1, le=10)
+    """How often each decision is made; the median counts, and how often they disagree is recorded."""
+    concurrency: int = Field(default=8, ge=1, le=256)
+    cache: bool = True
+    """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
+    max_cost_usd: Finite | None = Field(default=None, gt=0)
+    """No call starts once so much was spent; the run is partial then."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _long_form(cls, data: Any) -> Any:
+        return spell_out_model(data) if isinstance(data, Mapping) else data
+
+    @field_validator("provider")
+    @classmethod
+    def _provider_exists(cls, provider: str) -> str:
+        if provider not in PROVIDERS:
+            raise ValueError(f"no such provider: {provider!r} (there are {', '.join(PROVIDERS)})")
+        return provider
+
+    @field_validator("base_url")
+    @classmethod
+    def _address_can_be_one(cls, base_url: str | None) -> str | None:
+        problem = None if base_url is None else problem_with_address(base_url)
+        if problem:
+            raise ValueError(problem)
+        return base_url
+
+    @model_validator(mode="after")
+    def _model_is_the_providers(self) -> Self:
+        if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == DEFAULT_MODEL):
+            raise PydanticCustomError(
+                "judge_model",
+                "name a model of {provider}",
+                {
+                    "provider": self.provider,
+                    "hint": f"{self.provider}:NAME is one of {self.provider} (--judge-model); "
+                    f"for Claude write {DEFAULT_PROVIDER}:{DEFAULT_MODEL}",
+                },
+            )
+        return self

@@ -1,0 +1,29 @@
+"""A run by the values of a key: by dataset, or by what the metadata of its questions says."""
+
+from collections.abc import Iterable, Sequence
+
+from evals.metrics.base import BaseMetric
+from evals.schemas import (
+    EvalRecord,
+    Scorecard,
+)
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import ScoreSettings
+
+
+def slice_scorecards(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], key: str, settings: ScoreSettings
+) -> dict[str, Scorecard]:
+    """A scorecard for each value of a key, over the records of `slice_by`."""
+    return {value: make_scorecard(metrics, part, settings) for value, part in slice_by(records, key).items()}
+
+
+def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
+    """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
+    groups: dict[str, list[EvalRecord]] = {}
+    for record in records:
+        value = record.question.dataset if key == "dataset" else record.question.metadata.get(key)
+        if value not in (None, "", []):
+            spelled = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            groups.setdefault(spelled, []).append(record)
+    return dict(sorted(groups.items()))
