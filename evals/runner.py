@@ -40,11 +40,12 @@ from evals.run.judging import NOTE, Judging
 from evals.run.observer import Observer
 from evals.run.preflight import check_probes, corpus_listed, to_probe
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
-from evals.run.text_models import compare_texts, without_models
+from evals.run.text_models import compare_texts, leave_out_models
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
+from evals.scoring.settings import Cases
 from evals.store.runs import Journal, RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
@@ -185,7 +186,7 @@ class EvaluationRunner:
         """Say what the judge will take, and whether the budget will do."""
         if (judge := self._judge) is None:
             return
-        inquest, work = Inquest(self._metrics, self._settings, judge.identity, judge.repeats), self._workload
+        inquest, work = Inquest(self._metrics, Cases(self._settings), judge.identity, judge.repeats), self._workload
         there = inquest.fitting_all(work.questions, self._responses, self._known_verdicts)
         known, spent = Known(self._responses, there), judge.spent_usd
         await tell_estimate(self.config, self._metrics, work, known, self._settings, self.observer, spent_usd=spent)
@@ -291,11 +292,11 @@ class EvaluationRunner:
     def _make_judging(self, judge: LLMJudge, journal: Journal) -> Judging:
         """The judging, which knows the answers and verdicts of a resumed run from the start: none may be lost."""
         before = self._earlier.judge if self._earlier is not None else None
-        judging = Judging(judge, self._metrics, self._settings, journal, before=before, tell=self.observer.note)
+        judging = Judging(judge, self._metrics, Cases(self._settings), journal, before=before, tell=self.observer.note)
         for question in self._workload.questions:
             if question.id in self._responses:
                 known = self._known_verdicts.get(question.id, [])
-                judging.take_up(question, self._responses[question.id], known)
+                judging.add(question, self._responses[question.id], known)
         return judging
 
     async def _ask_and_judge(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
@@ -304,7 +305,7 @@ class EvaluationRunner:
             await self._ask(client, journal, probes)
             return
         try:
-            self._judging.go_on()
+            self._judging.start()
             await self._ask(client, journal, probes)
             self.observer.phase("waiting for the judge")
             await self._judging.finish()
@@ -320,7 +321,7 @@ class EvaluationRunner:
             journal.answer(question.id, response)
             self.observer.answered(question, response)
             if self._judging is not None:
-                self._judging.start(question, response)
+                self._judging.judge(question, response)
 
         async def ask(some: Sequence[EvalQuestion]) -> None:
             todo = [question for question in some if question.id not in self._responses]
@@ -329,14 +330,16 @@ class EvaluationRunner:
         if probes:
             await ask(probes)
             asked = [(probe, self._responses[probe.id]) for probe in probes if probe.id in self._responses]
-            check_probes(client, asked, self._settings.match)
+            check_probes(client, asked, Cases(self._settings))
         if not self._stop.reason:
             await ask(questions)
 
     async def _compare_and_finish(self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None) -> EvalRun:
         """Compare texts where metrics want that, then finish; whoever ends the comparison has the rest saved."""
         try:
-            self._settings = await compare_texts(self._metrics, self._records(), self._settings, self.observer)
+            cases = Cases(self._settings)
+            await compare_texts(self._metrics, self._records(), cases, self.observer)
+            self._settings = cases.settings
         except asyncio.CancelledError:
             self._finish(run, started, snapshot_end, interrupted=True)
             raise
@@ -359,9 +362,9 @@ class EvaluationRunner:
         """Score what there is and save it; never asks anything."""
         self.observer.phase("scoring")
         plain = self._records()
-        settings = (
-            without_models(self._settings, "interrupted before texts were compared") if interrupted else self._settings
-        )
+        cases = Cases(self._settings)
+        if interrupted:
+            leave_out_models(cases, "interrupted before texts were compared")
         earlier = [note for note in run.notes if not note.startswith((NOTE, STOPPED))]
         start = run.server.snapshot_start
         changed = _changed(start, snapshot_end)
@@ -369,7 +372,7 @@ class EvaluationRunner:
             run,
             plain,
             self._metrics,
-            settings,
+            cases,
             self.config,
             warmup_ms=self._warmup,
             ended_early=interrupted or self._ended_early or bool(self._judging and self._judging.incomplete),

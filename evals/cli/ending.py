@@ -9,6 +9,7 @@ from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
 from evals.run.observer import Observer
 from evals.schemas import EvalRun
+from evals.scoring.measured import measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
 
@@ -44,10 +45,10 @@ def end(run: EvalRun, config: EvalConfig, *, as_json: bool, remapped: bool = Fal
 
 def _print(run: EvalRun, config: EvalConfig) -> None:
     store, out = RunStore(config.runs_dir), console()
-    records = store.records(run)
-    print_findings(out, records, run, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
+    seen = measured(run, store.records(run))
+    print_findings(out, seen, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
     print_run(out, run)
     if len(run.datasets) > 1:
-        print_slices(out, records, run, "dataset", config.runs_dir)
+        print_slices(out, seen, "dataset", config.runs_dir)
     out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
     out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.case.abstention.detector import is_abstention
 from evals.export.cells import sheet
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.settings import Cases, score_settings
 
 COLUMNS = (
     "id",
@@ -25,8 +25,10 @@ def to_csv(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata."""
     metrics = metric_names(run, records)
     keys = sorted({key for record in records for key in record.question.metadata})
+    cases = Cases(score_settings(run))
     rows = (
-        [*_facts(record), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)] for record in records
+        [*_facts(record, cases), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)]
+        for record in records
     )
     return sheet([*COLUMNS, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
 
@@ -51,7 +53,7 @@ def error_of(record: EvalRecord) -> str | None:
     return f"{error.kind}: {error.message}" if error else None
 
 
-def _facts(record: EvalRecord) -> list[Any]:
+def _facts(record: EvalRecord, cases: Cases) -> list[Any]:
     question, response = record.question, record.response
     facts = [question.id, question.dataset, question.question, question.expected_answer]
     if response is None:
@@ -61,7 +63,7 @@ def _facts(record: EvalRecord) -> list[Any]:
         *facts,
         response.answer,
         error_of(record),
-        None if response.answer is None else is_abstention(response.answer, question.question),
+        None if response.answer is None else cases.of(record).abstained,
         response.latency_ms,
         response.attempts,
         chunks,

@@ -33,7 +33,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.results import JudgeUsage, VerdictRequest
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
 
@@ -122,9 +122,10 @@ def estimate_judging(
     for group in _by_judged(questions, known):
         some = _spread(group)
         part = _Sum(0.0)
+        cases = Cases(settings)
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
             record = EvalRecord(question=question, response=response, verdicts=_given(known, question))
-            for request, reply, calls in _requests(metrics, settings.case(record), config.judge.repeats):
+            for request, reply, calls in _requests(metrics, cases.of(record), config.judge.repeats):
                 part.add(request, reply, calls, config.judge.model, price)
         total.extend(part, len(group) / len(some) if some else 0.0)
     calls = round(total.calls)

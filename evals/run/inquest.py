@@ -7,9 +7,9 @@ from evals.judges.backends.base import Identity
 from evals.judges.reuse import fits, is_usable, repeats_of
 from evals.judges.spending import spending_of, with_earlier
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import VerdictRequest
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 
 Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
 
@@ -20,13 +20,13 @@ class Inquest:
 
     Attributes:
         metrics: Say what they want decided.
-        settings: How the run's records are scored.
+        cases: The records as metrics see them.
         judge: Who decides.
         repeats: How often each decision is made.
     """
 
     metrics: Sequence[BaseMetric]
-    settings: ScoreSettings
+    cases: Cases
     judge: Identity
     repeats: int = 1
 
@@ -34,7 +34,7 @@ class Inquest:
         self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict]
     ) -> list[VerdictRequest]:
         """All that can be asked for with these verdicts, each once; some requests build on the replies to others."""
-        case = self.settings.case(EvalRecord(question=question, response=response, verdicts=list(verdicts)))
+        case = self.cases.about(question, response, list(verdicts))
         found: dict[str, VerdictRequest] = {}
         for metric in self.metrics:
             for request in metric.requests(case):

@@ -20,7 +20,7 @@ from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import JudgeRecord, VerdictRequest
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 from evals.store.runs import Journal
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
@@ -59,7 +59,7 @@ class Judging:
     Args:
         judge: Decides.
         metrics: Say what they want decided.
-        settings: How the run's records are scored.
+        cases: The records as metrics see them.
         journal: Every verdict is written there the moment it arrives.
         before: The judge of the run that goes on, or whose verdicts are used again.
         tell: Hears at once, in the thread that started the judging, of what must be known.
@@ -69,14 +69,14 @@ class Judging:
         self,
         judge: LLMJudge,
         metrics: Sequence[BaseMetric],
-        settings: ScoreSettings,
+        cases: Cases,
         journal: Journal,
         *,
         before: JudgeRecord | None = None,
         tell: Callable[[str], None] = lambda _note: None,
     ) -> None:
         self._judge = judge
-        self._inquest = Inquest(metrics, settings, judge.identity, judge.repeats)
+        self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
         self._before = before
         self._tell = tell
@@ -95,12 +95,12 @@ class Judging:
             for key, judged in self._questions.items()
         }
 
-    def take_up(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
-        """Know an answer and what was said of it before; nothing is asked until `go_on`."""
+    def add(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
+        """Know an answer and what was said of it before; nothing is asked until `start`."""
         self._questions[question.id] = _Judged(question, response, list(known))
 
-    def go_on(self) -> None:
-        """Begin to judge all that was taken up.
+    def start(self) -> None:
+        """Begin to judge all that was added.
 
         Raises:
             JudgeError: The judge turned out to be unusable.
@@ -109,13 +109,13 @@ class Judging:
             if not judged.begun:
                 self._begin(judged)
 
-    def start(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
-        """Begin to judge an answer, unless its verdicts are known already.
+    def judge(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
+        """Add an answer and begin to judge it, unless its verdicts are known already.
 
         Raises:
             JudgeError: The judge turned out to be unusable.
         """
-        self.take_up(question, response, known)
+        self.add(question, response, known)
         self._begin(self._questions[question.id])
 
     def _begin(self, judged: _Judged) -> None:

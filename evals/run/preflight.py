@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from evals.case.matching import MatchSettings, document_key, match
+from evals.case.matching import document_key
 from evals.client import RAGClient
 from evals.client.ingest import document_names
 from evals.client.transport import TransportFailure
 from evals.errors import CorpusMissingError
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.scoring.settings import Cases
 
 PROBES = 10
 """So many questions are asked where the list of documents does not tell."""
@@ -35,9 +36,7 @@ async def corpus_listed(client: RAGClient, questions: Sequence[EvalQuestion]) ->
     return any(document_key(name) in there for name in wanted if name)
 
 
-def check_probes(
-    client: RAGClient, probes: Sequence[tuple[EvalQuestion, EvalResponse]], settings: MatchSettings
-) -> None:
+def check_probes(client: RAGClient, probes: Sequence[tuple[EvalQuestion, EvalResponse]], cases: Cases) -> None:
     """Look for gold passages in what the first questions retrieved.
 
     Nothing is concluded where no question was answered, or the server sends no chunks.
@@ -45,12 +44,10 @@ def check_probes(
     Raises:
         CorpusMissingError: Chunks were retrieved, and no rule finds a single gold passage in them.
     """
-    answered = [(question, response.chunks) for question, response in probes if response.chunks is not None]
-    if not answered:
+    answered = [cases.about(question, response) for question, response in probes if response.chunks is not None]
+    if not answered or any(case.matches.found for case in answered):
         return
-    if any(match(chunks, question.gold_passages, settings).found for question, chunks in answered):
-        return
-    retrieved = [chunk for _, chunks in answered for chunk in chunks]
+    retrieved = [chunk for case in answered for chunk in case.response.chunks or []]
     if retrieved and not any(chunk.text for chunk in retrieved):
         raise CorpusMissingError(
             f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",

@@ -30,7 +30,7 @@ from evals.run.estimate import Estimate, Known, planned_settings
 from evals.run.inquest import Inquest
 from evals.run.judging import Judging
 from evals.run.observer import Observer
-from evals.run.text_models import compare_texts, without_models
+from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import (
     EvalRecord,
     EvalResponse,
@@ -44,7 +44,7 @@ from evals.schemas import (
 )
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.store.runs import Journal, RunStore
 
 _OF_THE_EXCHANGE = {
@@ -158,7 +158,7 @@ def _to_judge(saved: Saved) -> tuple[Workload, Known]:
 
 def _with_fitting(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, settings: ScoreSettings) -> Saved:
     """The answers with those saved verdicts that are replies to what would be asked now."""
-    inquest = Inquest(metrics, settings, judge_identity(config), config.judge.repeats)
+    inquest = Inquest(metrics, Cases(settings), judge_identity(config), config.judge.repeats)
     questions = [record.question for record in saved.records]
     responses = {record.question.id: record.response for record in saved.records if record.response is not None}
     return replace(saved, verdicts=inquest.fitting_all(questions, responses, saved.verdicts))
@@ -194,22 +194,23 @@ async def measure(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfi
             await tell_estimate(config, metrics, workload, known, settings, observer)
             store.save(_unfinished(run))  # so that the commands know it, and its verdicts serve again, if it is killed
             with store.journal(run) as journal:
-                judging = Judging(judge, metrics, settings, journal, tell=observer.note)
+                judging = Judging(judge, metrics, Cases(settings), journal, tell=observer.note)
                 await _judge(judging, saved, journal, observer)
     except (asyncio.CancelledError, JudgeError) as error:
         problem = error
     verdicts = judging.verdicts if judging else {}
     records = [r.model_copy(update={"verdicts": verdicts.get(r.question.id, [])}) for r in records]
+    cases = Cases(settings)
     if problem is None:
-        settings = await compare_texts(metrics, records, settings, observer)
+        await compare_texts(metrics, records, cases, observer)
     else:
-        settings = without_models(settings, "ended before texts were compared")
+        leave_out_models(cases, "ended before texts were compared")
     observer.phase("scoring")
     finished, scored = conclude(
         run,
         records,
         metrics,
-        settings,
+        cases,
         config,
         warmup_ms=run.outcomes.warmup_ms,
         ended_early=problem is not None or (judging is not None and judging.incomplete),
@@ -277,8 +278,8 @@ async def _judge(judging: Judging, saved: Saved, journal: Journal, observer: Obs
                 journal.answer(record.question.id, record.response)
                 for verdict in known:  # what this run is built on is in its own log, should the other be deleted
                     journal.verdict(record.question.id, verdict)
-                judging.take_up(record.question, record.response, known)
-        judging.go_on()
+                judging.add(record.question, record.response, known)
+        judging.start()
         await judging.finish()
     finally:
         await judging.stop()

@@ -6,13 +6,12 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from evals.metrics.base import BaseMetric
 from evals.run.observer import Observer
 from evals.schemas import EvalRecord
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics
 
 T = TypeVar("T")
@@ -22,26 +21,23 @@ _FAILURES = (RuntimeError, ValueError, OSError, MemoryError, IndexError)
 
 
 async def compare_texts(
-    metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings, observer: Observer
-) -> ScoreSettings:
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases, observer: Observer
+) -> None:
     """Embed and score every text that the metrics will ask for; off the event loop, in batches.
 
     Args:
         metrics: Say what they will ask for.
         records: All records of the run.
-        settings: How they will be scored.
+        cases: They as metrics see them. Where a model fails, they hold the reason instead of it from here on, so that a
+            run does not lose its other metrics.
         observer: Hears of the progress.
-
-    Returns:
-        The settings to score with: where a model failed they hold the reason instead of it, so that a run does not lose
-        its other metrics.
     """
-    semantics = settings.semantics
+    semantics = cases.settings.semantics
     if semantics is None or (semantics.embedder is None and semantics.scorer is None):
-        return settings
-    cases = [settings.case(record) for record in records if record.response is not None]
-    texts = list(dict.fromkeys(text for metric in metrics for case in cases for text in metric.texts(case)))
-    pairs = list(dict.fromkeys(pair for metric in metrics for case in cases for pair in metric.text_pairs(case)))
+        return
+    asked = [cases.of(record) for record in records if record.response is not None]
+    texts = list(dict.fromkeys(text for metric in metrics for case in asked for text in metric.texts(case)))
+    pairs = list(dict.fromkeys(pair for metric in metrics for case in asked for pair in metric.text_pairs(case)))
     try:
         if semantics.embedder is not None and texts:
             observer.phase(f"embedding {len(texts)} texts")
@@ -52,13 +48,13 @@ async def compare_texts(
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
-        return without_models(settings, reason)
-    return settings
+        leave_out_models(cases, reason)
 
 
-def without_models(settings: ScoreSettings, reason: str) -> ScoreSettings:
-    """The settings without what compares texts, so that scoring takes no time; the metrics give the reason."""
-    return replace(settings, semantics=Semantics(reason=reason)) if settings.semantics is not None else settings
+def leave_out_models(cases: Cases, reason: str) -> None:
+    """Score without what compares texts, which takes no time then; the metrics give the reason."""
+    if cases.settings.semantics is not None:
+        cases.compare_by(Semantics(reason=reason))
 
 
 async def _in_batches(

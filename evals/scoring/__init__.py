@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evals.scoring.scorecard import make_scorecard, score_record, score_records, summarise
-    from evals.scoring.settings import ScoreSettings
+    from evals.scoring.settings import Cases, ScoreSettings
     from evals.scoring.slices import slice_by, slice_scorecards
     from evals.scoring.weighted import check_feeds, make_weighted_score
 
 _WHERE = {
+    "Cases": "settings",
     "ScoreSettings": "settings",
     "check_feeds": "weighted",
     "make_scorecard": "scorecard",
@@ -25,6 +26,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "Cases",
     "ScoreSettings",
     "check_feeds",
     "make_scorecard",

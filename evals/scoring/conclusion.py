@@ -11,7 +11,7 @@ from evals.scoring.config import ScoringConfig
 from evals.scoring.outcomes import count_outcomes, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 from evals.scoring.weighted import make_weighted_score
 
 
@@ -35,7 +35,7 @@ def conclude(
     run: EvalRun,
     records: Sequence[EvalRecord],
     metrics: Sequence[BaseMetric],
-    settings: ScoreSettings,
+    cases: Cases,
     terms: Terms,
     *,
     warmup_ms: Sequence[float | None] = (),
@@ -49,7 +49,7 @@ def conclude(
         run: The run as far as it is known.
         records: All selected questions with what happened to them.
         metrics: What to measure.
-        settings: How.
+        cases: The records as metrics see them.
         terms: Prices, weights and the error rate: an `EvalConfig` has them.
         warmup_ms: Latencies of the unscored questions.
         ended_early: Whether something was left undone.
@@ -61,9 +61,10 @@ def conclude(
     """
     priced = with_prices(metrics, terms.prices, run.config)
     with seldom_collecting():
-        scored = score_records(priced, records, settings)
-    scorecard = make_scorecard(priced, scored, settings)
-    outcomes = count_outcomes(scored, settings, warmup_ms).model_copy(update={"stopped": stopped})
+        scored = score_records(priced, records, cases)
+    semantics = cases.settings.semantics
+    scorecard = make_scorecard(priced, scored, cases.settings)
+    outcomes = count_outcomes(scored, cases, warmup_ms).model_copy(update={"stopped": stopped})
     concluded = run.model_copy(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
@@ -72,7 +73,7 @@ def conclude(
             "error_count": sum(outcomes.transport.values()),
             "status": status_of(outcomes, terms.max_error_rate, ended_early=ended_early),
             "outcomes": outcomes,
-            "semantics": settings.semantics.names() if settings.semantics is not None else None,
+            "semantics": semantics.names() if semantics is not None else None,
             **fields,
         }
     )

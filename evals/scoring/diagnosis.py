@@ -9,7 +9,7 @@ from operator import itemgetter
 from evals.case.case import Case
 from evals.metrics.abstaining import known_answerable
 from evals.schemas import EvalRecord, MetricResult
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 
 LOW_RANK = 5
 """A gold first found below this rank is found, but low."""
@@ -60,9 +60,9 @@ class Finding:
     """Ranks of the chunks that hold gold."""
 
 
-def diagnose(records: Iterable[EvalRecord], settings: ScoreSettings) -> list[Finding]:
+def diagnose(records: Iterable[EvalRecord], cases: Cases) -> list[Finding]:
     """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
-    findings = (find_fault(record, settings) for record in records)
+    findings = (find_fault(record, cases) for record in records)
     return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
 
 
@@ -76,7 +76,7 @@ def in_turn(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def find_fault(record: EvalRecord, settings: ScoreSettings) -> Finding | None:
+def find_fault(record: EvalRecord, cases: Cases) -> Finding | None:
     """The gravest fault of a record; None where there is none, or it was not asked."""
     response = record.response
     if response is None:
@@ -85,7 +85,7 @@ def find_fault(record: EvalRecord, settings: ScoreSettings) -> Finding | None:
         error = response.error
         tries = f" after {response.attempts} attempts" if response.attempts > 1 else ""
         return Finding(Fault.NO_ANSWER, f"no answer{tries}: {error.kind}, {error.message}", record, ())
-    case = settings.case(record)
+    case = cases.of(record)
     ranks = tuple(case.matches.hit_ranks)
     found = (
         _answer_fault(case, ranks),

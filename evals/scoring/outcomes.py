@@ -1,40 +1,52 @@
 """How the questions of a run ended, and what a reader of its numbers must know. All of it from records."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
 
+from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
-from evals.schemas import EvalRecord, Outcomes
+from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases
 from evals.version import __version__
 
 
-def count_outcomes(
-    records: Sequence[EvalRecord], settings: ScoreSettings, warmup_ms: Sequence[float | None]
-) -> Outcomes:
+def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
     """Count how the questions ended."""
-    asked = [(record, record.response) for record in records if record.response is not None]
-    failed = [response.error for _, response in asked if response.error is not None]
-    cases = [settings.case(record) for record, response in asked if response.error is None]
-    chunks = [len(case.response.chunks) for case in cases if case.response.chunks is not None]
-    cited = [case for case in cases if case.response.citations is not None]
-    sources = [source for case in cited if case.response.chunks is not None for source in case.cited]
+    asked = [record.response for record in records if record.response is not None]
+    answered = [cases.of(record) for record in records if record.response is not None and record.response.error is None]
+    cited = [case for case in answered if case.response.citations is not None]
     return Outcomes(
-        answered=len(cases),
-        abstained=sum(case.abstained for case in cases if case.response.answer is not None),
+        answered=len(answered),
+        abstained=sum(case.abstained for case in answered if case.response.answer is not None),
         not_asked=len(records) - len(asked),
-        transport=dict(Counter(error.kind for error in failed)),
-        judge=dict(Counter(v.failure for record, _ in asked for v in record.verdicts if v.failure is not None)),
-        retried=sum(response.attempts > 1 for _, response in asked),
-        median_chunks=median(chunks) if chunks else None,
+        transport=dict(Counter(response.error.kind for response in asked if response.error is not None)),
+        judge=_judge_failures(records),
+        retried=sum(response.attempts > 1 for response in asked),
+        median_chunks=_median_chunks(answered),
         citations=sum(len(case.cited) for case in cited) if cited else None,
-        invalid_citations=sum(source.place is None for source in sources) if cited else None,
+        invalid_citations=_invalid_citations(cited) if cited else None,
         warmup_ms=list(warmup_ms),
     )
+
+
+def _judge_failures(records: Iterable[EvalRecord]) -> dict[str, int]:
+    verdicts = (verdict for record in records if record.response is not None for verdict in record.verdicts)
+    return dict(Counter(verdict.failure for verdict in verdicts if verdict.failure is not None))
+
+
+def _median_chunks(cases: Iterable[Case]) -> float | None:
+    counts = [len(case.response.chunks) for case in cases if case.response.chunks is not None]
+    return median(counts) if counts else None
+
+
+def _invalid_citations(cases: Iterable[Case]) -> int:
+    """How many citations point to no chunk, of those that could: where no chunks were sent nothing is known."""
+    resolved = (case for case in cases if case.response.chunks is not None)
+    return sum(source.place is None for case in resolved for source in case.cited)
 
 
 def status_of(outcomes: Outcomes, max_error_rate: float, *, ended_early: bool) -> RunStatus:
@@ -59,26 +71,48 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         concurrency: How many questions were in flight.
         usage_limit: Above this concurrency the server's token counts mix.
     """
-    notes = []
     responses = [r.response for r in records if r.response is not None and r.response.error is None]
-    if usage_limit is not None and concurrency > usage_limit and any(r.usage for r in responses):
-        notes.append(
-            "cost is approximate: this kind of server counts tokens of parallel queries together "
-            f"(exact with --concurrency {usage_limit})"
-        )
+    with_gold = any(record.question.gold_passages for record in records)
     chunks = [chunk for response in responses for chunk in response.chunks or []]
-    if responses and all(r.chunks is None for r in responses) and any(r.question.gold_passages for r in records):
-        notes.append(
-            "no answer brought a list of chunks, so retrieval is not measured: either the server sends none, or "
-            "server.map.chunks does not find them"
-        )
-    if chunks and all(chunk.chunk_id is None for chunk in chunks):
-        notes.append("no retrieved chunk has an id: two passages of one document may have come as one")
-    if chunks and not any(chunk.text for chunk in chunks):
-        named = any(chunk.document_id or chunk.document_name for chunk in chunks)
-        how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
-        notes.append(f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)")
-    return notes
+    found = (
+        _note_on_usage(responses, concurrency, usage_limit),
+        _note_on_no_chunks(responses) if with_gold else None,
+        _note_on_no_ids(chunks),
+        _note_on_no_texts(chunks),
+    )
+    return [note for note in found if note is not None]
+
+
+def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:
+    if limit is None or concurrency <= limit or not any(response.usage for response in responses):
+        return None
+    return (
+        "cost is approximate: this kind of server counts tokens of parallel queries together "
+        f"(exact with --concurrency {limit})"
+    )
+
+
+def _note_on_no_chunks(responses: Sequence[EvalResponse]) -> str | None:
+    if not responses or any(response.chunks is not None for response in responses):
+        return None
+    return (
+        "no answer brought a list of chunks, so retrieval is not measured: either the server sends none, or "
+        "server.map.chunks does not find them"
+    )
+
+
+def _note_on_no_ids(chunks: Sequence[RetrievedChunk]) -> str | None:
+    if not chunks or any(chunk.chunk_id is not None for chunk in chunks):
+        return None
+    return "no retrieved chunk has an id: two passages of one document may have come as one"
+
+
+def _note_on_no_texts(chunks: Sequence[RetrievedChunk]) -> str | None:
+    if not chunks or any(chunk.text for chunk in chunks):
+        return None
+    named = any(chunk.document_id or chunk.document_name for chunk in chunks)
+    how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
+    return f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)"
 
 
 def package_versions() -> dict[str, str]:

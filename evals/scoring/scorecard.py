@@ -19,22 +19,20 @@ from evals.schemas import (
     MetricSummary,
     Scorecard,
 )
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats.intervals import Interval, percentile, percentile_interval, t_interval, wilson
 
 
-def score_records(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
-) -> list[EvalRecord]:
+def score_records(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases) -> list[EvalRecord]:
     """Measure every record that has a response; the others stay as they are."""
-    return [score_record(metrics, record, settings) for record in records]
+    return [score_record(metrics, record, cases) for record in records]
 
 
-def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, settings: ScoreSettings) -> EvalRecord:
+def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases) -> EvalRecord:
     """Measure one record."""
     if record.response is None:
         return record
-    case = settings.case(record)
+    case = cases.of(record)
     return record.model_copy(update={"scores": [metric.score(case) for metric in metrics]})
 
 

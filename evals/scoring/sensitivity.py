@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRecord, MetricSummary
 from evals.scoring.scorecard import summarise
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -47,7 +47,8 @@ def by_threshold(
         pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
         match = replace(used, overlap_threshold=threshold, overlap_pairs_threshold=pairs)
         moved = replace(settings, match=match)
-        cases = [moved.case(record) for record in records if record.response is not None]
+        of_moved = Cases(moved)
+        cases = [of_moved.of(record) for record in records if record.response is not None]
         rules: Counter[str] = Counter()
         for case in cases:
             rules.update(case.matches.rules)

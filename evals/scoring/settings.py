@@ -5,8 +5,8 @@ profile of its server need not be here any more. Keys that this version does not
 may have written them.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,7 +17,7 @@ from evals.errors import ConfigError
 from evals.inputs.problems import first_problem
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
-from evals.schemas import EvalRecord, EvalResponse, EvalRun
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.config import ScoringConfig
 from evals.semantics.base import Semantics
 
@@ -42,17 +42,42 @@ class ScoreSettings:
     judged: bool = False
     semantics: Semantics | None = None
 
-    def case(self, record: EvalRecord) -> Case:
-        """An asked record as metrics see it."""
-        return Case(
-            record.question,
-            record.response or EvalResponse(),
-            record.verdicts,
-            self.match,
-            self.citation_base,
-            self.judged,
-            self.semantics,
-        )
+
+class Cases:
+    """The records of a run as metrics see them: what is derived of one is derived once, whoever asks for it.
+
+    Args:
+        settings: How the records are scored.
+    """
+
+    def __init__(self, settings: ScoreSettings) -> None:
+        self._settings = settings
+        self._known: dict[str, Case] = {}
+
+    @property
+    def settings(self) -> ScoreSettings:
+        """How the records are scored."""
+        return self._settings
+
+    def of(self, record: EvalRecord) -> Case:
+        """The case of a record; without a response it is that of an empty one."""
+        return self.about(record.question, record.response or EvalResponse(), record.verdicts)
+
+    def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Case:
+        """The case of a question and its response, with what the judge said so far."""
+        case = self._known.get(question.id)
+        if case is None or case.question is not question or case.response is not response:
+            own = self._settings
+            case = Case(question, response, (), own.match, own.citation_base, own.judged, own.semantics)
+            self._known[question.id] = case
+        case.verdicts = verdicts
+        return case
+
+    def compare_by(self, semantics: Semantics) -> None:
+        """From here on, compare texts by these models."""
+        self._settings = replace(self._settings, semantics=semantics)
+        for case in self._known.values():
+            case.semantics = semantics
 
 
 def configured_settings(

@@ -19,7 +19,7 @@ from evals.run import judging as judging_module
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.results import JudgeRecord, JudgeUsage
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.store.runs import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)
@@ -63,7 +63,7 @@ def make(
     **options: Any,
 ) -> Judging:
     judge = LLMJudge(backend, price=lambda _model, usage: usage.input_tokens / 10, **options)
-    return Judging(judge, metrics(), ScoreSettings(judged=True), journal, before=before, tell=tell)
+    return Judging(judge, metrics(), Cases(ScoreSettings(judged=True)), journal, before=before, tell=tell)
 
 
 def logged(path: Path) -> list[JudgeVerdict]:
@@ -80,9 +80,9 @@ def judge_all(
         with Journal(path) as journal:
             judging = make(backend, journal, **options)
             for number in range(questions):
-                judging.take_up(question(number), RESPONSE, known if number == 0 else ())
+                judging.add(question(number), RESPONSE, known if number == 0 else ())
             try:
-                judging.go_on()
+                judging.start()
                 await judging.finish()
             except JudgeError:
                 await judging.stop()
@@ -145,7 +145,7 @@ def interrupted(
         with Journal(path) as journal:
             judging = make(backend, journal, concurrency=2, tell=tell)
             for number in range(4):
-                judging.start(question(number), RESPONSE)
+                judging.judge(question(number), RESPONSE)
             while backend.calls < 2:
                 await asyncio.sleep(0.01)
             await judging.stop()
@@ -195,7 +195,7 @@ def test_waiting_for_an_overloaded_judge_does_not_hold_up_an_interrupted_run(
         backend = Backend(overloaded)
         with Journal(tmp_path / "log") as journal:
             judging = make(backend, journal)
-            judging.start(question(), RESPONSE)
+            judging.judge(question(), RESPONSE)
             while not backend.calls:
                 await asyncio.sleep(0.01)
             await asyncio.wait_for(judging.stop(), timeout=10)
@@ -321,7 +321,7 @@ def test_verdicts_known_before_anything_is_asked_are_there(tmp_path: Path) -> No
     with Journal(tmp_path / "log") as journal:
         for known, replies in ((good, [REPLY]), (bad, [None])):
             judging = make(Backend(), journal)
-            judging.take_up(question(), RESPONSE, known)
+            judging.add(question(), RESPONSE, known)
             assert [verdict.reply for verdict in judging.verdicts["q0"]] == replies
             assert (judging.record().calls, judging.record().cost_usd) == (1, 1.0)
 
@@ -338,8 +338,8 @@ def test_notes_are_told_in_the_thread_that_began(tmp_path: Path) -> None:
             heard.append((note, asyncio.get_running_loop() is loop))
 
         with Journal(tmp_path / "log") as journal:
-            judging = Judging(judge, metrics(), ScoreSettings(judged=True), journal, tell=tell)
-            judging.start(question(), RESPONSE)
+            judging = Judging(judge, metrics(), Cases(ScoreSettings(judged=True)), journal, tell=tell)
+            judging.judge(question(), RESPONSE)
             await judging.finish()
 
     asyncio.run(run())

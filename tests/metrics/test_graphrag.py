@@ -18,7 +18,7 @@ from evals.metrics.graphrag import (
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.results import JudgeFailure
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."
@@ -222,7 +222,7 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
         for n, case in enumerate(cases)
     ]
     settings = ScoreSettings(judged=True)
-    card = make_scorecard(COUNTS, score_records(COUNTS, records, settings), settings)
+    card = make_scorecard(COUNTS, score_records(COUNTS, records, Cases(settings)), settings)
     correct, wrong, unknown = (card.get(metric.name) for metric in COUNTS)
     assert correct is not None
     assert wrong is not None

@@ -16,7 +16,7 @@ from evals.metrics.registry import metrics_of
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.store.runs import Journal
 
 MakeCase = Callable[..., Case]
@@ -323,8 +323,8 @@ def gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
         async def run() -> list[JudgeVerdict]:
             with Journal(tmp_path / "run.jsonl") as journal:
                 before = JudgeRecord(model="m", origin="o")
-                judging = Judging(InRun(judge), metrics, ScoreSettings(judged=True), journal, before=before)
-                judging.start(QUESTION, RESPONSE, known)
+                judging = Judging(InRun(judge), metrics, Cases(ScoreSettings(judged=True)), journal, before=before)
+                judging.judge(QUESTION, RESPONSE, known)
                 await judging.finish()
                 return judging.verdicts[QUESTION.id]
 

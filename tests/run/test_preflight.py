@@ -7,12 +7,12 @@ import httpx
 import pytest
 import respx
 
-from evals.case.matching import MatchSettings
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
 from evals.run.preflight import PROBES, check_probes, corpus_listed, to_probe
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
+from evals.scoring.settings import Cases, ScoreSettings
 
 URL = "http://rag.test"
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."
@@ -82,7 +82,7 @@ def _check(*chunks: list[str] | None, error: bool = False) -> None:
     probes = [(_question(), response) for response in responses]
     if error:
         probes.append((_question(), EvalResponse(error=failed)))
-    check_probes(RAGClient(URL), probes, MatchSettings())
+    check_probes(RAGClient(URL), probes, Cases(ScoreSettings()))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
     """Uploading documents would not help."""
     probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
     with pytest.raises(CorpusMissingError, match="carry no text") as caught:
-        check_probes(RAGClient(URL), [probe], MatchSettings())
+        check_probes(RAGClient(URL), [probe], Cases(ScoreSettings()))
     assert "server.map.chunks" in (caught.value.hint or "")
 
 

@@ -16,7 +16,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.scoring.diagnosis import Fault, diagnose, in_turn
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 
 REFUSAL = "I don't have enough information to answer that."
 
@@ -73,7 +73,7 @@ CASES = {
 def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
     """Each kind has a record that shows it, a sentence of explanation and a label."""
     faulty, explanation = CASES[fault]
-    (finding,) = diagnose([faulty], ScoreSettings())
+    (finding,) = diagnose([faulty], Cases(ScoreSettings()))
     assert (finding.fault, finding.explanation, finding.record) == (fault, explanation, faulty)
     assert fault.label
 
@@ -93,12 +93,12 @@ def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
 )
 def test_what_is_right_or_unknown_is_no_finding(good: EvalRecord) -> None:
     """A record without fault, or of which nothing is known, is passed over."""
-    assert diagnose([good], ScoreSettings()) == []
+    assert diagnose([good], Cases(ScoreSettings())) == []
 
 
 def test_an_abstention_without_gold_blames_the_retriever() -> None:
     """Who was given nothing abstains rightly: the fault lies before."""
-    (finding,) = diagnose([record("a", answer=REFUSAL)], ScoreSettings())
+    (finding,) = diagnose([record("a", answer=REFUSAL)], Cases(ScoreSettings()))
     assert finding.fault is Fault.NOT_RETRIEVED
     assert finding.explanation.startswith("abstained: ")
 
@@ -107,26 +107,28 @@ def test_an_abstention_without_gold_blames_the_retriever() -> None:
 def test_an_abstention_on_what_can_be_answered_is_a_fault_whatever_was_retrieved(answer: str) -> None:
     """Nobody knows what was retrieved, but there is an expected answer, and none was given."""
     question = EvalQuestion(id="q", question="What is the excess?", expected_answer="$604")
-    (finding,) = diagnose([EvalRecord(question=question, response=EvalResponse(answer=answer))], ScoreSettings())
+    (finding,) = diagnose([EvalRecord(question=question, response=EvalResponse(answer=answer))], Cases(ScoreSettings()))
     assert (finding.fault, finding.explanation) == (Fault.ABSTAINED, "abstained, though it can be answered")
 
 
 def test_the_ranks_of_the_gold_are_told() -> None:
     """A finding says at which ranks the gold stands."""
-    assert [finding.hit_ranks for finding in diagnose([record("agbh", golds="ghi")], ScoreSettings())] == [(2, 4)]
+    assert [finding.hit_ranks for finding in diagnose([record("agbh", golds="ghi")], Cases(ScoreSettings()))] == [
+        (2, 4)
+    ]
 
 
 @pytest.mark.parametrize(("base", "faults"), [(0, []), (1, [Fault.WRONG_CITATION])])
 def test_citations_are_counted_from_the_servers_base(base: int, faults: list[Fault]) -> None:
     """Index 0 is the first chunk where the server counts from zero, and points nowhere where it counts from one."""
-    findings = diagnose([record("ga", cited=[0])], ScoreSettings(citation_base=base))
+    findings = diagnose([record("ga", cited=[0])], Cases(ScoreSettings(citation_base=base)))
     assert [finding.fault for finding in findings] == faults
 
 
 def test_the_gravest_come_first_then_the_order_of_the_questions() -> None:
     """Findings are ordered by kind; within a kind they stay as the questions were."""
     first, second = record("ab", id="one"), record("cd", id="two")
-    findings = diagnose([CASES[Fault.LOW_RANK][0], first, second, LOST], ScoreSettings())
+    findings = diagnose([CASES[Fault.LOW_RANK][0], first, second, LOST], Cases(ScoreSettings()))
     assert [finding.fault for finding in findings] == [
         Fault.NO_ANSWER, Fault.NOT_RETRIEVED, Fault.NOT_RETRIEVED, Fault.LOW_RANK,
     ]  # fmt: skip
@@ -137,7 +139,7 @@ def test_in_turn_shows_every_kind_before_any_a_second_time() -> None:
     """A short list is not filled by one kind of fault."""
     faults = [Fault.NO_ANSWER, Fault.NOT_RETRIEVED, Fault.LOW_RANK]
     records = [CASES[fault][0] for fault in faults for _ in range(2)] + [LOST]
-    assert [finding.fault for finding in in_turn(diagnose(records, ScoreSettings()))] == [
+    assert [finding.fault for finding in in_turn(diagnose(records, Cases(ScoreSettings())))] == [
         *faults,
         *faults,
         Fault.NO_ANSWER,

@@ -7,7 +7,7 @@ from evals.judges.record import make_record
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.results import JudgeUsage
 from evals.scoring.outcomes import count_outcomes, notes_on_answers
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 
 
 def record(question_id: str = "q", **response: object) -> EvalRecord:
@@ -22,7 +22,7 @@ def test_a_citation_is_invalid_only_where_the_chunks_are_known(
     chunks: list[RetrievedChunk] | None, invalid: int
 ) -> None:
     """Nobody knows what a citation points to where the server does not say what it retrieved."""
-    outcomes = count_outcomes([record(chunks=chunks, citations=[Citation(index=1)])], ScoreSettings(), ())
+    outcomes = count_outcomes([record(chunks=chunks, citations=[Citation(index=1)])], Cases(ScoreSettings()), ())
     assert (outcomes.citations, outcomes.invalid_citations) == (1, invalid)
 
 
@@ -45,7 +45,7 @@ def test_the_judges_share_is_for_the_questions_that_were_judged() -> None:
 def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> None:
     """Whatever its words; without that it declines."""
     question = EvalQuestion(question="Who built it?", expected_answer=expected, is_unanswerable=False)
-    settings = ScoreSettings()
-    assert not settings.case(EvalRecord(question=question, response=EvalResponse(answer="unknown"))).abstained
+    cases = Cases(ScoreSettings())
+    assert not cases.of(EvalRecord(question=question, response=EvalResponse(answer="unknown"))).abstained
     other = question.model_copy(update={"expected_answer": "Kings"})
-    assert settings.case(EvalRecord(question=other, response=EvalResponse(answer="unknown"))).abstained
+    assert cases.of(EvalRecord(question=other, response=EvalResponse(answer="unknown"))).abstained

@@ -8,10 +8,10 @@ import pytest
 
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.run.observer import Observer
-from evals.run.text_models import compare_texts, without_models
+from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
 from evals.scoring.scorecard import score_records
-from evals.scoring.settings import ScoreSettings
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.semantics import Semantics
 from evals.semantics.memo import RememberingEmbedder, RememberingScorer
 
@@ -37,9 +37,9 @@ class Heard(Observer):
 
 
 @pytest.fixture
-def remembering(embedder: Any, scorer: Any) -> ScoreSettings:
+def remembering(embedder: Any, scorer: Any) -> Cases:
     """How records are scored, with models that remember."""
-    return ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer)))
+    return Cases(ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer))))
 
 
 @pytest.fixture
@@ -64,15 +64,16 @@ def records() -> Callable[[int], list[EvalRecord]]:
     return make
 
 
-def compared(records: Sequence[EvalRecord], settings: ScoreSettings, observer: Observer | None = None) -> ScoreSettings:
-    return asyncio.run(compare_texts(METRICS, records, settings, observer or Heard()))
+def compared(records: Sequence[EvalRecord], cases: Cases, observer: Observer | None = None) -> Cases:
+    asyncio.run(compare_texts(METRICS, records, cases, observer or Heard()))
+    return cases
 
 
 def test_scoring_finds_everything_compared(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any, scorer: Any
 ) -> None:
     """No model is asked again while records are scored, and the scores are those of the models asked one by one."""
-    alone = ScoreSettings(semantics=Semantics(embedder, scorer))
+    alone = Cases(ScoreSettings(semantics=Semantics(embedder, scorer)))
     expected = score_records(METRICS, records(5), alone)
     embedder.calls.clear()
     scorer.calls.clear()
@@ -84,7 +85,7 @@ def test_scoring_finds_everything_compared(
 
 
 def test_work_is_cut_into_batches_with_progress(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any, scorer: Any
 ) -> None:
     """Between two batches the run can be ended; none holds more than 64 texts, nothing is left out or done twice."""
     heard = Heard()
@@ -104,7 +105,7 @@ def test_without_models_nothing_is_done(
 ) -> None:
     """The settings come back as they are, and nobody hears of a phase."""
     heard = Heard()
-    settings = ScoreSettings(semantics=semantics)
+    settings = Cases(ScoreSettings(semantics=semantics))
     assert compared(records(2), settings, heard) is settings
     assert heard.phases == []
 
@@ -112,7 +113,7 @@ def test_without_models_nothing_is_done(
 @pytest.mark.parametrize("error", [RuntimeError("out of memory\ndetails"), MemoryError(), OSError("gone")], ids=repr)
 def test_a_model_that_fails_costs_only_its_metrics(
     records: Callable[[int], list[EvalRecord]],
-    remembering: ScoreSettings,
+    remembering: Cases,
     scorer: Any,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -133,7 +134,7 @@ def test_a_model_that_fails_costs_only_its_metrics(
 
 
 def test_cancelling_ends_the_comparison_between_two_batches(
-    records: Callable[[int], list[EvalRecord]], remembering: ScoreSettings, embedder: Any
+    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any
 ) -> None:
     """Ctrl-C is obeyed once the batch at work is done; no further one starts."""
 
@@ -156,7 +157,7 @@ def test_cancelling_ends_the_comparison_between_two_batches(
 
 def test_a_run_that_compares_nothing_keeps_its_settings() -> None:
     """Interrupted or not, where no metric wants a model there is nothing to leave out."""
-    settings = ScoreSettings()
-    assert without_models(settings, "interrupted") is settings
-    left_out = without_models(ScoreSettings(semantics=Semantics()), "interrupted").semantics
-    assert left_out == Semantics(reason="interrupted")
+    plain, comparing = Cases(ScoreSettings()), Cases(ScoreSettings(semantics=Semantics()))
+    for cases in (plain, comparing):
+        leave_out_models(cases, "interrupted")
+    assert (plain.settings.semantics, comparing.settings.semantics) == (None, Semantics(reason="interrupted"))

@@ -15,6 +15,7 @@ from evals.cli.views.run import print_findings, print_hints, print_run, print_se
 from evals.cli.views.slices import print_slices
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.measured import measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
@@ -74,11 +75,12 @@ def show(
         return
     out = console()
     records = store.records(run)
+    seen = measured(run, records)
     if question is not None:
         by_id = {record.question.id: record for record in records}
         if question not in by_id:
             raise UnknownNameError("question", question, by_id)
-        print_question(out, by_id[question], run)
+        print_question(out, by_id[question], seen)
         return
     if by is not None and not slice_by(records, by):
         keys = {"dataset"} | {key for record in records for key in record.question.metadata}
@@ -86,14 +88,14 @@ def show(
     if run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
         return
-    print_findings(out, records, run, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
-    print_verification(out, records, run, runs_dir)
+    print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
+    print_verification(out, seen, runs_dir)
     print_run(out, run)
     print_hints(out, run)
     if matching:
-        print_sensitivity(out, records, run)
+        print_sensitivity(out, seen)
     if by is not None or len(run.datasets) > 1:
-        print_slices(out, records, run, by or "dataset", runs_dir)
+        print_slices(out, seen, by or "dataset", runs_dir)
 
 
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:

@@ -6,7 +6,7 @@ from rich.text import Text
 from evals.case.case import Case
 from evals.cli.terminal.console import clean
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.settings import score_settings
+from evals.scoring.measured import Measured
 from evals.views.formatting import counted, number, place_of
 
 _DETAILS = 1000
@@ -15,7 +15,7 @@ _BODY = 2000
 """Characters of a body in which no answer was found: enough to see how it is built."""
 
 
-def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
+def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
     """Print a record with nothing cut."""
     question, response = record.question, record.response
     out.print(clean(question.id), style="bold")
@@ -34,8 +34,8 @@ def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
         if response.error.kind == "malformed" and response.raw:
             out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
     out.print(Text.assemble("answer    ", clean(response.answer or "–")))
-    _print_chunks(out, score_settings(run).case(record))
-    _print_scores(out, record, run)
+    _print_chunks(out, measured.cases.of(record))
+    _print_scores(out, record, measured.run)
 
 
 def _print_chunks(out: Console, case: Case) -> None:

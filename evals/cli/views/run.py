@@ -1,7 +1,6 @@
 """A run on the terminal: its head, score and notes, and its failures."""
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -11,10 +10,11 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRecord, EvalRun
+from evals.schemas import EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import by_threshold
-from evals.scoring.settings import score_settings, scoring_config
+from evals.scoring.settings import scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
@@ -92,14 +92,13 @@ def print_hints(out: Console, run: EvalRun) -> None:
         out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
 
 
-def print_findings(
-    out: Console, records: Sequence[EvalRecord], run: EvalRun, *, limit: int, runs_dir: Path | None
-) -> None:
+def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
-    findings = diagnose(records, score_settings(run))
+    run = measured.run
+    findings = diagnose(measured.records(), measured.cases)
     if not findings or limit <= 0:
         return
-    out.print(f"\n{len(findings)} of {len(records)} questions have a fault", style="bold")
+    out.print(f"\n{len(findings)} of {run.question_count} questions have a fault", style="bold")
     for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
         out.print(f"  {count:>5}  {fault.label}")
     for finding in in_turn(findings)[:limit]:
@@ -109,9 +108,9 @@ def print_findings(
         out.print(f"… and {len(findings) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
 
 
-def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun, runs_dir: Path | None) -> None:
+def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
     """List the answers of which fuzzy match and judge disagree."""
-    disputed = [record for record in records if needs_verification(record)]
+    disputed = [record for record in measured.records() if needs_verification(record)]
     if not disputed:
         return
     out.print(f"\n{len(disputed)} answers need verification: fuzzy match and judge disagree", style="bold")
@@ -119,7 +118,7 @@ def print_verification(out: Console, records: Sequence[EvalRecord], run: EvalRun
         expected = clean(record.question.expected_answer or "", 80)
         answer = clean(record.response.answer or "" if record.response else "", 80)
         out.print(Text.assemble("  ", clean(record.question.id), ": ", answer, ("  expected: ", "dim"), expected))
-    sheet = command(f"export --run-id {run.id} --format review", runs_dir)
+    sheet = command(f"export --run-id {measured.run.id} --format review", runs_dir)
     out.print(f"a sheet to fill in: {sheet}", style="dim", soft_wrap=True)
 
 
@@ -143,9 +142,9 @@ def print_finding(out: Console, finding: Finding) -> None:
         out.print(line, style="dim")
 
 
-def print_sensitivity(out: Console, records: Sequence[EvalRecord], run: EvalRun) -> None:
+def print_sensitivity(out: Console, measured: Measured) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
-    settings = score_settings(run)
+    records, settings = list(measured.records()), measured.cases.settings
     names = ("recall_at_5", "precision_at_5")
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in ("overlap threshold", *names, "golds recognised by rule"):

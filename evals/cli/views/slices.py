@@ -8,9 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.terminal.console import clean, fits
-from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring.settings import known_metrics, score_settings
-from evals.scoring.slices import slice_by, slice_scorecards
+from evals.schemas import MetricSummary
+from evals.scoring.measured import Measured
+from evals.scoring.scorecard import make_scorecard
+from evals.scoring.settings import known_metrics
+from evals.scoring.slices import slice_by
 from evals.store.commands import command
 from evals.views.formatting import natural_order, number, one_line
 
@@ -19,13 +21,14 @@ _NAME = 40
 """Characters of a value."""
 
 
-def print_slices(out: Console, records: Sequence[EvalRecord], run: EvalRun, key: str, runs_dir: Path | None) -> None:
+def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None) -> None:
     """Print each metric for each value of a key; of very many values, for those with the most questions."""
-    groups = slice_by(records, key)
+    run = measured.run
+    groups = slice_by(measured.records(), key)
     biggest = sorted(groups, key=lambda value: -len(groups[value]))[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
-    metrics, settings = known_metrics(run), score_settings(run)
-    cards = slice_scorecards(metrics, records, key, settings)
+    metrics = known_metrics(run)
+    cards = {value: make_scorecard(metrics, groups[value], measured.cases.settings) for value in chosen}
     titles = [f"{one_line(value, _NAME)} (n={len(groups[value])})" for value in chosen]
     rows = {metric.name: [_with_interval(cards[value].get(metric.name)) for value in chosen] for metric in metrics}
     _print_rows(out, clean(f"by {key}"), titles, {name: cells for name, cells in rows.items() if set(cells) != {"–"}})
