@@ -24,23 +24,17 @@ from evals.errors import (
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, StopRule, ask_all
-from evals.run.checks import (
-    Workload,
-    check_config,
-    load_workload,
-    make_judge,
-    tell_estimate,
-    wants_judge,
-    with_semantics,
-)
+from evals.run.checks import check_config, wants_judge
 from evals.run.child_server import embedded_server, embedded_spec, not_used
 from evals.run.estimate import Known
 from evals.run.inquest import Inquest
+from evals.run.instruments import make_judge, tell_estimate, with_semantics
 from evals.run.judging import NOTE, Judging
 from evals.run.observer import Observer
 from evals.run.preflight import check_probes, corpus_listed, to_probe
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
 from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.workload import Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring.conclusion import conclude

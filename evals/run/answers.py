@@ -20,9 +20,10 @@ from evals.config import EvalConfig
 from evals.errors import DatasetError
 from evals.inputs.json_body import without_surrogates
 from evals.inputs.problems import first_problem
-from evals.run.checks import Workload, check_config, load_workload
+from evals.run.checks import check_config
 from evals.run.observer import Observer
 from evals.run.saved import Saved, measure, saved_verdicts
+from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions

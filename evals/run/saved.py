@@ -16,21 +16,14 @@ from evals.credentials.stored import in_clear
 from evals.errors import JudgeError, StoreError
 from evals.judges.spending import for_nothing, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.checks import (
-    Workload,
-    check_config,
-    estimate_of,
-    judge_identity,
-    make_judge,
-    tell_estimate,
-    wants_judge,
-    with_semantics,
-)
+from evals.run.checks import check_config, wants_judge
 from evals.run.estimate import Estimate, Known, planned_settings
 from evals.run.inquest import Inquest
+from evals.run.instruments import estimate_of, judge_identity, make_judge, tell_estimate, with_semantics
 from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.workload import Workload
 from evals.schemas import (
     EvalRecord,
     EvalResponse,

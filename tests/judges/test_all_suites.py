@@ -15,7 +15,7 @@ from evals.datasets.registry import get_loader
 from evals.metrics.base import Need
 from evals.metrics.judged import judge_calls
 from evals.metrics.registry import metrics_of, select, suites
-from evals.run import checks as plan
+from evals.run import instruments
 from evals.runner import run_evaluation
 from evals.schemas import EvalRecord, EvalRun, MetricGroup, MetricSummary
 from evals.semantics import Semantics, Vector, loading
@@ -127,7 +127,7 @@ def test_every_metric_has_a_value_but_those_without_their_models(evaluate: Evalu
 
 def test_with_models_every_metric_has_a_value(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relevance is then found by written questions, for all answers; the run says what compared its texts."""
-    monkeypatch.setattr(plan, "load_semantics", lambda *_: Semantics(Words(), Words()))
+    monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
     run = evaluate()
     assert [name for name, summary in summaries(run).items() if summary.value is None] == []
     assert methods(run) == {"generated questions"}
@@ -228,7 +228,7 @@ def test_an_injected_instruction_changes_no_score_of_any_suite_and_raises_the_fl
     evaluate: Evaluate, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Compared with a harmless line of as many words, for some metrics count words of the passages."""
-    monkeypatch.setattr(plan, "load_semantics", lambda *_: Semantics(Words(), Words()))
+    monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
 
     def run(name: str, line: str) -> EvalRun:
         server = start_server("--corpus", str(pump(tmp_path, name, line)))
@@ -259,7 +259,7 @@ def test_an_answered_question_is_judged_in_as_many_calls_as_the_registry_says(
 ) -> None:
     """Counted where they arrive, with everything that the metrics need and nothing from a cache."""
     if with_models:
-        monkeypatch.setattr(plan, "load_semantics", lambda *_: Semantics(Words(), Words()))
+        monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
     corpus = tmp_path_factory.getbasetemp() / "counted"
     if not corpus.exists():
         pump(corpus.parent, corpus.name, "")

@@ -12,9 +12,11 @@ from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
-from evals.run.checks import Workload, check_config, estimate_of, load_workload
+from evals.run.checks import check_config
 from evals.run.estimate import Estimate, Known
+from evals.run.instruments import estimate_of
 from evals.run.observer import Observer
+from evals.run.workload import Workload, load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.store.runs import RunStore

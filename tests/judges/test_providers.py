@@ -9,7 +9,8 @@ from evals.errors import ConfigError, JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS, split_model
-from evals.run.checks import check_config, make_judge
+from evals.run.checks import check_config
+from evals.run.instruments import make_judge
 from evals.schemas.results import JudgeUsage
 from evals.scoring.prices import judge_price
 

@@ -12,8 +12,9 @@ from evals.datasets import registry
 from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions
 from evals.errors import ConfigError, DatasetError, EvalsError, JudgeError, UnknownNameError
 from evals.judges.backends.providers import PROVIDERS
-from evals.run import checks as plan
-from evals.run.checks import check_config, load_workload
+from evals.run import workload
+from evals.run.checks import check_config
+from evals.run.workload import load_workload
 from evals.schemas import EvalDataset, EvalQuestion
 
 
@@ -112,8 +113,7 @@ def test_a_judge_without_a_key_stops_before_anything_is_loaded(
     config: Callable[..., EvalConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both ways out are said, and no dataset was opened to learn it."""
-    monkeypatch.setattr(plan, "load_workload", pytest.fail)
-    monkeypatch.setattr(plan, "get_loader", pytest.fail)
+    monkeypatch.setattr(workload, "get_loader", pytest.fail)
     with pytest.raises(JudgeError, match="ANTHROPIC_API_KEY is not set") as caught:
         check_config(config(judge=True))
     assert "export ANTHROPIC_API_KEY" in (caught.value.hint or "")

@@ -10,7 +10,7 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run import checks as plan
+from evals.run import instruments
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.runtime import run_anywhere
@@ -60,7 +60,7 @@ def models(monkeypatch: pytest.MonkeyPatch, embedder: Any, scorer: Any) -> list[
         tools = RememberingEmbedder(embedder), RememberingScorer(scorer)
         return Semantics(*tools, coverage_threshold=choice.coverage_threshold)
 
-    monkeypatch.setattr(plan, "load_semantics", load)
+    monkeypatch.setattr(instruments, "load_semantics", load)
     return asked
 
 

@@ -11,9 +11,11 @@ from evals.cli.terminal.console import console
 from evals.config import EvalConfig
 from evals.credentials.stored import public_url
 from evals.metrics.base import BaseMetric, Need
-from evals.run.checks import check_config, estimate_of, load_workload, wants_judge
+from evals.run.checks import check_config, wants_judge
 from evals.run.estimate import Estimate
+from evals.run.instruments import estimate_of
 from evals.run.saved import Saved, estimate_saved
+from evals.run.workload import load_workload
 
 
 def describe_asking(config: EvalConfig, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from evals.config import EvalConfig
 from evals.datasets.registry import list_available
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
-from evals.run.checks import Workload, load_workload
+from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
 
 _COLUMNS = (
