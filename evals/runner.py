@@ -1,10 +1,9 @@
-"""`EvaluationRunner`: plan → ask → score → save."""
+"""`EvaluationRunner`: connect → load → ask and measure."""
 
 import asyncio
-import time
-from collections.abc import Sequence
-from contextlib import AsyncExitStack, ExitStack
-from dataclasses import replace
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
@@ -13,38 +12,26 @@ from evals.client import RAGClient
 from evals.client.ingest import ingest
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
-from evals.errors import (
-    ConfigError,
-    CorpusMissingError,
-    EvalsError,
-    JudgeError,
-    ServerRefusedError,
-    ServerUnreachableError,
-)
-from evals.judges.llm_judge import LLMJudge
-from evals.metrics.base import BaseMetric
-from evals.run.asking import STOPPED, StopRule, ask_all
-from evals.run.checks import check_config, wants_judge
+from evals.errors import ConfigError
+from evals.run.asking import Asking
+from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, not_used
-from evals.run.estimate import Known
-from evals.run.inquest import Inquest
-from evals.run.instruments import make_judge, tell_estimate, with_semantics
-from evals.run.judging import NOTE, Judging
-from evals.run.observer import Observer
-from evals.run.preflight import check_probes, corpus_listed, to_probe
-from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency, with_way_on
-from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.instruments import Instruments, load_instruments
+from evals.run.measure import measure
+from evals.run.observer import Observer, Remarks
+from evals.run.preflight import choose_probes
+from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
+from evals.run.work import Work
 from evals.run.workload import Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
-from evals.scoring.conclusion import conclude
-from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.scoring.settings import Cases
+from evals.schemas import EvalRun, ServerRecord
+from evals.scoring.measured import Measured
+from evals.scoring.outcomes import package_versions
+from evals.store.commands import command
 from evals.store.runs import Journal, RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
-_START_ONE = "start the server, or name yours with --rag-url"
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -78,38 +65,33 @@ async def run_evaluation_async(config: EvalConfig, observer: Observer | None = N
     return await EvaluationRunner(config, observer).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """The server as it was met: healthy, and with what it says of itself."""
+
+    client: RAGClient
+    facts: Mapping[str, Any]
+    snapshot: dict[str, Any]
+
+
 class EvaluationRunner:
     """One evaluation of one server.
 
     Args:
         config: What to do.
         observer: Hears of the progress.
-        resume: Go on with this saved run instead of beginning a new one.
+        resume: Go on with this saved run (or the run of this id) instead of beginning a new one.
     """
 
-    def __init__(self, config: EvalConfig, observer: Observer | None = None, *, resume: str | None = None) -> None:
+    def __init__(
+        self, config: EvalConfig, observer: Observer | None = None, *, resume: EvalRun | str | None = None
+    ) -> None:
         self.config = config
         self.observer = observer or Observer()
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
         self._resume = resume
-        self._earlier: EvalRun | None = None
-        self._writing = ExitStack()
-        self._journal: Journal | None = None
-        self._responses: dict[str, EvalResponse] = {}
-        self._metrics: list[BaseMetric] = []
-        self._workload = Workload()
-        self._stop = StopRule(config.concurrency)
-        self._settings = config.score_settings()
-        self._judge: LLMJudge | None = None
-        self._judging: Judging | None = None
-        self._known_verdicts: dict[str, list[JudgeVerdict]] = {}
-        self._ended_early = False
-        self._notes: list[str] = []
-        self._warmup: list[float | None] = []
-        self._usage_limit: int | None = None
-        self._snapshot: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
     async def run(self) -> EvalRun:
         """Do the whole evaluation.
@@ -117,24 +99,30 @@ class EvaluationRunner:
         Raises:
             EvalsError: It cannot be done, or had to end early for a reason that is no answer's fault.
         """
-        self._metrics = check_config(self.config)
-        if self._resume is not None:
-            check_resumable(self.store.load(self._resume), self.config)
-        self.store.prepare()
-        async with AsyncExitStack() as stack:
-            stack.enter_context(self._writing)
-            if self._resume is not None:
-                self._earlier, self._journal = lock_saved(self.store, self._resume, self._writing)
-            stack.enter_context(seldom_collecting())
-            if wants_judge(self.config, self._metrics):
-                self._judge = make_judge(self.config)
-                self._settings = replace(self._settings, judged=True)
-            client = await self._connect(stack)
-            self._settings = await with_semantics(self._settings, self.config, self._metrics, self.observer)
-            await self._load_and_ingest(client)
-            return await self._evaluate(client)
+        return (await self.evaluate()).run
 
-    async def _connect(self, stack: AsyncExitStack) -> RAGClient:
+    async def evaluate(self) -> Measured:
+        """The same; the run comes with its records."""
+        metrics = check_config(self.config)
+        remarks = Remarks(self.observer)
+        async with AsyncExitStack() as stack:
+            begun = self._take_up(stack)
+            self.store.prepare()
+            stack.enter_context(seldom_collecting())
+            server = await self._connect(stack, remarks)
+            instruments = await load_instruments(self.config, metrics, self.observer)
+            workload = await self._load(server.client, remarks)
+            return await self._measure(begun, server, instruments, workload, remarks)
+
+    def _take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
+        """The run to go on with, locked against other processes; None where a new one begins."""
+        if self._resume is None:
+            return None
+        run = self.store.load(self._resume) if isinstance(self._resume, str) else self._resume
+        check_resumable(run, self.config)
+        return lock_saved(self.store, run, stack)
+
+    async def _connect(self, stack: AsyncExitStack, remarks: Remarks) -> _Server:
         """Health check and snapshot: a dead server is known before datasets are loaded."""
         spec = self.config.server_spec()
         if self.config.embedded:
@@ -142,258 +130,117 @@ class EvaluationRunner:
             url = stack.enter_context(embedded_server())
             spec = embedded_spec(url, self.config.server)
             if unused := not_used(self.config.server):
-                self._note(f"the embedded server is asked and read in its own way: server.{unused[0]} is not used")
+                remarks.add(f"the embedded server is asked and read in its own way: server.{unused[0]} is not used")
         client = RAGClient(
             spec,
             concurrency=self.config.concurrency,
             max_attempts=self.config.max_attempts,
             rps=self.config.rps,
         )
-        self._settings = replace(self._settings, citation_base=spec.citations.base)
-        self._usage_limit = usage_limit(self._metrics, spec.usage_needs_concurrency)
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()
-        self._snapshot = await client.info()
-        return client
+        facts, snapshot = await client.info()
+        return _Server(client, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
-    async def _load_and_ingest(self, client: RAGClient) -> None:
+    async def _load(self, client: RAGClient, remarks: Remarks) -> Workload:
+        """Load the datasets, and give their documents to the server where it is to hold them."""
         self.observer.phase("loading datasets")
-        self._workload = await asyncio.to_thread(load_workload, self.config)
+        workload = await asyncio.to_thread(load_workload, self.config)
         if not (self.config.ingest or self.config.embedded):
-            return
-        if not self._workload.documents:
+            return workload
+        count = len(workload.documents)
+        if not count:
             raise ConfigError(
                 "there are no documents to ingest: these questions come without a corpus",
                 "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
             )
-        self.observer.phase(f"uploading {len(self._workload.documents)} documents")
-        report = await ingest(client, self._workload.documents, progress=self.observer.progress)
+        self.observer.phase(f"uploading {count} documents")
+        report = await ingest(client, workload.documents, progress=self.observer.progress)
         if not report.listed:
-            self._note(f"the server does not list its documents: all {report.uploaded} were uploaded")
+            remarks.add(f"the server does not list its documents: all {report.uploaded} were uploaded")
         if report.already_there:
-            self._note(
-                f"{report.already_there} of {len(self._workload.documents)} documents were on the server already"
-            )
+            remarks.add(f"{report.already_there} of {count} documents were on the server already")
+        return workload
 
-    async def _tell_estimate(self) -> None:
-        """Say what the judge will take, and whether the budget will do."""
-        if (judge := self._judge) is None:
-            return
-        inquest, work = Inquest(self._metrics, Cases(self._settings), judge.identity, judge.repeats), self._workload
-        there = inquest.fitting_all(work.questions, self._responses, self._known_verdicts)
-        known, spent = Known(self._responses, there), judge.spent_usd
-        await tell_estimate(self.config, self._metrics, work, known, self._settings, self.observer, spent_usd=spent)
-
-    async def _evaluate(self, client: RAGClient) -> EvalRun:
-        probes = await self._choose_probes(client)
-        run = self._begin(client)
-        await self._tell_estimate()
-        self.store.save(run)
-        self.run_id = run.id
-        started = time.monotonic()
-        problem: EvalsError | None = None
-        try:
-            with self._writing:
-                journal = self._journal or self._writing.enter_context(self.store.journal(run))
-                if self._journal is None:
-                    journal.questions(self._workload.questions)
-                if self._judge is not None:
-                    self._judging = self._make_judging(self._judge, journal)
-                await self._warm_up(client)
-                await self._ask_and_judge(client, journal, probes)
-            end: dict[str, Any] | None = (await client.info())[1]
-        except asyncio.CancelledError:
-            self._finish(run, started, snapshot_end=None, interrupted=True)
-            raise
-        except CorpusMissingError as error:
-            problem, end = error, None
-            self._ended_early = True
-        except JudgeError as error:
-            self._notes.append(f"{NOTE} work ended early: {error.message}")
-            problem, end = with_way_on(error, run.id, self.config), None
-            self._ended_early = True
-        finally:
-            self.observer.end()
-        finished = await self._compare_and_finish(run, started, end)
-        if self._stop.refused and not finished.outcomes.answered:
-            problem = ServerRefusedError(
-                self._stop.reason or "refused", "set server.headers, for example a bearer token"
-            )
-        if set(finished.outcomes.transport) == {"connect"} and not finished.outcomes.answered:
-            problem = ServerUnreachableError(f"nothing answers at {client.url}: {self._stop.reason}", _START_ONE)
+    async def _measure(
+        self,
+        begun: tuple[EvalRun, Journal] | None,
+        server: _Server,
+        instruments: Instruments,
+        workload: Workload,
+        remarks: Remarks,
+    ) -> Measured:
+        client = server.client
+        asking = Asking(
+            client,
+            concurrency=self.config.concurrency,
+            warmup=self.config.warmup,
+            probes=await choose_probes(client, workload.questions) if self.config.preflight else [],
+            observer=self.observer,
+        )
+        work = self._go_on(*begun, server, workload, remarks) if begun else self._begin(server, workload, remarks)
+        self.run_id = work.run.id
+        done = await measure(work, instruments, self.config, self.observer, asking=asking)
+        problem = asking.problem(done.run.outcomes)
         if problem is not None:
             raise problem
-        return finished
+        return done
 
-    def _begin(self, client: RAGClient) -> EvalRun:
-        """The run's first state."""
-        if self._earlier is not None:
-            return self._continue(self._earlier, client)
-        run_id = token_hex(4)
-        facts, raw = self._snapshot
-        return EvalRun(
+    def _begin(self, server: _Server, workload: Workload, remarks: Remarks) -> Work:
+        """A new run."""
+        run_id, spec = token_hex(4), server.client.spec
+        run = EvalRun(
             id=run_id,
             name=self.config.name or f"eval-{run_id}",
             created_at=datetime.now(UTC).replace(microsecond=0),
-            config={**dict.fromkeys(_FACTS), **facts},
-            datasets=[fingerprint.name for fingerprint in self._workload.fingerprints],
-            question_count=len(self._workload.questions),
+            config=dict(server.facts),
+            datasets=[fingerprint.name for fingerprint in workload.fingerprints],
+            question_count=len(workload.questions),
             eval_config=self.config.as_written(),
             server=ServerRecord(
-                url=client.url,
-                profile=client.spec.profile,
-                spec_sha256=client.spec.fingerprint(),
-                citation_base=client.spec.citations.base,
+                url=server.client.url,
+                profile=spec.profile,
+                spec_sha256=spec.fingerprint(),
+                citation_base=spec.citations.base,
                 masked=list(in_clear(self.config.server)),
-                snapshot_start=raw,
+                snapshot_start=server.snapshot,
             ),
-            fingerprints=self._workload.fingerprints,
+            fingerprints=workload.fingerprints,
             seed=self.config.seed,
             concurrency=self.config.concurrency,
             package_versions=package_versions(),
         )
+        return self._work(run, server, workload, remarks)
 
-    def _continue(self, run: EvalRun, client: RAGClient) -> EvalRun:
+    def _go_on(self, run: EvalRun, journal: Journal, server: _Server, workload: Workload, remarks: Remarks) -> Work:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
-        same = [f.sha256 for f in run.fingerprints] == [f.sha256 for f in self._workload.fingerprints]
-        if not same:
+        if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
             raise ConfigError(
                 f"run {run.id} asked other questions than the datasets give now",
                 "begin a new run without --resume",
             )
         kept = kept_of(self.store.records(run))
-        self._responses, self._known_verdicts = kept.responses, kept.verdicts
-        if self._judge is not None:
-            self._judge.spent_usd += kept.spent_usd
-        if run.config != {**dict.fromkeys(_FACTS), **self._snapshot[0]} and not self.config.embedded:
-            self._note(f"the configuration of {client.url} is not what it was when the run began")
-        self._note(f"resumed with {len(self._responses)} of {run.question_count} questions answered")
-        return with_concurrency(run, self.config.concurrency, kept=len(self._responses))
-
-    async def _warm_up(self, client: RAGClient) -> None:
-        for question in self._workload.questions[: self.config.warmup]:
-            self.observer.phase("warming up")
-            response = await client.ask(question.question)
-            self._warmup.append(response.latency_ms)
-
-    async def _choose_probes(self, client: RAGClient) -> list[EvalQuestion]:
-        """The questions whose answers show whether the corpus is on the server; none where that is known."""
-        questions = self._workload.questions
-        probes = to_probe(questions) if self.config.preflight else []
-        return [] if probes and await corpus_listed(client, questions) else probes
-
-    def _make_judging(self, judge: LLMJudge, journal: Journal) -> Judging:
-        """The judging, which knows the answers and verdicts of a resumed run from the start: none may be lost."""
-        before = self._earlier.judge if self._earlier is not None else None
-        judging = Judging(judge, self._metrics, Cases(self._settings), journal, before=before, tell=self.observer.note)
-        for question in self._workload.questions:
-            if question.id in self._responses:
-                known = self._known_verdicts.get(question.id, [])
-                judging.add(question, self._responses[question.id], known)
-        return judging
-
-    async def _ask_and_judge(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
-        """Ask what is to be asked, and judge every answer as soon as it is there."""
-        if self._judging is None:
-            await self._ask(client, journal, probes)
-            return
-        try:
-            self._judging.start()
-            await self._ask(client, journal, probes)
-            self.observer.phase("waiting for the judge")
-            await self._judging.finish()
-        finally:
-            await self._judging.stop()
-
-    async def _ask(self, client: RAGClient, journal: Journal, probes: Sequence[EvalQuestion]) -> None:
-        questions = self._workload.questions
-        self.observer.begin(len(questions), len(self._responses))
-
-        def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
-            self._responses[question.id] = response
-            journal.answer(question.id, response)
-            self.observer.answered(question, response)
-            if self._judging is not None:
-                self._judging.judge(question, response)
-
-        async def ask(some: Sequence[EvalQuestion]) -> None:
-            todo = [question for question in some if question.id not in self._responses]
-            await ask_all(client, todo, concurrency=self.config.concurrency, on_answer=on_answer, stop=self._stop)
-
-        if probes:
-            await ask(probes)
-            asked = [(probe, self._responses[probe.id]) for probe in probes if probe.id in self._responses]
-            check_probes(client, asked, Cases(self._settings))
-        if not self._stop.reason:
-            await ask(questions)
-
-    async def _compare_and_finish(self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None) -> EvalRun:
-        """Compare texts where metrics want that, then finish; whoever ends the comparison has the rest saved."""
-        try:
-            cases = Cases(self._settings)
-            await compare_texts(self._metrics, self._records(), cases, self.observer)
-            self._settings = cases.settings
-        except asyncio.CancelledError:
-            self._finish(run, started, snapshot_end, interrupted=True)
-            raise
-        return self._finish(run, started, snapshot_end)
-
-    def _records(self) -> list[EvalRecord]:
-        verdicts = self._judging.verdicts if self._judging else {}
-        return [
-            EvalRecord.model_construct(
-                question=question,
-                response=self._responses.get(question.id),
-                verdicts=verdicts.get(question.id, []),
-            )
-            for question in self._workload.questions
-        ]
-
-    def _finish(
-        self, run: EvalRun, started: float, snapshot_end: dict[str, Any] | None, *, interrupted: bool = False
-    ) -> EvalRun:
-        """Score what there is and save it; never asks anything."""
-        self.observer.phase("scoring")
-        plain = self._records()
-        cases = Cases(self._settings)
-        if interrupted:
-            leave_out_models(cases, "interrupted before texts were compared")
-        earlier = [note for note in run.notes if not note.startswith((NOTE, STOPPED))]
-        start = run.server.snapshot_start
-        changed = _changed(start, snapshot_end)
-        finished, records = conclude(
-            run,
-            plain,
-            self._metrics,
-            cases,
-            self.config,
-            warmup_ms=self._warmup,
-            ended_early=interrupted or self._ended_early or bool(self._judging and self._judging.incomplete),
-            stopped=self._stop.reason,
-            judge=self._judging.record() if self._judging else None,
-            server=run.server.model_copy(update={"snapshot_end": snapshot_end, "changed": changed}),
-            duration_s=round(run.duration_s + time.monotonic() - started, 3),
-            notes=list(dict.fromkeys([*earlier, *self._notes, *self._closing_notes(plain, changed, run.concurrency)])),
+        if run.config != server.facts and not self.config.embedded:
+            remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
+        remarks.add(f"resumed with {len(kept.responses)} of {run.question_count} questions answered")
+        return replace(
+            self._work(
+                with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload, remarks
+            ),
+            responses=kept.responses,
+            verdicts=kept.verdicts,
+            before=run.judge,
+            spent_usd=kept.spent_usd,
+            journal=journal,
         )
-        self.store.compact(finished, records)
-        self.store.save(finished)
-        return finished
 
-    def _closing_notes(self, records: Sequence[EvalRecord], changed: bool | None, concurrency: int) -> list[str]:
-        notes = [f"{STOPPED}{self._stop.reason}"] if self._stop.reason else []
-        if changed:
-            notes.append("the server's configuration changed during the run")
-        if self._judging is not None:
-            notes += self._judging.notes()
-        return notes + notes_on_answers(records, concurrency=concurrency, usage_limit=self._usage_limit)
-
-    def _note(self, message: str) -> None:
-        self._notes.append(message)
-        self.observer.note(message)
-
-
-def _changed(start: dict[str, Any], end: dict[str, Any] | None) -> bool | None:
-    """Whether what could be read at both ends differs; None where nothing could."""
-    both = [path for path, body in start.items() if body is not None and (end or {}).get(path) is not None]
-    return any(start[path] != (end or {})[path] for path in both) if both else None
+    def _work(self, run: EvalRun, server: _Server, workload: Workload, remarks: Remarks) -> Work:
+        return Work(
+            run=run,
+            questions=workload.questions,
+            documents=workload.documents,
+            usage_needs_concurrency=server.client.spec.usage_needs_concurrency,
+            notes=remarks.made,
+            way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
+        )

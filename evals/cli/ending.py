@@ -1,5 +1,9 @@
 """The beginning and the end that `eval`, `rescore` and `score` share: who hears of the progress, what is printed."""
 
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
 from evals.cli.outcome import raise_for, way_on, what_is_undone
 from evals.cli.terminal.console import console
 from evals.cli.terminal.progress import Terminal
@@ -7,9 +11,13 @@ from evals.cli.terminal.streams import print_json
 from evals.cli.views.run import print_findings, print_run
 from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
+from evals.errors import RunInterruptedError
+from evals.metrics.base import BaseMetric
+from evals.run.checks import wants_judge
 from evals.run.observer import Observer
-from evals.schemas import EvalRun
-from evals.scoring.measured import measured
+from evals.run.saved import measure_saved
+from evals.run.work import Work
+from evals.scoring.measured import Measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
 
@@ -21,11 +29,39 @@ def observer_for(*, as_json: bool) -> Observer:
     return Observer() if as_json else Terminal()
 
 
-def end(run: EvalRun, config: EvalConfig, *, as_json: bool, remapped: bool = False) -> None:
+def measure_now(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, *, as_json: bool) -> Measured:
+    """Measure answers that are there, with the progress on the terminal.
+
+    Raises:
+        EvalsError: It cannot be done.
+        RunInterruptedError: Somebody pressed Ctrl-C.
+    """
+    try:
+        return asyncio.run(measure_saved(work, metrics, config, observer_for(as_json=as_json)))
+    except KeyboardInterrupt as error:
+        raise RunInterruptedError("interrupted", work.way_on if wants_judge(config, metrics) else None) from error
+
+
+def interrupted(again: str, run_id: str | None, runs_dir: Path) -> RunInterruptedError:
+    """What to say where Ctrl-C ended a run that asks.
+
+    Args:
+        again: The command that goes on, without the run.
+        run_id: None where nothing is saved yet.
+        runs_dir: Where runs are.
+    """
+    if run_id is None:
+        return RunInterruptedError("interrupted before anything was asked")
+    return RunInterruptedError(
+        "interrupted; what was answered is saved", f"go on with: {command(f'{again} {run_id}', runs_dir)}"
+    )
+
+
+def end(done: Measured, config: EvalConfig, *, as_json: bool, remapped: bool = False) -> None:
     """Print a run that was just saved, and end as it deserves.
 
     Args:
-        run: As it was saved.
+        done: As it was saved, with its records.
         config: Of the run.
         as_json: Print the run as JSON and nothing else.
         remapped: Whether stored bodies were read again with another mapping.
@@ -34,21 +70,21 @@ def end(run: EvalRun, config: EvalConfig, *, as_json: bool, remapped: bool = Fal
         RunIncompleteError: The run is partial or failed.
         GateFailedError: A gate is not met.
     """
+    run = done.run
     if as_json:
         print_json(run.model_dump_json(indent=2))
     else:
-        _print(run, config)
-    records = [] if run.status == "complete" else RunStore(config.runs_dir).records(run)
+        _print(done, config)
+    records = [] if run.status == "complete" else list(done.records())
     hint = way_on(run, records, config.runs_dir, remapped=remapped)
     raise_for(run, config.gate, why=what_is_undone(run, records), hint=hint)
 
 
-def _print(run: EvalRun, config: EvalConfig) -> None:
-    store, out = RunStore(config.runs_dir), console()
-    seen = measured(run, store.records(run))
-    print_findings(out, seen, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
+def _print(done: Measured, config: EvalConfig) -> None:
+    run, out = done.run, console()
+    print_findings(out, done, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
     print_run(out, run)
     if len(run.datasets) > 1:
-        print_slices(out, seen, "dataset", config.runs_dir)
-    out.print(f"saved to {store.run_path(run)}", soft_wrap=True)
+        print_slices(out, done, "dataset", config.runs_dir)
+    out.print(f"saved to {RunStore(config.runs_dir).run_path(run)}", soft_wrap=True)
     out.print(f"question by question: {command(f'show {run.id}', config.runs_dir)}", soft_wrap=True)

@@ -22,7 +22,8 @@ from evals.inputs.json_body import without_surrogates
 from evals.inputs.problems import first_problem
 from evals.run.checks import check_config
 from evals.run.observer import Observer
-from evals.run.saved import Saved, measure, saved_verdicts
+from evals.run.saved import measure_saved, saved_verdicts, work_of
+from evals.run.work import Work
 from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
@@ -50,15 +51,12 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The result cannot be written.
     """
-    observer = observer or Observer()
     metrics = check_config(config)
-    saved = saved_answers(answers, config)
-    for note in saved.notes:
-        observer.note(note)
-    return await measure(saved, metrics, config, observer)
+    work = saved_answers(answers, config)
+    return (await measure_saved(work, metrics, config, observer or Observer())).run
 
 
-def saved_answers(answers: Path, config: EvalConfig) -> Saved:
+def saved_answers(answers: Path, config: EvalConfig) -> Work:
     """Read saved answers beside the questions of the configuration.
 
     Raises:
@@ -79,7 +77,7 @@ def saved_answers(answers: Path, config: EvalConfig) -> Saved:
     ]
     new = _new_run(answers, config, workload)
     verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
-    return Saved(new, records, notes, verdicts)
+    return work_of(new, records, config, notes=notes, free=verdicts)
 
 
 def read_answers(path: Path) -> dict[str, EvalResponse]:

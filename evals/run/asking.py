@@ -2,10 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from evals.client import RAGClient
-from evals.schemas import EvalQuestion, EvalResponse
+from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
+from evals.run.observer import Observer
+from evals.run.preflight import check_probes
+from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
+from evals.scoring.settings import Cases
+
+OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
@@ -51,12 +58,108 @@ class StopRule:
             self.reason = f"the server is gone: {response.error.message}"
 
 
+class Asking:
+    """The asking of one run, and what came of it beside the answers.
+
+    Args:
+        client: Asks.
+        concurrency: Questions in flight.
+        warmup: How many questions are asked first, unscored.
+        probes: Questions whose answers show whether the corpus is on the server; none where that is known.
+        observer: Hears of the progress.
+    """
+
+    def __init__(
+        self,
+        client: RAGClient,
+        *,
+        concurrency: int,
+        warmup: int,
+        probes: Sequence[EvalQuestion],
+        observer: Observer,
+    ) -> None:
+        self._client = client
+        self._concurrency = concurrency
+        self._warmup = warmup
+        self._probes = probes
+        self._observer = observer
+        self.stop = StopRule(concurrency)
+        self.warmup_ms: list[float | None] = []
+        """Latencies of the unscored questions."""
+        self.snapshot_end: dict[str, Any] | None = None
+        """What the server said of itself at the end; None where asking did not come to one."""
+
+    async def ask(
+        self,
+        questions: Sequence[EvalQuestion],
+        there: Mapping[str, EvalResponse],
+        cases: Cases,
+        on_answer: OnAnswer,
+    ) -> None:
+        """Ask the questions that have no answer yet.
+
+        Args:
+            questions: All of the run.
+            there: The answers by question; `on_answer` adds to them.
+            cases: The records as metrics see them.
+            on_answer: Called as each exchange ends; what it raises ends the asking.
+
+        Raises:
+            CorpusMissingError: The probes show that the server does not hold the documents.
+        """
+        await self._warm_up(questions[: self._warmup])
+        self._observer.begin(len(questions), len(there))
+        if self._probes:
+            await self._ask(self._probes, there, on_answer)
+            check_probes(self._client, [(probe, there[probe.id]) for probe in self._probes if probe.id in there], cases)
+        if not self.stop.reason:
+            await self._ask(questions, there, on_answer)
+        self.snapshot_end = (await self._client.info())[1]
+
+    async def _warm_up(self, questions: Sequence[EvalQuestion]) -> None:
+        for question in questions:
+            self._observer.phase("warming up")
+            response = await self._client.ask(question.question)
+            self.warmup_ms.append(response.latency_ms)
+
+    async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
+        todo = [question for question in some if question.id not in there]
+        await ask_all(self._client, todo, concurrency=self._concurrency, on_answer=on_answer, stop=self.stop)
+
+    def seen(self, server: ServerRecord) -> ServerRecord:
+        """What is known of the server after asking."""
+        changed = _changed(server.snapshot_start, self.snapshot_end)
+        return server.model_copy(update={"snapshot_end": self.snapshot_end, "changed": changed})
+
+    def notes(self, server: ServerRecord) -> list[str]:
+        """What a reader must know of the asking."""
+        notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
+        return [*notes, "the server's configuration changed during the run"] if server.changed else notes
+
+    def problem(self, outcomes: Outcomes) -> EvalsError | None:
+        """Why no question was answered, where the server refused us or was never there; None else."""
+        if outcomes.answered:
+            return None
+        if self.stop.refused:
+            return ServerRefusedError(self.stop.reason or "refused", "set server.headers, for example a bearer token")
+        if set(outcomes.transport) == {"connect"}:
+            reason = f"nothing answers at {self._client.url}: {self.stop.reason}"
+            return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
+        return None
+
+
+def _changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:
+    """Whether what could be read at both ends differs; None where nothing could."""
+    both = [path for path, body in start.items() if body is not None and (end or {}).get(path) is not None]
+    return any(start[path] != (end or {})[path] for path in both) if both else None
+
+
 async def ask_all(
     client: RAGClient,
     questions: Iterable[EvalQuestion],
     *,
     concurrency: int,
-    on_answer: Callable[[EvalQuestion, EvalResponse], None],
+    on_answer: OnAnswer,
     stop: StopRule,
 ) -> None:
     """Ask the questions in their order, `concurrency` at a time, until they are done or the rule says stop.
@@ -81,7 +184,7 @@ async def ask_all(
 async def _work(
     client: RAGClient,
     waiting: Iterator[EvalQuestion],
-    on_answer: Callable[[EvalQuestion, EvalResponse], None],
+    on_answer: OnAnswer,
     stop: StopRule,
 ) -> None:
     for question in waiting:

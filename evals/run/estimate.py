@@ -26,14 +26,13 @@ from evals.schemas import (
     Citation,
     Document,
     EvalQuestion,
-    EvalRecord,
     EvalResponse,
     EvalRun,
     JudgeVerdict,
     RetrievedChunk,
 )
 from evals.schemas.results import JudgeUsage, VerdictRequest
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
 
@@ -101,7 +100,7 @@ def estimate_judging(
     documents: Sequence[Document],
     config: EvalConfig,
     price: Price,
-    settings: ScoreSettings,
+    cases: Cases,
     *,
     known: Known | None = None,
 ) -> Estimate:
@@ -113,7 +112,7 @@ def estimate_judging(
         documents: Their corpus.
         config: Of the run; saved runs in its folder tell how long this server's answers are.
         price: Of the judge's tokens; it may depend on how many a single call has.
-        settings: How the run sees its records: what is asked may depend on it.
+        cases: The records as the run sees them: what is asked may depend on it.
         known: Answers and verdicts that are there already.
     """
     known = known or Known()
@@ -122,10 +121,9 @@ def estimate_judging(
     for group in _by_judged(questions, known):
         some = _spread(group)
         part = _Sum(0.0)
-        cases = Cases(settings)
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
-            record = EvalRecord(question=question, response=response, verdicts=_given(known, question))
-            for request, reply, calls in _requests(metrics, cases.of(record), config.judge.repeats):
+            case = cases.about(question, response, _given(known, question))
+            for request, reply, calls in _requests(metrics, case, config.judge.repeats):
                 part.add(request, reply, calls, config.judge.model, price)
         total.extend(part, len(group) / len(some) if some else 0.0)
     calls = round(total.calls)
@@ -140,11 +138,11 @@ def estimate_judging(
     )
 
 
-def planned_settings(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoreSettings:
-    """How a run of this configuration sees its records, as far as it is known before models are loaded."""
+def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Cases:
+    """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
     semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
-    return replace(config.score_settings(judged=True), semantics=semantics)
+    return Cases(replace(config.score_settings(judged=True), semantics=semantics))
 
 
 class _NotLoaded:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
@@ -13,13 +13,52 @@ from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
 from evals.run.checks import model_choice, wants_judge
-from evals.run.estimate import Estimate, Known, estimate_judging, planned_settings
+from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.observer import Observer
-from evals.run.workload import Workload
+from evals.schemas import Document, EvalQuestion
 from evals.schemas.results import JudgeUsage
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
+from evals.semantics.base import Semantics
 from evals.semantics.loading import load_semantics
+
+
+@dataclass(frozen=True, slots=True)
+class Instruments:
+    """What a run measures with.
+
+    Attributes:
+        metrics: What is computed.
+        judge: Decides what only a reader can; None where none takes part.
+        semantics: Compares texts; None where no metric wants that.
+    """
+
+    metrics: Sequence[BaseMetric]
+    judge: LLMJudge | None
+    semantics: Semantics | None
+
+    def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
+        """How records are scored with them."""
+        plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)
+        return replace(plain, semantics=self.semantics)
+
+
+async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer) -> Instruments:
+    """Make the judge and load the models, off the event loop.
+
+    Takes seconds where models are wanted, and downloads those that are not in the cache: call it before asking.
+
+    Raises:
+        ConfigError: A model cannot be loaded.
+        JudgeError: The judge's package is not installed.
+        StoreError: Its replies cannot be kept.
+    """
+    judge = make_judge(config) if wants_judge(config, metrics) else None
+    choice = model_choice(config, metrics)
+    if choice.embedder is None and choice.scorer is None:
+        return Instruments(metrics, judge, None)
+    observer.phase("loading the models that compare texts")
+    return Instruments(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
 
 
 def make_judge(config: EvalConfig) -> LLMJudge:
@@ -41,7 +80,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         repeats=judge.repeats,
         concurrency=judge.concurrency,
         max_cost_usd=judge.max_cost_usd,
-        price=_price(config),
+        price=price_of_judge(config),
     )
 
 
@@ -55,63 +94,17 @@ def judge_identity(config: EvalConfig) -> Identity:
 def estimate_of(
     config: EvalConfig,
     metrics: Sequence[BaseMetric],
-    workload: Workload,
+    questions: Sequence[EvalQuestion],
+    documents: Sequence[Document] = (),
     known: Known | None = None,
-    settings: ScoreSettings | None = None,
 ) -> Estimate | None:
-    """What judging will take; None where no judge takes part. Asks nothing of anybody."""
+    """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    price = _price(config)
-    settings = settings or planned_settings(config, metrics)
-    return estimate_judging(metrics, workload.questions, workload.documents, config, price, settings, known=known)
+    cases = planned_cases(config, metrics)
+    return estimate_judging(metrics, questions, documents, config, price_of_judge(config), cases, known=known)
 
 
-def _price(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:
+def price_of_judge(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:
+    """What the judge's tokens cost."""
     return judge_price(config.prices, PROVIDERS[config.judge.provider].price_table(config.judge.base_url))
-
-
-async def tell_estimate(
-    config: EvalConfig,
-    metrics: Sequence[BaseMetric],
-    workload: Workload,
-    known: Known,
-    settings: ScoreSettings,
-    observer: Observer,
-    *,
-    spent_usd: float = 0.0,
-) -> None:
-    """Say what the judge will take, and whether the budget will do.
-
-    Args:
-        config: Of the run.
-        metrics: Of the run.
-        workload: What will be judged.
-        known: What is there already.
-        settings: How the run's records are scored.
-        observer: Hears of it.
-        spent_usd: What a run that goes on has spent before.
-    """
-    estimate = await asyncio.to_thread(estimate_of, config, metrics, workload, known, settings)
-    if estimate is not None:
-        observer.estimate(estimate)
-        warning = estimate.warning(config.judge.max_cost_usd, spent_usd)
-        if warning:
-            observer.note(warning)
-
-
-async def with_semantics(
-    settings: ScoreSettings, config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer
-) -> ScoreSettings:
-    """The settings with what the metrics compare texts with, loaded off the event loop.
-
-    Takes seconds, and downloads models that are not in the cache: call it before asking.
-
-    Raises:
-        ConfigError: A model cannot be loaded.
-    """
-    choice = model_choice(config, metrics)
-    if choice.embedder is None and choice.scorer is None:
-        return settings
-    observer.phase("loading the models that compare texts")
-    return replace(settings, semantics=await asyncio.to_thread(load_semantics, choice, settle_hub))

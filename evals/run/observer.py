@@ -27,3 +27,20 @@ class Observer:
 
     def note(self, message: str) -> None:
         """Something that a reader of the numbers must know."""
+
+
+class Remarks:
+    """What a reader of the numbers must know, told to whoever watches and kept for the run.
+
+    Args:
+        observer: Hears of each.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self.made: list[str] = []
+        self._observer = observer
+
+    def add(self, message: str) -> None:
+        """Tell and keep a remark."""
+        self.made.append(message)
+        self._observer.note(message)

@@ -58,6 +58,11 @@ def check_probes(client: RAGClient, probes: Sequence[tuple[EvalQuestion, EvalRes
     )
 
 
-def to_probe(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
-    """The questions to ask first: the first ones with gold."""
-    return [question for question in questions if question.gold_passages][:PROBES]
+async def choose_probes(client: RAGClient, questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions to ask first, whose answers show whether the corpus is on the server; none where that is known.
+
+    Raises:
+        CorpusMissingError: The server holds no documents at all.
+    """
+    probes = [question for question in questions if question.gold_passages][:PROBES]
+    return [] if probes and await corpus_listed(client, questions) else probes

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client import RAGClient
 from evals.config import EvalConfig
 from evals.credentials.stored import MASK, leaves, without_credentials
-from evals.errors import ConfigError, JudgeError, StoreError
+from evals.errors import ConfigError, StoreError
 from evals.judges.spending import spending_of
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import SAVED_ANSWERS
@@ -78,18 +78,17 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
         _check_profile(run, config)
 
 
-def lock_saved(store: RunStore, run_id: str, writing: ExitStack) -> tuple[EvalRun, Journal]:
+def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStack) -> tuple[EvalRun, Journal]:
     """The saved run, as it is once no other process writes it, and its log, opened for appending.
 
     Args:
         store: Where it is saved.
-        run_id: Its id.
+        run: As it was read before.
         writing: Closes the log.
 
     Raises:
         StoreError: Another process goes on with it, or it cannot be read.
     """
-    run = store.load(run_id)
     path = store.records_path(run)
     if not path.exists():
         raise StoreError(f"{path} is missing: nothing is known of what run {run.id} asked", "begin a new run")
@@ -192,9 +191,3 @@ def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
             "notes": notes,
         }
     )
-
-
-def with_way_on(error: JudgeError, run_id: str, config: EvalConfig) -> JudgeError:
-    """The same error, which also says how to go on with what is saved."""
-    way = f"what was answered is saved: {command(f'eval --resume {run_id}', config.runs_dir)}"
-    return JudgeError(error.message, f"{error.hint}; {way}" if error.hint else way)

@@ -1,10 +1,7 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
-import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -13,17 +10,16 @@ from evals.client.mapping import MappingError
 from evals.client.redaction import was_cut
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
-from evals.errors import JudgeError, StoreError
+from evals.errors import StoreError
 from evals.judges.spending import for_nothing, of_judge
 from evals.metrics.base import BaseMetric
 from evals.run.checks import check_config, wants_judge
-from evals.run.estimate import Estimate, Known, planned_settings
+from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
-from evals.run.instruments import estimate_of, judge_identity, make_judge, tell_estimate, with_semantics
-from evals.run.judging import Judging
+from evals.run.instruments import estimate_of, judge_identity, load_instruments
+from evals.run.measure import measure
 from evals.run.observer import Observer
-from evals.run.text_models import compare_texts, leave_out_models
-from evals.run.workload import Workload
+from evals.run.work import Work
 from evals.schemas import (
     EvalRecord,
     EvalResponse,
@@ -35,10 +31,9 @@ from evals.schemas import (
     ServerRecord,
     WeightedScore,
 )
-from evals.scoring.conclusion import conclude
-from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.store.runs import Journal, RunStore
+from evals.scoring.measured import Measured
+from evals.scoring.outcomes import package_versions
+from evals.store.runs import RunStore
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
@@ -50,23 +45,6 @@ _OF_THE_EXCHANGE = {
     "raw_cut",
 }
 """Fields of a response that no mapping changes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """Answers that are there already.
-
-    Attributes:
-        run: The run that they will make, as far as it is known.
-        records: All its questions, with their answers.
-        notes: What a reader must know, beside what the answers themselves give reason to say.
-        verdicts: What saved runs hold of a judge, by question; such a reply is not paid for again.
-    """
-
-    run: EvalRun
-    records: Sequence[EvalRecord]
-    notes: Sequence[str] = ()
-    verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
 
 
 async def rescore(
@@ -85,11 +63,31 @@ async def rescore(
         JudgeError: A judge is wanted and cannot be used.
         StoreError: The records cannot be read, hold no bodies to read again, or the result cannot be written.
     """
-    metrics = check_config(config)
-    return await measure(saved_run(source, config, remap=remap), metrics, config, observer or Observer())
+    work = saved_run(source, config, remap=remap)
+    return (await measure_saved(work, check_config(config), config, observer or Observer())).run
 
 
-def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Saved:
+async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
+    """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
+
+    Args:
+        work: The answers.
+        metrics: What to measure.
+        config: Of the run.
+        observer: Hears of the progress.
+
+    Raises:
+        ConfigError: A model cannot be loaded.
+        JudgeError: A judge is wanted and cannot be used.
+        StoreError: The result cannot be written.
+    """
+    for note in work.notes:
+        observer.note(note)
+    RunStore(config.runs_dir).prepare()
+    return await measure(work, await load_instruments(config, metrics, observer), config, observer)
+
+
+def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Work:
     """The answers of a saved run, for a new one of this configuration.
 
     Raises:
@@ -102,7 +100,35 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Sa
         notes = [f"{cut} answers are as they were read before: their bodies were cut when stored"] if cut else []
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    return Saved(_new_run(source, config), records, notes, verdicts)
+    return work_of(_new_run(source, config), records, config, notes=notes, free=verdicts)
+
+
+def work_of(
+    run: EvalRun,
+    records: Sequence[EvalRecord],
+    config: EvalConfig,
+    *,
+    notes: Sequence[str],
+    free: Mapping[str, Sequence[JudgeVerdict]],
+) -> Work:
+    """What there is to measure of answers that are there already.
+
+    Args:
+        run: The run that they will make, as far as it is known.
+        records: All its questions, with their answers.
+        config: Of the run.
+        notes: What a reader must know, beside what the answers themselves give reason to say.
+        free: What saved runs hold of a judge, by question.
+    """
+    return Work(
+        run=run,
+        questions=[record.question for record in records],
+        responses={record.question.id: record.response for record in records if record.response is not None},
+        free=free,
+        usage_needs_concurrency=config.server_spec().usage_needs_concurrency,
+        notes=notes,
+        way_on=f"what was judged is saved as run {run.id}, and serves again: begin again",
+    )
 
 
 def _root(run_id: str, parents: Mapping[str, str | None]) -> str:
@@ -135,103 +161,31 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> dic
     return found
 
 
-def estimate_saved(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
+def estimate_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
     """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
-    settings = planned_settings(config, metrics)
-    workload, known = _to_judge(_with_fitting(saved, metrics, config, settings))
-    return estimate_of(config, metrics, workload, known, settings)
+    if not wants_judge(config, metrics):
+        return None
+    inquest = Inquest(metrics, planned_cases(config, metrics), judge_identity(config), config.judge.repeats)
+    known = work.known(inquest.fitting_all(work.questions, work.responses, work.free))
+    return estimate_of(config, metrics, work.answered, known=known)
 
 
-def _to_judge(saved: Saved) -> tuple[Workload, Known]:
-    """The questions that have an answer, with that and what was said of it."""
-    answered = {r.question.id: r.response for r in saved.records if r.response is not None and r.response.error is None}
-    questions = [record.question for record in saved.records if record.question.id in answered]
-    return Workload(questions=questions), Known(answered, saved.verdicts)
-
-
-def _with_fitting(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, settings: ScoreSettings) -> Saved:
-    """The answers with those saved verdicts that are replies to what would be asked now."""
-    inquest = Inquest(metrics, Cases(settings), judge_identity(config), config.judge.repeats)
-    questions = [record.question for record in saved.records]
-    responses = {record.question.id: record.response for record in saved.records if record.response is not None}
-    return replace(saved, verdicts=inquest.fitting_all(questions, responses, saved.verdicts))
-
-
-async def measure(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> EvalRun:
-    """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
-
-    Args:
-        saved: The answers.
-        metrics: What to measure.
-        config: Of the run.
-        observer: Hears of the progress.
-
-    Raises:
-        JudgeError: A judge is wanted and cannot be used.
-        StoreError: The result cannot be written.
-    """
-    run, records = saved.run, saved.records
-    store = RunStore(config.runs_dir)
-    settings = await with_semantics(config.score_settings(), config, metrics, observer)
-    store.prepare()
-    started = time.monotonic()
-    limit = usage_limit(metrics, config.server_spec().usage_needs_concurrency)
-    judge = make_judge(config) if wants_judge(config, metrics) else None
-    judging: Judging | None = None
-    problem: BaseException | None = None
-    try:
-        if judge is not None:
-            settings = replace(settings, judged=True)
-            saved = await asyncio.to_thread(_with_fitting, saved, metrics, config, settings)
-            workload, known = _to_judge(saved)
-            await tell_estimate(config, metrics, workload, known, settings, observer)
-            store.save(_unfinished(run))  # so that the commands know it, and its verdicts serve again, if it is killed
-            with store.journal(run) as journal:
-                judging = Judging(judge, metrics, Cases(settings), journal, tell=observer.note)
-                await _judge(judging, saved, journal, observer)
-    except (asyncio.CancelledError, JudgeError) as error:
-        problem = error
-    verdicts = judging.verdicts if judging else {}
-    records = [r.model_copy(update={"verdicts": verdicts.get(r.question.id, [])}) for r in records]
-    cases = Cases(settings)
-    if problem is None:
-        await compare_texts(metrics, records, cases, observer)
-    else:
-        leave_out_models(cases, "ended before texts were compared")
-    observer.phase("scoring")
-    finished, scored = conclude(
-        run,
-        records,
-        metrics,
-        cases,
-        config,
-        warmup_ms=run.outcomes.warmup_ms,
-        ended_early=problem is not None or (judging is not None and judging.incomplete),
-        judge=judging.record() if judging else None,
-        duration_s=round(time.monotonic() - started, 3),
-        notes=[
-            *saved.notes,
-            *(judging.notes() if judging else []),
-            *notes_on_answers(records, concurrency=run.concurrency, usage_limit=limit),
-        ],
-    )
-    store.compact(finished, scored)
-    store.save(finished)
-    if problem is not None:
-        observer.note(f"what was judged is saved as run {run.id}, and serves again: begin again")
-        raise problem
-    return finished
-
-
-def _unfinished(run: EvalRun) -> EvalRun:
+def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
     """The run as it is before anything of it was measured."""
-    return run.model_copy(
+    return source.model_copy(
         update={
+            "id": token_hex(4),
+            "name": config.name or f"{source.name}-rescored",
+            "created_at": datetime.now(UTC).replace(microsecond=0),
+            "eval_config": config.as_written(),
+            "rescored_from": source.id,
+            "server": _server(source, config),
+            "package_versions": package_versions(),
             "completed_at": None,
             "scorecard": Scorecard(),
             "weighted_score": WeightedScore(score=None),
             "status": "partial",
-            "outcomes": Outcomes(warmup_ms=run.outcomes.warmup_ms),
+            "outcomes": Outcomes(warmup_ms=source.outcomes.warmup_ms),
             "judge": None,
             "semantics": None,
             "notes": [],
@@ -240,42 +194,10 @@ def _unfinished(run: EvalRun) -> EvalRun:
     )
 
 
-def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
-    run_id = token_hex(4)
-    return source.model_copy(
-        update={
-            "id": run_id,
-            "name": config.name or f"{source.name}-rescored",
-            "created_at": datetime.now(UTC).replace(microsecond=0),
-            "eval_config": config.as_written(),
-            "rescored_from": source.id,
-            "server": _server(source, config),
-            "package_versions": package_versions(),
-        }
-    )
-
-
 def _server(source: EvalRun, config: EvalConfig) -> ServerRecord:
     """The server as it was, read by this configuration."""
     masked = None if source.server.masked is None else sorted({*source.server.masked, *in_clear(config.server)})
     return source.server.model_copy(update={"citation_base": config.server_spec().citations.base, "masked": masked})
-
-
-async def _judge(judging: Judging, saved: Saved, journal: Journal, observer: Observer) -> None:
-    journal.questions(record.question for record in saved.records)
-    observer.phase("judging")
-    try:
-        for record in saved.records:
-            if record.response is not None:
-                known = saved.verdicts.get(record.question.id, ())
-                journal.answer(record.question.id, record.response)
-                for verdict in known:  # what this run is built on is in its own log, should the other be deleted
-                    journal.verdict(record.question.id, verdict)
-                judging.add(record.question, record.response, known)
-        judging.start()
-        await judging.finish()
-    finally:
-        await judging.stop()
 
 
 def _remapped(records: Sequence[EvalRecord], client: RAGClient) -> tuple[list[EvalRecord], int]:

@@ -11,15 +11,21 @@ from evals.config import EvalConfig
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.judges.stand_in import stand_in_reply
+from evals.metrics import BaseMetric
 from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
 from evals.run.checks import check_config
 from evals.run.estimate import Estimate, Known
 from evals.run.instruments import estimate_of
 from evals.run.observer import Observer
-from evals.run.workload import Workload, load_workload
+from evals.run.workload import load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.store.runs import RunStore
+
+
+def planned(config: EvalConfig, metrics: list[BaseMetric]) -> Estimate | None:
+    workload = load_workload(config)
+    return estimate_of(config, metrics, workload.questions, workload.documents)
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def config(
 
 
 def estimate(config: EvalConfig) -> Estimate:
-    found = estimate_of(config, check_config(config), load_workload(config))
+    found = planned(config, check_config(config))
     assert found is not None
     return found
 
@@ -91,7 +97,7 @@ def test_repeats_multiply_what_is_repeated(config: Callable[..., EvalConfig], su
 def test_without_a_judge_there_is_nothing_to_estimate(config: Callable[..., EvalConfig]) -> None:
     """`--no-judge` costs nothing."""
     plain = config(judge={"enabled": False})
-    assert estimate_of(plain, check_config(plain), load_workload(plain)) is None
+    assert planned(plain, check_config(plain)) is None
 
 
 def test_an_unknown_price_is_said(config: Callable[..., EvalConfig]) -> None:
@@ -138,7 +144,7 @@ def of_questions(tmp_path: Path) -> Callable[..., Estimate]:
 
     def make(asked: list[EvalQuestion], known: Known | None = None, **keys: Any) -> Estimate:
         config = EvalConfig(datasets=["golden"], runs_dir=tmp_path, judge={"model": "claude-haiku-5-5"}, **keys)
-        found = estimate_of(config, check_config(config, asking=False), Workload(questions=asked), known)
+        found = estimate_of(config, check_config(config, asking=False), asked, known=known)
         assert found is not None
         return found
 

@@ -12,7 +12,7 @@ from evals.cli.terminal.console import console
 from evals.cli.views.run import print_run
 from evals.config import EvalConfig, PriceConfig
 from evals.errors import JudgeError, StoreError
-from evals.run import saved as rescoring
+from evals.run import measure as measuring
 from evals.run.answers import score_answers
 from evals.run.checks import check_config
 from evals.run.observer import Observer
@@ -113,7 +113,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(rescoring, "conclude", die)
+        patch.setattr(measuring, "conclude", die)
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(work)
 

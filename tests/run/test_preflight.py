@@ -10,7 +10,7 @@ import respx
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
-from evals.run.preflight import PROBES, check_probes, corpus_listed, to_probe
+from evals.run.preflight import PROBES, check_probes, choose_probes, corpus_listed
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -123,5 +123,6 @@ def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
 def test_the_first_questions_with_gold_are_the_probes() -> None:
     """Those without gold can prove nothing."""
     questions = [_question(gold=i % 2 == 1) for i in range(50)]
-    assert to_probe(questions) == questions[1 : 2 * PROBES : 2]
-    assert to_probe(questions[:1]) == []
+    unlisted = RAGClient(resolve_spec({"url": URL, "documents": None}))
+    assert asyncio.run(choose_probes(unlisted, questions)) == questions[1 : 2 * PROBES : 2]
+    assert asyncio.run(choose_probes(unlisted, questions[:1])) == []

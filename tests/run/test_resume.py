@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evals.config import DEFAULT_RUNS_DIR, EvalConfig
-from evals.errors import ConfigError, JudgeError
-from evals.run.resume import check_resumable, kept_of, resumed_config, with_concurrency, with_way_on
+from evals.config import EvalConfig
+from evals.errors import ConfigError
+from evals.run.resume import check_resumable, kept_of, resumed_config, with_concurrency
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun, ServerRecord
 from evals.store.runs import RunStore
@@ -181,15 +181,6 @@ def test_a_run_that_asked_nothing_itself_does_not_go_on(saved: Any) -> None:
     with pytest.raises(ConfigError, match="measured the answers of run ef01") as caught:
         check_resumable(saved(config, rescored_from="ef01"), config)
     assert "`evals rescore ef01 --runs-dir 'a b'`" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize(
-    ("runs", "way"), [("a b", "eval --resume a1 --runs-dir 'a b'"), (DEFAULT_RUNS_DIR, "eval --resume a1")]
-)
-def test_the_way_on_after_a_failed_judge_can_be_run_as_it_stands(runs: str, way: str) -> None:
-    """A folder with a blank is quoted, and the default one is not named."""
-    hint = with_way_on(JudgeError("no money", "pay"), "a1", configure(runs)).hint
-    assert hint == f"pay; what was answered is saved: evals {way}"
 
 
 def test_only_answers_are_kept(build_run: Callable[..., Any]) -> None:

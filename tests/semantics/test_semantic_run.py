@@ -105,7 +105,7 @@ def test_a_model_that_is_not_there_stops_a_run_before_it_asks(
     config: MakeConfig, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     """Nothing was asked, and nothing is saved."""
-    monkeypatch.setattr("evals.runner.ask_all", pytest.fail)
+    monkeypatch.setattr("evals.run.asking.ask_all", pytest.fail)
     chosen = config(semantic={key: "./no-such-model"})
     with pytest.raises(ConfigError, match=f"semantic.{key}: there is no folder"):
         run_evaluation(chosen)

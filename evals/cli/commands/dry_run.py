@@ -14,7 +14,8 @@ from evals.metrics.base import BaseMetric, Need
 from evals.run.checks import check_config, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.instruments import estimate_of
-from evals.run.saved import Saved, estimate_saved
+from evals.run.saved import estimate_saved
+from evals.run.work import Work
 from evals.run.workload import load_workload
 
 
@@ -26,7 +27,7 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     """
     metrics = check_config(config, asking=False)
     workload = load_workload(config)
-    estimate = estimate_of(config, metrics, workload)
+    estimate = estimate_of(config, metrics, workload.questions, workload.documents)
     plan: dict[str, Any] = {
         "server": "embedded" if config.embedded else public_url(config.rag_server_url),
         "profile": config.server_spec().profile,
@@ -51,28 +52,27 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     _print(plan, lines, as_json=as_json)
 
 
-def describe_measuring(saved: Saved, config: EvalConfig, *, as_json: bool) -> None:
+def describe_measuring(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, *, as_json: bool) -> None:
     """Say what `rescore` and `score` would do over answers that are there.
 
     Raises:
         EvalsError: It could not be done.
     """
-    metrics = check_config(config, asking=False)
-    estimate = estimate_saved(saved, metrics, config)
-    answered = sum(record.response is not None and record.response.error is None for record in saved.records)
+    estimate = estimate_saved(work, metrics, config)
+    answered = len(work.answered)
     plan: dict[str, Any] = {
-        "source": saved.run.rescored_from or saved.run.server.url,
-        "questions": len(saved.records),
+        "source": work.run.rescored_from or work.run.server.url,
+        "questions": len(work.questions),
         "answered": answered,
         **_measuring(metrics, config, estimate),
         "runs_dir": str(config.runs_dir),
     }
     lines = [
-        f"would measure {answered} answers to {len(saved.records)} questions of {plan['source']}, nothing judged",
+        f"would measure {answered} answers to {len(work.questions)} questions of {plan['source']}, nothing judged",
         *_measured(plan, estimate),
         f"runs in {config.runs_dir}",
     ]
-    _print(plan, [*saved.notes, *lines], as_json=as_json)
+    _print(plan, [*work.notes, *lines], as_json=as_json)
 
 
 def _measuring(metrics: Sequence[BaseMetric], config: EvalConfig, estimate: Estimate | None) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals.cli.commands.dry_run import describe_asking
-from evals.cli.ending import end, observer_for
+from evals.cli.ending import end, interrupted, observer_for
 from evals.cli.flags import flag_name, sample_count
 from evals.cli.names import names_of
 from evals.config import EvalConfig
-from evals.errors import ConfigError, RunInterruptedError
+from evals.errors import ConfigError
 from evals.inputs.problems import problems_of
 from evals.run.resume import MAY_CHANGE, resumed_config
 from evals.runner import EvaluationRunner
-from evals.store.commands import command
+from evals.schemas import EvalRun
 from evals.store.runs import RunStore
 
 
@@ -133,8 +133,9 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    run: EvalRun | None = None
     if resume is not None:
-        settings = _resumed(resume, flags)
+        run, settings = _resumed(resume, flags)
     elif config is not None:
         settings = EvalConfig.from_file(config, flags.overrides())
     else:
@@ -142,29 +143,20 @@ def evaluate(flags: EvalFlags, *, config: Path | None, resume: str | None, dry_r
     if dry_run:
         describe_asking(settings, as_json=as_json)
         return
-    runner = EvaluationRunner(settings, observer_for(as_json=as_json), resume=resume)
+    runner = EvaluationRunner(settings, observer_for(as_json=as_json), resume=run)
     try:
-        run = asyncio.run(runner.run())
+        done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
-        raise _interrupted(runner) from error
-    end(run, settings, as_json=as_json)
+        raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
+    end(done, settings, as_json=as_json)
 
 
-def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
-    if runner.run_id is None:
-        return RunInterruptedError("interrupted before anything was asked")
-    return RunInterruptedError(
-        "interrupted; what was answered is saved",
-        f"go on with: {command(f'eval --resume {runner.run_id}', runner.config.runs_dir)}",
-    )
-
-
-def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
-    """The configuration of a saved run; flags may change how it is asked, not what."""
+def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
+    """A saved run with its configuration; flags may change how it is asked, not what."""
     changed = {name: value for name, value in asdict(flags).items() if value not in (None, [])}
     refused = sorted(name for name in changed if _key_of(name) not in MAY_CHANGE | {"server.url"})
     if refused:
         names = ", ".join(flag_name(name, changed[name]) for name in refused)
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
     run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
-    return resumed_config(run, flags.overrides())
+    return run, resumed_config(run, flags.overrides())

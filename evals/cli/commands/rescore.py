@@ -1,15 +1,15 @@
 """`evals rescore`."""
 
-import asyncio
 from pathlib import Path
 
 from evals.cli.commands.dry_run import describe_measuring
 from evals.cli.commands.eval import EvalFlags
-from evals.cli.ending import end, observer_for
+from evals.cli.ending import end, measure_now
 from evals.config import EvalConfig
 from evals.inputs.yaml_layers import read_yaml
 from evals.run.changes import rescore_config
-from evals.run.saved import rescore, saved_run
+from evals.run.checks import check_config
+from evals.run.saved import saved_run
 from evals.store.runs import RunStore
 
 
@@ -25,8 +25,10 @@ def rescore_run(
     runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
     source = RunStore(runs_dir).load(run_id)
     settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=remap)
+    metrics = check_config(settings, asking=not dry_run)
+    work = saved_run(source, settings, remap=remap)
     if dry_run:
-        describe_measuring(saved_run(source, settings, remap=remap), settings, as_json=as_json)
+        describe_measuring(work, metrics, settings, as_json=as_json)
         return
-    run = asyncio.run(rescore(source, settings, remap=remap, observer=observer_for(as_json=as_json)))
-    end(run, settings, as_json=as_json, remapped=remap)
+    done = measure_now(work, metrics, settings, as_json=as_json)
+    end(done, settings, as_json=as_json, remapped=remap)

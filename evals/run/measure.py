@@ -1,0 +1,238 @@
+"""The back half of every run: answers are judged, compared, scored and saved, wherever they come from.
+
+A run that asks, one that goes on, one that measures saved answers again and one that scores a file of answers differ in
+their `Work`, and in whether there is an `Asking`.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from evals.config import EvalConfig
+from evals.errors import CorpusMissingError, JudgeError
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.record import NOTE
+from evals.metrics.base import BaseMetric
+from evals.run.asking import STOPPED, Asking
+from evals.run.estimate import Estimate, estimate_judging
+from evals.run.inquest import Inquest
+from evals.run.instruments import Instruments, price_of_judge
+from evals.run.judging import Judging
+from evals.run.observer import Observer
+from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.work import Work
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.scoring.conclusion import conclude
+from evals.scoring.measured import Measured
+from evals.scoring.outcomes import notes_on_answers, usage_limit
+from evals.scoring.settings import Cases
+from evals.store.runs import Journal, RunStore
+
+Verdicts = Mapping[str, Sequence[JudgeVerdict]]
+"""By question."""
+
+
+async def measure(
+    work: Work, instruments: Instruments, config: EvalConfig, observer: Observer, *, asking: Asking | None = None
+) -> Measured:
+    """Ask where there is something to ask, judge and score all answers, and save them as a run.
+
+    What ends the work early is raised only after what there is was scored and saved.
+
+    Args:
+        work: What to measure.
+        instruments: What with.
+        config: Of the run.
+        observer: Hears of the progress.
+        asking: Brings the answers that are not there yet.
+
+    Raises:
+        CorpusMissingError: The server does not hold the documents that the questions are about.
+        JudgeError: The judge cannot be used.
+        StoreError: The result cannot be written.
+    """
+    store = RunStore(config.runs_dir)
+    started = time.monotonic()
+    cases = Cases(instruments.settings(config, work.run.server.citation_base))
+    free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
+    judging: Judging | None = None
+    problem: BaseException | None = None
+    try:
+        with ExitStack() as writing:
+            journal = _open(work, store, writing) if asking or instruments.judge else None
+            if journal is not None and instruments.judge is not None:
+                judging = _make_judging(work, instruments.judge, instruments.metrics, cases, journal, observer)
+                _add_answers(judging, work, free, journal)
+            await _ask_and_judge(work, cases, asking, judging, journal, observer)
+    except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
+        problem = error
+    finally:
+        observer.end()
+    problem = await _compare(instruments.metrics, _records(work, judging), cases, problem, observer)
+    observer.phase("scoring")
+    server = asking.seen(work.run.server) if asking else work.run.server
+    records = _records(work, judging)
+    run, scored = conclude(
+        work.run,
+        records,
+        instruments.metrics,
+        cases,
+        config,
+        warmup_ms=asking.warmup_ms if asking else work.run.outcomes.warmup_ms,
+        ended_early=problem is not None or bool(judging and judging.incomplete),
+        stopped=asking.stop.reason if asking else None,
+        judge=judging.record() if judging else None,
+        server=server,
+        duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
+        notes=_notes(work, asking.notes(server) if asking else [], problem, judging, records, instruments.metrics),
+    )
+    store.compact(run, scored)
+    store.save(run)
+    if problem is not None:
+        raise _with_way_on(problem, work)
+    return Measured(run, cases, scored)
+
+
+async def _plan_judging(
+    work: Work, instruments: Instruments, cases: Cases, config: EvalConfig, observer: Observer, *, asking: bool
+) -> Verdicts:
+    """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""
+    judge = instruments.judge
+    if judge is None:
+        return {}
+    judge.spent_usd += work.spent_usd
+    inquest = Inquest(instruments.metrics, cases, judge.identity, judge.repeats)
+
+    def plan() -> tuple[Verdicts, Estimate]:
+        free = inquest.fitting_all(work.questions, work.responses, work.free)
+        own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
+        questions = work.questions if asking else work.answered
+        price, known = price_of_judge(config), work.known({**free, **own})
+        return free, estimate_judging(instruments.metrics, questions, work.documents, config, price, cases, known=known)
+
+    free, estimate = await asyncio.to_thread(plan)
+    observer.estimate(estimate)
+    warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
+    if warning:
+        observer.note(warning)
+    return free
+
+
+def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
+    """Save the run as far as it is known, and open its log: all commands know it from here on, should it be killed."""
+    store.save(work.run)
+    if work.journal is not None:
+        writing.push(work.journal)
+        return work.journal
+    journal = writing.enter_context(store.journal(work.run))
+    journal.questions(work.questions)
+    for question in work.questions:
+        if question.id in work.responses:
+            journal.answer(question.id, work.responses[question.id])
+    return journal
+
+
+def _make_judging(
+    work: Work,
+    judge: LLMJudge,
+    metrics: Sequence[BaseMetric],
+    cases: Cases,
+    journal: Journal,
+    observer: Observer,
+) -> Judging:
+    return Judging(judge, metrics, cases, journal, before=work.before, tell=observer.note)
+
+
+def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal) -> None:
+    """Have the judging know the answers that are there, with their verdicts: none may be lost."""
+    for question in work.questions:
+        if question.id in work.responses:
+            given = free.get(question.id, ())
+            for verdict in given:  # what this run is built on is in its own log, should the other be deleted
+                journal.verdict(question.id, verdict)
+            judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
+
+
+async def _ask_and_judge(
+    work: Work,
+    cases: Cases,
+    asking: Asking | None,
+    judging: Judging | None,
+    journal: Journal | None,
+    observer: Observer,
+) -> None:
+    """Ask what is to be asked, and judge every answer as soon as it is there."""
+
+    def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
+        work.responses[question.id] = response
+        if journal is not None:
+            journal.answer(question.id, response)
+        observer.answered(question, response)
+        if judging is not None:
+            judging.judge(question, response)
+
+    try:
+        if judging is not None:
+            judging.start()
+        if asking is not None:
+            await asking.ask(work.questions, work.responses, cases, on_answer)
+        if judging is not None:
+            observer.phase("waiting for the judge" if asking else "judging")
+            await judging.finish()
+    finally:
+        if judging is not None:
+            await judging.stop()
+
+
+async def _compare(
+    metrics: Sequence[BaseMetric],
+    records: Sequence[EvalRecord],
+    cases: Cases,
+    problem: BaseException | None,
+    observer: Observer,
+) -> BaseException | None:
+    """Compare texts, unless somebody waits for the end of the run; returns what ended it early."""
+    if not isinstance(problem, asyncio.CancelledError):
+        try:
+            await compare_texts(metrics, records, cases, observer)
+        except asyncio.CancelledError as error:
+            problem = error
+        else:
+            return problem
+    leave_out_models(cases, "interrupted before texts were compared")
+    return problem
+
+
+def _records(work: Work, judging: Judging | None) -> list[EvalRecord]:
+    verdicts = judging.verdicts if judging else {}
+    return [
+        EvalRecord.model_construct(
+            question=question, response=work.responses.get(question.id), verdicts=verdicts.get(question.id, [])
+        )
+        for question in work.questions
+    ]
+
+
+def _notes(
+    work: Work,
+    of_asking: Sequence[str],
+    problem: BaseException | None,
+    judging: Judging | None,
+    records: Sequence[EvalRecord],
+    metrics: Sequence[BaseMetric],
+) -> list[str]:
+    """What a reader of the numbers must know, each once; what a run that goes on said of its end is said anew."""
+    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED))]
+    ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
+    limit = usage_limit(metrics, work.usage_needs_concurrency)
+    answers = notes_on_answers(records, concurrency=work.run.concurrency, usage_limit=limit)
+    of_judging = judging.notes() if judging else []
+    return list(dict.fromkeys([*earlier, *work.notes, *ended, *of_asking, *of_judging, *answers]))
+
+
+def _with_way_on(problem: BaseException, work: Work) -> BaseException:
+    """The same error; one of the judge's also says how to go on with what is saved."""
+    if not isinstance(problem, JudgeError) or not work.way_on:
+        return problem
+    return JudgeError(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)

@@ -1,0 +1,55 @@
+"""What a run measures: questions with the answers and verdicts that are there already, and what it will be saved as."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evals.run.estimate import Known
+from evals.schemas import Document, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas.results import JudgeRecord
+from evals.store.runs import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be measured.
+
+    Attributes:
+        run: The run that it will make, as far as it is known.
+        questions: All of it.
+        responses: By question, those that are there already; asking adds to them.
+        documents: The corpus, where it is at hand: it tells how large chunks may be.
+        verdicts: What the judge said of them in this run before, where it goes on.
+        free: What saved runs hold of a judge, by question: a reply that fits is not paid for again.
+        before: The judge of the run that goes on.
+        spent_usd: What that one has cost.
+        journal: The log of the run that goes on, which this process has locked; who measures closes it.
+        usage_needs_concurrency: Above this concurrency the server's token counts mix.
+        notes: What a reader must know, beside what the answers themselves give reason to say.
+        way_on: What to do where the judge ends the work early.
+    """
+
+    run: EvalRun
+    questions: Sequence[EvalQuestion]
+    responses: dict[str, EvalResponse] = field(default_factory=dict)
+    documents: Sequence[Document] = ()
+    verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
+    free: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
+    before: JudgeRecord | None = None
+    spent_usd: float = 0.0
+    journal: Journal | None = None
+    usage_needs_concurrency: int | None = None
+    notes: Sequence[str] = ()
+    way_on: str = ""
+
+    @property
+    def answered(self) -> list[EvalQuestion]:
+        """The questions that have an answer."""
+        return [question for question in self.questions if self._is_answered(question.id)]
+
+    def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
+        """The answers that are there, with verdicts on them."""
+        return Known({question.id: self.responses[question.id] for question in self.answered}, verdicts)
+
+    def _is_answered(self, key: str) -> bool:
+        response = self.responses.get(key)
+        return response is not None and response.error is None

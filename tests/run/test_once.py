@@ -1,0 +1,72 @@
+"""What costs time is done once: matching and abstention a question, reading a saved run twice at most."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from evals.case import case as cases
+from evals.cli import app
+from evals.store import runs
+
+ASK = ["eval", "--datasets", "golden", "--samples", "20", "--no-judge"]
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[str]]:
+    """Count the calls of a function, by what it was given."""
+
+    def count(module: Any, name: str) -> Counter[str]:
+        calls: Counter[str] = Counter()
+        once = getattr(module, name)
+
+        def call(*given: Any) -> Any:
+            calls[repr(given)] += 1
+            return once(*given)
+
+        monkeypatch.setattr(module, name, call)
+        return calls
+
+    return count
+
+
+@pytest.mark.parametrize("ways", [[], ["--no-preflight"]], ids=["probed", "not probed"])
+def test_a_run_matches_and_detects_abstention_once_a_question(
+    golden_server: str, tmp_path: Path, counted: Callable[[Any, str], Counter[str]], ways: list[str]
+) -> None:
+    """Whoever asks for it: probes, metrics, counts of outcomes, diagnosis and what is printed at the end."""
+    matched, detected = counted(cases, "match"), counted(cases, "is_abstention")
+    done = CliRunner().invoke(app, [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path), *ways])
+    assert done.exit_code == 0, done.output
+    assert set(detected.values()) == {1}
+    assert set(matched.values()) == {1}
+    assert 10 <= len(detected) <= 20
+
+
+def test_showing_a_run_matches_once_a_question(
+    golden_server: str, tmp_path: Path, counted: Callable[[Any, str], Counter[str]]
+) -> None:
+    """Failures, slices and the sheet share what is derived."""
+    ask = [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path)]
+    assert CliRunner().invoke(app, ask).exit_code == 0
+    (saved,) = runs.RunStore(tmp_path).runs()
+    matched, detected = counted(cases, "match"), counted(cases, "is_abstention")
+    shown = CliRunner().invoke(app, ["show", saved.id, "--by", "dataset", "--runs-dir", str(tmp_path)])
+    assert shown.exit_code == 0, shown.output
+    assert max(matched.values(), default=1) == max(detected.values(), default=1) == 1
+
+
+def test_a_resume_reads_the_run_twice_at_most(
+    golden_server: str, tmp_path: Path, counted: Callable[[Any, str], Counter[str]]
+) -> None:
+    """Once to know its configuration, and once under the lock."""
+    ask = [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path)]
+    assert CliRunner().invoke(app, ask).exit_code == 0
+    (saved,) = runs.RunStore(tmp_path).runs()
+    read = counted(runs, "_read_run")
+    resumed = CliRunner().invoke(app, ["eval", "--resume", saved.id, "--runs-dir", str(tmp_path)])
+    assert resumed.exit_code == 0, resumed.output
+    assert sum(read.values()) == 2
