@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 
@@ -17,6 +17,7 @@ from evals.inputs.problems import Problem, first_problem
 from evals.inputs.yaml_layers import merge, read_yaml
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
+from evals.schemas.marks import MayChange
 from evals.scoring.config import ScoringConfig
 from evals.scoring.prices import PriceConfig
 from evals.scoring.settings import ScoreSettings, configured_settings
@@ -66,7 +67,7 @@ class MatchConfig(Record):
 
 
 class EvalConfig(Record):
-    """Everything that decides what an evaluation does.
+    """Everything that decides what an evaluation does; marks say what may change of a run that has begun.
 
     `rag_server_url` is accepted as a short form of `server.url`, a single bool as `judge.enabled`, and a text with
     commas as a list of names.
@@ -75,7 +76,7 @@ class EvalConfig(Record):
         ConfigError: A key is unknown or a value wrong; the message names the key.
     """
 
-    name: str | None = None
+    name: Annotated[str | None, MayChange.ON_RESCORE] = None
     """Name of the run; "eval-<id>" where None."""
     datasets: list[str] | None = None
     """Names, each with `:config` where another config is wanted. None: ragbench, or golden with `embedded`."""
@@ -86,9 +87,9 @@ class EvalConfig(Record):
     samples_per_dataset: int | None = Field(default=100, ge=1)
     """How many questions of each dataset; 0 or None for all."""
     seed: int = 42
-    suite: list[str] | None = None
+    suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
-    metrics: list[str] = []
+    metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
     """Metrics by name, beside those of the suites."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
@@ -96,29 +97,29 @@ class EvalConfig(Record):
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False
     """Upload the datasets' documents first."""
-    preflight: bool = True
+    preflight: Annotated[bool, MayChange.ON_RESUME] = True
     """Stop where the server holds none of the documents that the questions are about."""
-    concurrency: int = Field(default=4, ge=1, le=256)
-    rps: Finite | None = Field(default=None, gt=0)
+    concurrency: Annotated[int, MayChange.ON_RESUME] = Field(default=4, ge=1, le=256)
+    rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """At most so many requests start in a second."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
-    on_error: Literal["exclude", "worst"] = "exclude"
+    on_error: Annotated[Literal["exclude", "worst"], MayChange.ON_RESCORE] = "exclude"
     """Whether a question without an answer is left out of quality, or counts as the worst value."""
-    max_error_rate: Finite = Field(default=0.1, ge=0, le=1)
+    max_error_rate: Annotated[Finite, MayChange.ON_RESUME, MayChange.ON_RESCORE] = Field(default=0.1, ge=0, le=1)
     """With more failures than this the run is partial, and the exit code 4."""
-    match: MatchConfig = MatchConfig()
-    judge: JudgeConfig = JudgeConfig()
-    semantic: SemanticConfig = SemanticConfig()
-    prices: dict[str, PriceConfig] = {}
+    match: Annotated[MatchConfig, MayChange.ON_RESCORE] = MatchConfig()
+    judge: Annotated[JudgeConfig, MayChange.ON_RESCORE] = JudgeConfig()
+    semantic: Annotated[SemanticConfig, MayChange.ON_RESCORE] = SemanticConfig()
+    prices: Annotated[dict[str, PriceConfig], MayChange.ON_RESCORE] = {}
     """By model; they go before what the server says of itself."""
-    scoring: ScoringConfig = ScoringConfig()
-    confidence: Finite = Field(default=0.95, gt=0.5, lt=1)
+    scoring: Annotated[ScoringConfig, MayChange.ON_RESCORE] = ScoringConfig()
+    confidence: Annotated[Finite, MayChange.ON_RESCORE] = Field(default=0.95, gt=0.5, lt=1)
     """Of all intervals."""
-    gate: list[str] = []
+    gate: Annotated[list[str], MayChange.ON_RESUME, MayChange.ON_RESCORE] = []
     """Conditions on metrics, such as recall_at_5>=0.8; where one fails the exit code is 1."""
-    runs_dir: Path = Path(DEFAULT_RUNS_DIR)
+    runs_dir: Annotated[Path, MayChange.ON_RESUME, MayChange.ON_RESCORE] = Path(DEFAULT_RUNS_DIR)
 
     @model_validator(mode="wrap")
     @classmethod

@@ -2,11 +2,12 @@
 
 import json
 from hashlib import sha256
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from evals.schemas.base import Record
+from evals.schemas.marks import MayChange
 
 DEFAULT_URL = "http://localhost:8001"
 
@@ -94,20 +95,20 @@ class DocumentsSpec(Endpoint):
 class ServerSpec(Record):
     """One server: where it is, how it is asked and how its answers are read."""
 
-    profile: str = "rag-server"
+    profile: Annotated[str, MayChange.ON_REMAP] = "rag-server"
     url: str = DEFAULT_URL
     headers: dict[str, str] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
-    timeout_s: float = Field(default=120.0, gt=0)
+    timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
     health: Endpoint | None = None
     info: list[InfoEndpoint] = []
-    usage_needs_concurrency: int | None = None
+    usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None
     """Above this concurrency the server's token counts mix, and cost is approximate."""
     ask: AskSpec
-    map: MapSpec
-    citations: CitationSpec = CitationSpec()
-    clean: list[str] = []
+    map: Annotated[MapSpec, MayChange.ON_REMAP]
+    citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
+    clean: Annotated[list[str], MayChange.ON_REMAP] = []
     """Patterns removed from the answer before anything looks at it."""
     documents: DocumentsSpec | None = None
     upload: UploadSpec | None = None

@@ -1,7 +1,7 @@
 """The part of the configuration that says who judges."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from evals.judges.backends.address import problem_with_address
 from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.schemas.base import Finite, Record
+from evals.schemas.marks import MayChange
 
 DEFAULT_PROVIDER = "anthropic"
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -34,9 +35,9 @@ class JudgeConfig(Record):
     repeats: int = Field(default=1, ge=1, le=10)
     """How often each decision is made; the median counts, and how often they disagree is recorded."""
     concurrency: int = Field(default=8, ge=1, le=256)
-    cache: bool = True
+    cache: Annotated[bool, MayChange.ON_RESUME] = True
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
-    max_cost_usd: Finite | None = Field(default=None, gt=0)
+    max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """No call starts once so much was spent; the run is partial then."""
 
     @model_validator(mode="before")

@@ -3,33 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import without_credentials
 from evals.errors import ConfigError
 from evals.schemas import EvalRun
+from evals.schemas.marks import MayChange, marked
 
-EFFECTIVE = frozenset(
-    {
-        "name",
-        "suite",
-        "metrics",
-        "match",
-        "judge",
-        "semantic",
-        "prices",
-        "scoring",
-        "confidence",
-        "gate",
-        "on_error",
-        "max_error_rate",
-        "runs_dir",
-    }
-)
+EFFECTIVE = marked(EvalConfig, MayChange.ON_RESCORE)
 """Keys that say how answers are measured, not which questions are asked of which server and how."""
-_READING = frozenset({"profile", "map", "citations", "clean"})
+_READING = marked(ServerSpec, MayChange.ON_REMAP)
 """Keys of the server that say how a stored body is read."""
-_JUDGING_USAGE = frozenset({"usage_needs_concurrency"})
-"""Keys of the server that say what its token counts are worth."""
+_MEASURING = marked(ServerSpec, MayChange.ON_RESCORE)
+"""Keys of the server that say how its answers are measured."""
 
 
 def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = False) -> EvalConfig:
@@ -94,7 +80,7 @@ def _changed_of_server(before: EvalConfig, after: EvalConfig, *, remap: bool) ->
     was, now = _spec(before), _spec(after)
     if not remap:
         was["citations"]["base"] = now["citations"]["base"]  # counted by when metrics are computed
-    free = _JUDGING_USAGE | (_READING if remap else frozenset())
+    free = _MEASURING | (_READING if remap else frozenset())
     return sorted(key for key in now if was[key] != now[key] and key not in free)
 
 

@@ -7,28 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client import RAGClient
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import MASK, leaves, without_credentials
 from evals.errors import ConfigError, StoreError
 from evals.judges.spending import spending_of
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas.marks import MayChange, marked
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import command
 from evals.store.runs import Journal, RunStore
 
-MAY_CHANGE = frozenset(
-    {
-        "concurrency",
-        "rps",
-        "server.timeout_s",
-        "runs_dir",
-        "preflight",
-        "max_error_rate",
-        "judge.max_cost_usd",
-        "judge.cache",
-        "gate",
-    }
-)
+MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
 """Keys that say how questions are asked and when a run is good, not what is measured of which server."""
 _PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
 _WIDTHS = "asked at concurrency"
