@@ -1,5 +1,6 @@
 """The command line: it parses, calls the library and prints. Commands are imported when they run."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,49 +34,58 @@ def options(
 
 
 RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
-JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
-JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
-Gate = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
-JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
+
+_Questions = partial(typer.Option, rich_help_panel="Questions")
+_Server = partial(typer.Option, rich_help_panel="Server")
+_Measures = partial(typer.Option, rich_help_panel="Measures")
+_Judge = partial(typer.Option, rich_help_panel="Judge")
+_Run = partial(typer.Option, rich_help_panel="Run")
+
+JudgeModel = Annotated[str | None, _Judge(help="Model of the judge; openai:NAME for another provider")]
+JudgeUrl = Annotated[str | None, _Judge(help="Address of the judge's API, such as a local one")]
+JudgeCache = Annotated[bool | None, _Judge("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
+MaxCost = Annotated[float | None, _Judge(help="Dollars after which no judge call starts")]
+DryRun = Annotated[bool, _Run("--dry-run", help="Say what would be done; ask nothing")]
+Gate = Annotated[list[str] | None, _Run(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
+RunAsJson = Annotated[bool, _Run("--json", help="Print the run as JSON and nothing else")]
 
 
 @app.command("eval")
 def eval_command(
-    datasets: Annotated[str | None, typer.Option(help="Names, with commas; NAME:CONFIG for another config")] = None,
-    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100); 0 for all")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draw (42)")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run")] = None,
-    rag_url: Annotated[str | None, typer.Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)")] = None,
-    profile: Annotated[str | None, typer.Option(help="Kind of server, or a YAML file (rag-server)")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file; flags go before it")] = None,
-    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas (core)")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas: recall_at_20,mrr")] = None,
-    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold (auto)")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
+    datasets: Annotated[str | None, _Questions(help="Names, with commas; NAME:CONFIG for another config")] = None,
+    samples: Annotated[int | None, _Questions(help="Questions of each dataset (100); 0 for all")] = None,
+    seed: Annotated[int | None, _Questions(help="Seed of the draw (42)")] = None,
+    data_dir: Annotated[Path | None, _Questions(help="Local rows or hub clones instead of the hub")] = None,
+    dataset_file: Annotated[Path | None, _Questions(help="Your own questions: .json, .jsonl or .csv")] = None,
+    rag_url: Annotated[str | None, _Server(help="URL of the server (RAG_SERVER_URL or localhost:8001)")] = None,
+    profile: Annotated[str | None, _Server(help="Kind of server, or a YAML file (rag-server)")] = None,
+    embedded: Annotated[bool | None, _Server("--embedded", help="Evaluate the built-in server")] = None,
+    ingest: Annotated[bool | None, _Server("--ingest", help="Upload the datasets' documents first")] = None,
+    preflight: Annotated[bool | None, _Server("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
+    concurrency: Annotated[int | None, _Server(help="Questions in flight (4)")] = None,
+    rps: Annotated[float | None, _Server(help="At most so many requests a second")] = None,
+    timeout: Annotated[float | None, _Server(help="Seconds for one answer (120)")] = None,
+    warmup: Annotated[int | None, _Server(help="Unscored questions asked first (1)")] = None,
+    suite: Annotated[str | None, _Measures(help="Suites of metrics, with commas (core)")] = None,
+    metrics: Annotated[str | None, _Measures(help="Metrics, with commas: recall_at_20,mrr")] = None,
+    match: Annotated[str | None, _Measures(help="How chunks are recognised as gold (auto)")] = None,
+    judge: Annotated[bool | None, _Judge("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
+    judge_repeats: Annotated[int | None, _Judge(help="How often each decision is made (1)")] = None,
     judge_cache: JudgeCache = None,
-    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
-    rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds for one answer (120)")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Unscored questions asked first (1)")] = None,
-    on_error: Annotated[str | None, typer.Option(help="exclude | worst: a question without an answer")] = None,
-    max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 (0.1)")] = None,
-    data_dir: DataDir = None,
-    dataset_file: DatasetFile = None,
-    ingest: Annotated[bool | None, typer.Option("--ingest", help="Upload the datasets' documents first")] = None,
-    preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
-    embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
+    max_cost: MaxCost = None,
+    name: Annotated[str | None, _Run(help="Name of the run")] = None,
+    config: Annotated[Path | None, _Run(help="Configuration file; flags go before it")] = None,
     dry_run: DryRun = False,
     gate: Gate = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
-    runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
+    as_json: RunAsJson = False,
+    runs_dir: Annotated[Path | None, _Run("--runs-dir", "--output", help="Folder of saved runs")] = None,
+    resume: Annotated[str | None, _Run(help="Go on with a saved run")] = None,
+    on_error: Annotated[str | None, _Run(help="exclude | worst: a question without an answer")] = None,
+    max_error_rate: Annotated[float | None, _Run(help="More failures: exit 4 (0.1)")] = None,
 ) -> None:
     """Evaluate a RAG server and save the run."""
     from evals.cli.commands.eval import EvalFlags, evaluate
@@ -158,22 +168,22 @@ def show_command(
 @app.command("rescore")
 def rescore_command(
     run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
-    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas")] = None,
-    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge")] = None,
+    suite: Annotated[str | None, _Measures(help="Suites of metrics, with commas")] = None,
+    metrics: Annotated[str | None, _Measures(help="Metrics, with commas")] = None,
+    match: Annotated[str | None, _Measures(help="How chunks are recognised as gold")] = None,
+    judge: Annotated[bool | None, _Judge("--judge/--no-judge", help="Use the LLM judge")] = None,
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
+    judge_repeats: Annotated[int | None, _Judge(help="How often each decision is made")] = None,
     judge_cache: JudgeCache = None,
-    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
-    remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
+    max_cost: MaxCost = None,
+    name: Annotated[str | None, _Run(help="Name of the new run")] = None,
+    config: Annotated[Path | None, _Run(help="Configuration file laid over the run's own")] = None,
     dry_run: DryRun = False,
-    name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
     gate: Gate = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
-    runs_dir: RunsDir = None,
+    as_json: RunAsJson = False,
+    runs_dir: Annotated[Path | None, _Run("--runs-dir", help="Folder of saved runs (data/eval_runs)")] = None,
+    remap: Annotated[bool, _Run("--remap", help="Read the stored bodies again with the mapping given")] = False,
 ) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
     from evals.cli.commands.eval import EvalFlags
@@ -193,24 +203,24 @@ def score_command(
     gold: Annotated[Path | None, typer.Argument(help="Gold passages, for retrieved passages")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Passages: cut-off of recall and nDCG (10)")] = None,
     output: Annotated[Path | None, typer.Option(help="Passages: write the means to this JSON file")] = None,
-    dataset_file: Annotated[Path | None, typer.Option(help="Answers: their questions, .json, .jsonl or .csv")] = None,
-    suite: Annotated[str | None, typer.Option(help="Answers: suites of metrics, with commas (core)")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Answers: metrics, with commas")] = None,
-    match: Annotated[str | None, typer.Option(help="Answers: how chunks are recognised as gold (auto)")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Answers: use the LLM judge (yes)")] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Answers: model of the judge")] = None,
-    judge_base_url: Annotated[str | None, typer.Option(help="Answers: address of the judge's API")] = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="Answers: how often each decision is made (1)")] = None,
+    dataset_file: Annotated[Path | None, _Questions(help="Answers: their questions, .json, .jsonl or .csv")] = None,
+    suite: Annotated[str | None, _Measures(help="Answers: suites of metrics, with commas (core)")] = None,
+    metrics: Annotated[str | None, _Measures(help="Answers: metrics, with commas")] = None,
+    match: Annotated[str | None, _Measures(help="Answers: how chunks are recognised as gold (auto)")] = None,
+    judge: Annotated[bool | None, _Judge("--judge/--no-judge", help="Answers: use the LLM judge (yes)")] = None,
+    judge_model: Annotated[str | None, _Judge(help="Answers: model of the judge")] = None,
+    judge_base_url: Annotated[str | None, _Judge(help="Answers: address of the judge's API")] = None,
+    judge_repeats: Annotated[int | None, _Judge(help="Answers: how often each decision is made (1)")] = None,
     judge_cache: Annotated[
-        bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Answers: keep replies (yes)")
+        bool | None, _Judge("--judge-cache/--no-judge-cache", help="Answers: keep replies (yes)")
     ] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Answers: dollars after which no judge call starts")] = None,
-    config: Annotated[Path | None, typer.Option(help="Answers: configuration file; flags go before it")] = None,
-    name: Annotated[str | None, typer.Option(help="Answers: name of the run")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Answers: say what would be done; ask nothing")] = False,
-    gate: Annotated[list[str] | None, typer.Option(help="Answers: fail unless, as in 'mrr>=0.8'; repeatable")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the means, or the run, as JSON")] = False,
-    runs_dir: RunsDir = None,
+    max_cost: Annotated[float | None, _Judge(help="Answers: dollars after which no judge call starts")] = None,
+    name: Annotated[str | None, _Run(help="Answers: name of the run")] = None,
+    config: Annotated[Path | None, _Run(help="Answers: configuration file; flags go before it")] = None,
+    dry_run: Annotated[bool, _Run("--dry-run", help="Answers: say what would be done; ask nothing")] = False,
+    gate: Annotated[list[str] | None, _Run(help="Answers: fail unless, as in 'mrr>=0.8'; repeatable")] = None,
+    as_json: Annotated[bool, _Run("--json", help="Print the means, or the run, as JSON")] = False,
+    runs_dir: Annotated[Path | None, _Run("--runs-dir", help="Folder of saved runs (data/eval_runs)")] = None,
 ) -> None:
     """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
     from evals.cli.commands.score import score
