@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.names import names_of
+from evals.cli.flags import names_of
 from evals.cli.terminal.console import console
 from evals.client.profile import DEFAULT_PROFILE, list_profiles
 from evals.datasets.registry import get_loader, list_available

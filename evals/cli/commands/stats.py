@@ -5,8 +5,7 @@ from statistics import median
 
 from rich.table import Table
 
-from evals.cli.flags import sample_count
-from evals.cli.names import names_of
+from evals.cli.flags import names_of, sample_count
 from evals.cli.terminal.console import clean, console
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
