@@ -1,14 +1,16 @@
 """The beginning and the end that `eval`, `rescore` and `score` share: who hears of the progress, what is printed."""
 
-from evals.cli.outcome import raise_for, way_on, what_is_undone
 from evals.cli.terminal.console import console
 from evals.cli.terminal.progress import Terminal
 from evals.cli.terminal.streams import print_json
+from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.run import print_findings, print_run
 from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
+from evals.errors import GateFailedError, RunIncompleteError
 from evals.run.observer import Observer
 from evals.schemas import EvalRun
+from evals.scoring.gates import failed_gates
 from evals.store.commands import command
 from evals.store.runs import RunStore
 
@@ -30,16 +32,19 @@ def end(run: EvalRun, config: EvalConfig, *, as_json: bool, remapped: bool = Fal
         remapped: Whether stored bodies were read again with another mapping.
 
     Raises:
-        RunIncompleteError: The run is partial or failed.
+        RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
         GateFailedError: A gate is not met.
     """
     if as_json:
         print_json(run.model_dump_json(indent=2))
     else:
         _print(run, config)
-    records = [] if run.status == "complete" else RunStore(config.runs_dir).records(run)
-    hint = way_on(run, records, config.runs_dir, remapped=remapped)
-    raise_for(run, config.gate, why=what_is_undone(run, records), hint=hint)
+    if run.status != "complete":
+        records = RunStore(config.runs_dir).records(run)
+        hint = way_on(run, records, config.runs_dir, remapped=remapped)
+        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
+    if problems := failed_gates(run, config.gate):
+        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
 
 
 def _print(run: EvalRun, config: EvalConfig) -> None:

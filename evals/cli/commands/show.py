@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from evals.cli.flags import flag_name
-from evals.cli.outcome import way_on
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.streams import print_json
+from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
 from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
 from evals.cli.views.slices import print_slices
