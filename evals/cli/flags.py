@@ -99,9 +99,7 @@ class ServerFlags:
     profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
     ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
-    preflight: Annotated[
-        bool | None, Option("--preflight/--no-preflight", help="Check the corpus (yes)"), "preflight"
-    ] = None
+    preflight: Annotated[bool | None, Option(help="Check the corpus (yes)"), "preflight"] = None
     concurrency: Annotated[int | None, Option(help="Questions in flight (4)"), "concurrency"] = None
     rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
     timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
@@ -123,7 +121,7 @@ class JudgeFlags:
     """Who judges, and for how much money."""
 
     panel: ClassVar[str] = "Judge"
-    judge: Annotated[bool | None, Option("--judge/--no-judge", help="Use the LLM judge (yes)"), "judge.enabled"] = None
+    judge: Annotated[bool | None, Option(help="Use the LLM judge (yes)"), "judge.enabled"] = None
     judge_model: Annotated[
         str | None, Option(help="Model of the judge; openai:NAME for another provider"), "judge.model"
     ] = None
@@ -131,9 +129,7 @@ class JudgeFlags:
         str | None, Option(help="Address of the judge's API, such as a local one"), "judge.base_url"
     ] = None
     judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
-    judge_cache: Annotated[
-        bool | None, Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)"), "judge.cache"
-    ] = None
+    judge_cache: Annotated[bool | None, Option(help="Keep replies (yes)"), "judge.cache"] = None
     max_cost: Annotated[float | None, Option(help="Dollars after which no judge call starts"), "judge.max_cost_usd"] = (
         None
     )
@@ -175,7 +171,7 @@ class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
-def settings(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
+def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
     """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
     told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
     return {name: (behind[0], behind[1] if len(behind) > 1 else None) for name, behind in told.items() if behind}
@@ -183,7 +179,7 @@ def settings(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
 
 def given_flags(flags: RunFlags) -> dict[str, Any]:
     """The values of the flags given that set a key; one that is left out is None, or an empty list."""
-    values = {name: getattr(flags, name) for name in settings(flags)}
+    values = {name: getattr(flags, name) for name in keys_of(flags)}
     return {name: value for name, value in values.items() if value not in (None, [])}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.cli.flags import RunFlags, flag_name, given_flags, settings
+from evals.cli.flags import RunFlags, flag_name, given_flags, keys_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.inputs.problems import problems_of
@@ -23,9 +23,13 @@ def overrides(flags: RunFlags) -> dict[str, Any]:
     Raises:
         ConfigError: A flag is empty, its value is wrong, or two flags exclude each other; the message names the flag.
     """
-    given, told = given_flags(flags), settings(flags)
-    _refuse_empty(given)
-    _refuse_contradictions(given)
+    given, told = given_flags(flags), keys_of(flags)
+    for name, value in given.items():
+        if value in ("", Path()):
+            raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
+    for one, other in _EXCLUSIVE:
+        if given.get(one) and given.get(other):
+            raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
     result: dict[str, Any] = {"judge": {"enabled": True}} if given.keys() & _CHOOSE_JUDGE else {}  # naming it wants it
     for name, value in given.items():
         key, read = told[name]
@@ -34,25 +38,13 @@ def overrides(flags: RunFlags) -> dict[str, Any]:
     return result
 
 
-def layers(flags: RunFlags) -> list[dict[str, Any]]:
+def config_layers(flags: RunFlags) -> list[dict[str, Any]]:
     """What a configuration file and flags say, where they are given; later ones go before earlier ones.
 
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
     return [*([read_yaml(flags.config, "configuration")] if flags.config else []), overrides(flags)]
-
-
-def _refuse_empty(given: Mapping[str, Any]) -> None:
-    for name, value in given.items():
-        if value in ("", Path()):
-            raise ConfigError(f"{flag_name(name)} is empty", "leave the flag out, or give it a value")
-
-
-def _refuse_contradictions(given: Mapping[str, Any]) -> None:
-    for one, other in _EXCLUSIVE:
-        if given.get(one) and given.get(other):
-            raise ConfigError(f"{flag_name(one)} and {flag_name(other)} exclude each other")
 
 
 def _layer(key: str, value: Any) -> dict[str, Any]:
@@ -62,12 +54,7 @@ def _layer(key: str, value: Any) -> dict[str, Any]:
 
 
 def _check_alone(keys: Mapping[str, str], result: Mapping[str, Any]) -> None:
-    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later.
-
-    Args:
-        keys: By flag, the key that it set.
-        result: What all of them set.
-    """
+    """Check each value by itself, for who gave it as a flag knows no key; how values go together is seen later."""
     try:
         EvalConfig.build(result)
     except ConfigError as error:

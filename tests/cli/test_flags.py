@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from evals.cli.flags import EvalFlags, RescoreFlags, RunFlags, ScoreFlags, settings, takes_flags
+from evals.cli.flags import EvalFlags, RescoreFlags, RunFlags, ScoreFlags, keys_of, takes_flags
 from evals.cli.overrides import overrides
 from evals.config import EvalConfig
 
@@ -22,7 +22,7 @@ def test_every_key_that_a_flag_sets_is_one_of_the_configuration(flags: RunFlags)
         "judge": config.judge,
         "match": config.match,
     }
-    for key, _ in settings(flags).values():
+    for key, _ in keys_of(flags).values():
         section, _, last = key.rpartition(".")
         assert last in type(sections[section]).model_fields
 

@@ -4,8 +4,8 @@ import asyncio
 
 from evals.cli.commands.dry_run import describe_asking
 from evals.cli.ending import end, observer_for
-from evals.cli.flags import EvalFlags, flag_name, given_flags, settings
-from evals.cli.overrides import layers, overrides
+from evals.cli.flags import EvalFlags, flag_name, given_flags, keys_of
+from evals.cli.overrides import config_layers, overrides
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
 from evals.run.resume import MAY_CHANGE, resumed_config
@@ -20,16 +20,16 @@ def evaluate(flags: EvalFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    config = EvalConfig.build(*layers(flags)) if flags.resume is None else _resumed(flags.resume, flags)
+    settings = EvalConfig.build(*config_layers(flags)) if flags.resume is None else _resumed(flags.resume, flags)
     if flags.dry_run:
-        describe_asking(config, as_json=flags.as_json)
+        describe_asking(settings, as_json=flags.as_json)
         return
-    runner = EvaluationRunner(config, observer_for(as_json=flags.as_json), resume=flags.resume)
+    runner = EvaluationRunner(settings, observer_for(as_json=flags.as_json), resume=flags.resume)
     try:
         run = asyncio.run(runner.run())
     except KeyboardInterrupt as error:
         raise _interrupted(runner) from error
-    end(run, config, as_json=flags.as_json)
+    end(run, settings, as_json=flags.as_json)
 
 
 def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
@@ -43,7 +43,7 @@ def _interrupted(runner: EvaluationRunner) -> RunInterruptedError:
 
 def _resumed(run_id: str, flags: EvalFlags) -> EvalConfig:
     """The configuration of a saved run; flags may change how it is asked, not what."""
-    given, told = given_flags(flags), settings(flags)
+    given, told = given_flags(flags), keys_of(flags)
     refused = sorted(name for name in given if told[name][0] not in MAY_CHANGE | {"server.url"})
     if refused:
         names = ", ".join(flag_name(name, given[name]) for name in refused)

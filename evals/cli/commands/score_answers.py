@@ -6,7 +6,7 @@ from pathlib import Path
 from evals.cli.commands.dry_run import describe_measuring
 from evals.cli.ending import end, observer_for
 from evals.cli.flags import ScoreFlags, refuse_idle
-from evals.cli.overrides import layers
+from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.answers import saved_answers, score_answers
@@ -19,14 +19,14 @@ def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, outp
         EvalsError: With the exit code of what went wrong.
     """
     refuse_idle("saved answers", k=k, output=output)
-    config = EvalConfig.build(*layers(flags), {"samples_per_dataset": None})
-    if config.dataset_file is None:
+    settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
+    if settings.dataset_file is None:
         raise ConfigError(
             "nothing says what the right answers are",
             "score answers.jsonl --dataset-file questions.jsonl, or score predictions.json gold.json",
         )
     if flags.dry_run:
-        describe_measuring(saved_answers(answers, config), config, as_json=flags.as_json)
+        describe_measuring(saved_answers(answers, settings), settings, as_json=flags.as_json)
         return
-    run = asyncio.run(score_answers(answers, config, observer_for(as_json=flags.as_json)))
-    end(run, config, as_json=flags.as_json)
+    run = asyncio.run(score_answers(answers, settings, observer_for(as_json=flags.as_json)))
+    end(run, settings, as_json=flags.as_json)
