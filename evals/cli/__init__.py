@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from evals.cli.flags import DataDir, DatasetFile, EvalFlags, RescoreFlags, RunAsJson, RunsDir, ScoreFlags, takes_flags
+
 app = typer.Typer(
     name="evals",
     help="Measure a live RAG server over HTTP, with error bars.",
@@ -32,62 +34,13 @@ def options(
     """Measure a live RAG server over HTTP, with error bars."""
 
 
-RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
-JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
-JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
-Gate = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
-JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
-DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
-DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
-
-
 @app.command("eval")
-def eval_command(
-    datasets: Annotated[str | None, typer.Option(help="Names, with commas; NAME:CONFIG for another config")] = None,
-    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100); 0 for all")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draw (42)")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run")] = None,
-    rag_url: Annotated[str | None, typer.Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)")] = None,
-    profile: Annotated[str | None, typer.Option(help="Kind of server, or a YAML file (rag-server)")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file; flags go before it")] = None,
-    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas (core)")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas: recall_at_20,mrr")] = None,
-    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold (auto)")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge (yes)")] = None,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeUrl = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
-    judge_cache: JudgeCache = None,
-    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
-    rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds for one answer (120)")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Unscored questions asked first (1)")] = None,
-    on_error: Annotated[str | None, typer.Option(help="exclude | worst: a question without an answer")] = None,
-    max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 (0.1)")] = None,
-    data_dir: DataDir = None,
-    dataset_file: DatasetFile = None,
-    ingest: Annotated[bool | None, typer.Option("--ingest", help="Upload the datasets' documents first")] = None,
-    preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
-    embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
-    dry_run: DryRun = False,
-    gate: Gate = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
-    runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
-) -> None:
+@takes_flags()
+def eval_command(flags: EvalFlags) -> None:
     """Evaluate a RAG server and save the run."""
-    from evals.cli.commands.eval import EvalFlags, evaluate
+    from evals.cli.commands.eval import evaluate
 
-    flags = EvalFlags(
-        datasets=datasets, samples=samples, seed=seed, name=name, rag_url=rag_url, profile=profile, suite=suite,
-        metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_base_url=judge_base_url,
-        judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost, concurrency=concurrency, rps=rps,
-        timeout=timeout, warmup=warmup, on_error=on_error, max_error_rate=max_error_rate, data_dir=data_dir,
-        dataset_file=dataset_file, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate, runs_dir=runs_dir,
-    )  # fmt: skip
-    evaluate(flags, config=config, resume=resume, dry_run=dry_run, as_json=as_json)
+    evaluate(flags)
 
 
 @app.command("datasets")
@@ -146,7 +99,7 @@ def show_command(
     question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
     by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
+    as_json: RunAsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
@@ -156,71 +109,59 @@ def show_command(
 
 
 @app.command("rescore")
+@takes_flags(
+    suite="Suites of metrics, with commas",
+    metrics="Metrics, with commas",
+    match="How chunks are recognised as gold",
+    judge="Use the LLM judge",
+    judge_repeats="How often each decision is made",
+    name="Name of the new run",
+    config="Configuration file laid over the run's own",
+)
 def rescore_command(
-    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
-    suite: Annotated[str | None, typer.Option(help="Suites of metrics, with commas")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Metrics, with commas")] = None,
-    match: Annotated[str | None, typer.Option(help="How chunks are recognised as gold")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Use the LLM judge")] = None,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeUrl = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
-    judge_cache: JudgeCache = None,
-    max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
-    remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
-    dry_run: DryRun = False,
-    name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
-    gate: Gate = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
-    runs_dir: RunsDir = None,
+    run: Annotated[str, typer.Argument(help="Run id, or the start of one")], flags: RescoreFlags
 ) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
-    from evals.cli.commands.eval import EvalFlags
     from evals.cli.commands.rescore import rescore_run
 
-    flags = EvalFlags(
-        suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
-        judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
-        name=name, gate=gate, runs_dir=runs_dir,
-    )  # fmt: skip
-    rescore_run(run, flags, config=config, remap=remap, dry_run=dry_run, as_json=as_json)
+    rescore_run(run, flags)
 
 
 @app.command("score")
+@takes_flags(
+    dataset_file="Answers: their questions, .json, .jsonl or .csv",
+    suite="Answers: suites of metrics, with commas (core)",
+    metrics="Answers: metrics, with commas",
+    match="Answers: how chunks are recognised as gold (auto)",
+    judge="Answers: use the LLM judge (yes)",
+    judge_model="Answers: model of the judge",
+    judge_base_url="Answers: address of the judge's API",
+    judge_repeats="Answers: how often each decision is made (1)",
+    judge_cache="Answers: keep replies (yes)",
+    max_cost="Answers: dollars after which no judge call starts",
+    name="Answers: name of the run",
+    config="Answers: configuration file; flags go before it",
+    dry_run="Answers: say what would be done; ask nothing",
+    gate="Answers: fail unless, as in 'mrr>=0.8'; repeatable",
+    as_json="Print the means, or the run, as JSON",
+)
 def score_command(
     predictions: Annotated[Path, typer.Argument(help="Retrieved passages (.json), or saved answers (.jsonl)")],
     gold: Annotated[Path | None, typer.Argument(help="Gold passages, for retrieved passages")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Passages: cut-off of recall and nDCG (10)")] = None,
     output: Annotated[Path | None, typer.Option(help="Passages: write the means to this JSON file")] = None,
-    dataset_file: Annotated[Path | None, typer.Option(help="Answers: their questions, .json, .jsonl or .csv")] = None,
-    suite: Annotated[str | None, typer.Option(help="Answers: suites of metrics, with commas (core)")] = None,
-    metrics: Annotated[str | None, typer.Option(help="Answers: metrics, with commas")] = None,
-    match: Annotated[str | None, typer.Option(help="Answers: how chunks are recognised as gold (auto)")] = None,
-    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Answers: use the LLM judge (yes)")] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Answers: model of the judge")] = None,
-    judge_base_url: Annotated[str | None, typer.Option(help="Answers: address of the judge's API")] = None,
-    judge_repeats: Annotated[int | None, typer.Option(help="Answers: how often each decision is made (1)")] = None,
-    judge_cache: Annotated[
-        bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Answers: keep replies (yes)")
-    ] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Answers: dollars after which no judge call starts")] = None,
-    config: Annotated[Path | None, typer.Option(help="Answers: configuration file; flags go before it")] = None,
-    name: Annotated[str | None, typer.Option(help="Answers: name of the run")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Answers: say what would be done; ask nothing")] = False,
-    gate: Annotated[list[str] | None, typer.Option(help="Answers: fail unless, as in 'mrr>=0.8'; repeatable")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the means, or the run, as JSON")] = False,
-    runs_dir: RunsDir = None,
+    *,
+    flags: ScoreFlags,
 ) -> None:
     """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
-    from evals.cli.commands.score import score
+    if gold is not None:
+        from evals.cli.commands.score_passages import score_passages
 
-    score(
-        predictions, gold, k=k, output=output, config=config, dry_run=dry_run, as_json=as_json,
-        dataset_file=dataset_file, suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
-        judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
-        name=name, gate=gate, runs_dir=runs_dir,
-    )  # fmt: skip
+        score_passages(predictions, gold, flags, k=k, output=output)
+    else:
+        from evals.cli.commands.score_answers import score_saved_answers
+
+        score_saved_answers(predictions, flags, k=k, output=output)
 
 
 @app.command("compare")

@@ -4,19 +4,20 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from evals.cli.outcome import raise_for, way_on, what_is_undone
 from evals.cli.terminal.console import console
 from evals.cli.terminal.progress import Terminal
 from evals.cli.terminal.streams import print_json
+from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.run import print_findings, print_run
 from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
-from evals.errors import RunInterruptedError
+from evals.errors import GateFailedError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
 from evals.run.checks import wants_judge
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved
 from evals.run.work import Work
+from evals.scoring.gates import failed_gates
 from evals.scoring.measured import Measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
@@ -67,7 +68,7 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, remapped: bool = F
         remapped: Whether stored bodies were read again with another mapping.
 
     Raises:
-        RunIncompleteError: The run is partial or failed.
+        RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
         GateFailedError: A gate is not met.
     """
     run = done.run
@@ -75,9 +76,12 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, remapped: bool = F
         print_json(run.model_dump_json(indent=2))
     else:
         _print(done, config)
-    records = [] if run.status == "complete" else list(done.records())
-    hint = way_on(run, records, config.runs_dir, remapped=remapped)
-    raise_for(run, config.gate, why=what_is_undone(run, records), hint=hint)
+    if run.status != "complete":
+        records = list(done.records())
+        hint = way_on(run, records, config.runs_dir, remapped=remapped)
+        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
+    if problems := failed_gates(run, config.gate):
+        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
 
 
 def _print(done: Measured, config: EvalConfig) -> None:

@@ -1,6 +1,24 @@
-"""Flags as they are typed."""
+"""The flags of `eval`, `rescore` and `score`, each told once.
+
+Behind a flag's option stand the key of the configuration that it sets, if any, and what reads its value, if that is
+more than the value itself. A class is a panel of the help. Nothing heavy is imported here, as `--help` needs it.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, get_args
+
+from typer import Option
 
 from evals.errors import ConfigError
+
+Reader = Callable[[Any, str], Any]
+"""Makes a key's value of a flag's value; it is given the flag as it is typed too, for its messages."""
 
 
 def flag_name(name: str, value: object = None) -> str:
@@ -8,12 +26,207 @@ def flag_name(name: str, value: object = None) -> str:
     return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
-def sample_count(samples: int) -> int | None:
-    """How many questions of each dataset --samples asks for; None for all.
+def names_of(text: str, flag: str) -> list[str]:
+    """The names in a list with commas, without blanks around them; one comma too many does no harm.
+
+    Args:
+        text: The list.
+        flag: What it was given with, such as "--suite".
+
+    Raises:
+        ConfigError: It holds no name.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ConfigError(f"{flag} {text!r} names nothing", f"leave {flag} out, or name one or more, with commas")
+    return names
+
+
+def sample_count(samples: int, flag: str = "--samples") -> int | None:
+    """How many questions of each dataset the flag asks for; None for all.
 
     Raises:
         ConfigError: The number is below 0.
     """
     if samples < 0:
-        raise ConfigError(f"--samples must be 0 (all) or more, not {samples}")
+        raise ConfigError(f"{flag} must be 0 (all) or more, not {samples}")
     return samples or None
+
+
+def _seconds(value: float, flag: str) -> float:
+    if not math.isfinite(value) or value <= 0:
+        raise ConfigError(f"{flag} must be a number of seconds above 0, not {value:g}")
+    return value
+
+
+RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
+DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
+DatasetFile = Annotated[Path | None, Option(help="Your own questions: .json, .jsonl or .csv"), "dataset_file"]
+RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
+
+
+@dataclass(frozen=True)
+class QuestionFlags:
+    """Which questions of which datasets."""
+
+    panel: ClassVar[str] = "Questions"
+    datasets: Annotated[
+        str | None, Option(help="Names, with commas; NAME:CONFIG for another config"), "datasets", names_of
+    ] = None
+    samples: Annotated[
+        int | None, Option(help="Questions of each dataset (100); 0 for all"), "samples_per_dataset", sample_count
+    ] = None
+    seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
+    data_dir: DataDir = None
+
+
+@dataclass(frozen=True)
+class FileFlags:
+    """Questions of your own."""
+
+    panel: ClassVar[str] = "Questions"
+    dataset_file: DatasetFile = None
+
+
+@dataclass(frozen=True)
+class ServerFlags:
+    """Which server, and how it is asked."""
+
+    panel: ClassVar[str] = "Server"
+    rag_url: Annotated[
+        str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
+    ] = None
+    profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
+    embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
+    ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
+    preflight: Annotated[bool | None, Option(help="Check the corpus (yes)"), "preflight"] = None
+    concurrency: Annotated[int | None, Option(help="Questions in flight (4)"), "concurrency"] = None
+    rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
+    timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
+    warmup: Annotated[int | None, Option(help="Unscored questions asked first (1)"), "warmup"] = None
+
+
+@dataclass(frozen=True)
+class MeasureFlags:
+    """What is computed."""
+
+    panel: ClassVar[str] = "Measures"
+    suite: Annotated[str | None, Option(help="Suites of metrics, with commas (core)"), "suite", names_of] = None
+    metrics: Annotated[str | None, Option(help="Metrics, with commas: recall_at_20,mrr"), "metrics", names_of] = None
+    match: Annotated[str | None, Option(help="How chunks are recognised as gold (auto)"), "match.rule"] = None
+
+
+@dataclass(frozen=True)
+class JudgeFlags:
+    """Who judges, and for how much money."""
+
+    panel: ClassVar[str] = "Judge"
+    judge: Annotated[bool | None, Option(help="Use the LLM judge (yes)"), "judge.enabled"] = None
+    judge_model: Annotated[
+        str | None, Option(help="Model of the judge; openai:NAME for another provider"), "judge.model"
+    ] = None
+    judge_base_url: Annotated[
+        str | None, Option(help="Address of the judge's API, such as a local one"), "judge.base_url"
+    ] = None
+    judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
+    judge_cache: Annotated[bool | None, Option(help="Keep replies (yes)"), "judge.cache"] = None
+    max_cost: Annotated[float | None, Option(help="Dollars after which no judge call starts"), "judge.max_cost_usd"] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class RunFlags:
+    """What every command that makes a run takes."""
+
+    panel: ClassVar[str] = "Run"
+    name: Annotated[str | None, Option(help="Name of the run"), "name"] = None
+    config: Annotated[Path | None, Option(help="Configuration file; flags go before it")] = None
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be done; ask nothing")] = False
+    gate: Annotated[list[str] | None, Option(help="Fail unless, as in 'mrr>=0.8'; repeatable"), "gate"] = None
+    as_json: RunAsJson = False
+    runs_dir: RunsDir = None
+
+
+# The fields of the last base come first.
+@dataclass(frozen=True)
+class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+    """The flags of `eval`."""
+
+    runs_dir: Annotated[Path | None, Option("--runs-dir", "--output", help="Folder of saved runs"), "runs_dir"] = None
+    resume: Annotated[str | None, Option(help="Go on with a saved run")] = None
+    on_error: Annotated[str | None, Option(help="exclude | worst: a question without an answer"), "on_error"] = None
+    max_error_rate: Annotated[float | None, Option(help="More failures: exit 4 (0.1)"), "max_error_rate"] = None
+
+
+@dataclass(frozen=True)
+class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
+    """The flags of `rescore`."""
+
+    remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
+
+
+@dataclass(frozen=True)
+class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
+    """The flags of `score` for saved answers."""
+
+
+def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
+    """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
+    told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
+    return {name: (behind[0], behind[1] if len(behind) > 1 else None) for name, behind in told.items() if behind}
+
+
+def given_flags(flags: RunFlags) -> dict[str, Any]:
+    """The values of the flags given that set a key; one that is left out is None, or an empty list."""
+    values = {name: getattr(flags, name) for name in keys_of(flags)}
+    return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+def refuse_idle(what: str, **flags: object) -> None:
+    """Refuse flags of the other form of `score`, which would do nothing.
+
+    Raises:
+        ConfigError: One of them is given: it is neither None nor an empty list.
+    """
+    for name, value in flags.items():
+        if value not in (None, []):
+            raise ConfigError(
+                f"{flag_name(name, value)} does nothing where {what} are scored",
+                "score predictions.json gold.json, or score answers.jsonl --dataset-file questions.jsonl",
+            )
+
+
+def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function whose last parameter, `flags`, is of a dataclass with a field for each flag.
+
+    Args:
+        words: What this command's help says of a flag, where the dataclass says something else.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        *own, last = signature(function).parameters.values()
+        kind = last.annotation
+        told = list(_parameters(kind, words))
+        if words:
+            raise TypeError(f"{kind.__name__} has no {', '.join(words)}")
+
+        @wraps(function)
+        def command(**given: Any) -> None:
+            function(flags=kind(**{flag.name: given.pop(flag.name) for flag in fields(kind)}), **given)
+
+        command.__signature__ = Signature([*own, *told])  # type: ignore[attr-defined]  # what typer reads
+        return command
+
+    return decorate
+
+
+def _parameters(kind: Any, words: dict[str, str]) -> Iterator[Parameter]:
+    """The flags of a dataclass as parameters, in the panels of its bases; words that are used are taken."""
+    panels = {flag.name: group.panel for group in kind.__bases__ for flag in fields(group)}
+    for flag in fields(kind):
+        value, option, *_ = get_args(flag.type)
+        option = copy(option)
+        option.rich_help_panel = panels.get(flag.name, kind.panel)
+        option.help = words.pop(flag.name, option.help)
+        yield Parameter(flag.name, Parameter.KEYWORD_ONLY, default=flag.default, annotation=Annotated[value, option])

@@ -1,4 +1,4 @@
-"""How the command line ends: by its outcome, whether its output is read, can be written, or is cut short."""
+"""How the command line ends: by what was done, whether its output is read, can be written, or is cut short."""
 
 import errno
 import json

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evals.cli.commands.eval import EvalFlags
+from evals.cli.flags import EvalFlags
+from evals.cli.overrides import overrides
 from evals.errors import ConfigError
 
 Cli = Callable[..., Any]
@@ -31,13 +32,13 @@ Cli = Callable[..., Any]
 def test_a_wrong_value_is_told_by_its_flag(flags: dict[str, Any], message: str) -> None:
     """Who wrote no configuration file is not told of a key of one."""
     with pytest.raises(ConfigError, match=f"^{message}"):
-        EvalFlags(**flags).overrides()
+        overrides(EvalFlags(**flags))
 
 
 def test_flags_that_are_right_only_with_a_file_are_taken() -> None:
     """A model's name may need the provider that the file names: that is seen when both are laid together."""
-    assert EvalFlags(judge_model="qwen3:8b").overrides()["judge"]["model"] == "qwen3:8b"
-    assert EvalFlags(judge_model="openai:").overrides()["judge"]["model"] == "openai:"
+    assert overrides(EvalFlags(judge_model="qwen3:8b"))["judge"]["model"] == "qwen3:8b"
+    assert overrides(EvalFlags(judge_model="openai:"))["judge"]["model"] == "openai:"
 
 
 def test_a_key_of_a_file_is_still_told_by_its_key(evals_cli: Cli, tmp_path: Path) -> None:

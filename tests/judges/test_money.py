@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from evals.cli.commands.eval import EvalFlags
+from evals.cli.flags import EvalFlags
+from evals.cli.overrides import overrides
 from evals.judges.backends.base import BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
@@ -238,9 +239,9 @@ def test_a_half_letter_in_the_cache_harms_nobody(tmp_path: Path) -> None:
 
 def test_a_flag_that_names_a_judge_wants_one() -> None:
     """Also over a configuration without; `--no-judge` beside it stays what it says."""
-    assert EvalFlags(judge_model="m").overrides()["judge"] == {"model": "m", "enabled": True}
-    assert EvalFlags(judge_model="m", judge=False).overrides()["judge"]["enabled"] is False
-    assert EvalFlags(max_cost=1.0).overrides()["judge"] == {"max_cost_usd": 1.0}
+    assert overrides(EvalFlags(judge_model="m"))["judge"] == {"model": "m", "enabled": True}
+    assert overrides(EvalFlags(judge_model="m", judge=False))["judge"]["enabled"] is False
+    assert overrides(EvalFlags(max_cost=1.0))["judge"] == {"max_cost_usd": 1.0}
 
 
 def test_spending_adds_up() -> None:

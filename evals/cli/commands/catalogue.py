@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.names import names_of
+from evals.cli.flags import names_of
 from evals.cli.terminal.console import console
 from evals.client.profile import DEFAULT_PROFILE, list_profiles
 from evals.datasets.registry import get_loader, list_available
@@ -82,29 +82,39 @@ def list_metrics(suites: str | None = None) -> None:
 
 
 def _metric_table(chosen: Sequence[type[BaseMetric]], width: int) -> Table:
-    """A row for each metric under the name of its group; a narrow table leaves out what --suite and NAME tell."""
+    """A row for each metric under the name of its group."""
+    columns = _columns(width)
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in columns:
+        table.add_column(title, no_wrap=title != "needs", justify="right" if title == "calls" else "left")
+    for group in MetricGroup:
+        rows = [[text(cls) for text in columns.values()] for cls in chosen if cls.group is group]
+        if rows:
+            table.add_row(Text(group.value, style="bold"))
+        for row in rows:
+            table.add_row(*row)
+    return table
+
+
+def _columns(width: int) -> dict[str, Callable[[type[BaseMetric]], str]]:
+    """By title, what a column says of a metric; a narrow table leaves out what --suite and NAME tell."""
     columns: dict[str, Callable[[type[BaseMetric]], str]] = {
         "metric": lambda cls: cls.pattern(),
         "suites": lambda cls: ", ".join(sorted(cls.suites)),
         "range": _range,
         "over a run": over_a_run,
         "calls": lambda cls: str(cls.judge_calls),
-        "needs": lambda cls: ", ".join(need.short for need in Need if need in cls.needs and need is not Need.JUDGE),
+        "needs": _needs,
     }
     if width < _ALL_COLUMNS:
         del columns["suites"], columns["over a run"]
     if width < _WITH_NEEDS:
         del columns["needs"]
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in columns:
-        table.add_column(title, no_wrap=title != "needs", justify="right" if title == "calls" else "left")
-    for group in MetricGroup:
-        metrics = [cls for cls in chosen if cls.group is group]
-        if metrics:
-            table.add_row(Text(group.value, style="bold"))
-        for cls in metrics:
-            table.add_row(*(text(cls) for text in columns.values()))
-    return table
+    return columns
+
+
+def _needs(cls: type[BaseMetric]) -> str:
+    return ", ".join(need.short for need in Need if need in cls.needs - {Need.JUDGE})
 
 
 def _calls_by_suite(wanted: str | None) -> str:

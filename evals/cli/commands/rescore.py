@@ -1,33 +1,29 @@
 """`evals rescore`."""
 
-from pathlib import Path
-
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.commands.eval import EvalFlags
 from evals.cli.ending import end, measure_now
+from evals.cli.flags import RescoreFlags
+from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
-from evals.inputs.yaml_layers import read_yaml
 from evals.run.changes import rescore_config
 from evals.run.checks import check_config
 from evals.run.saved import saved_run
 from evals.store.runs import RunStore
 
 
-def rescore_run(
-    run_id: str, flags: EvalFlags, *, config: Path | None, remap: bool, dry_run: bool, as_json: bool
-) -> None:
+def rescore_run(run_id: str, flags: RescoreFlags) -> None:
     """Measure a saved run again, and print what came out.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    layers = [*([read_yaml(config, "configuration")] if config else []), flags.overrides()]
+    layers, remap, as_json = config_layers(flags), flags.remap, flags.as_json
     runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
     source = RunStore(runs_dir).load(run_id)
     settings = rescore_config(source, *layers, {"runs_dir": runs_dir}, remap=remap)
-    metrics = check_config(settings, asking=not dry_run)
+    metrics = check_config(settings, asking=not flags.dry_run)
     work = saved_run(source, settings, remap=remap)
-    if dry_run:
+    if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=as_json)
         return
     done = measure_now(work, metrics, settings, as_json=as_json)

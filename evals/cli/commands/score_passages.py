@@ -6,30 +6,33 @@ from pathlib import Path
 
 import typer
 
+from evals.cli.flags import ScoreFlags, given_flags, refuse_idle
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.output import check_output
 from evals.scoring.passages import PassageScores, score_predictions
 from evals.store.runs import write_output
 
 _RULE = "=" * 26
+_DEFAULT_K = 10
 
 
-def score_passages(predictions: Path, gold: Path, k: int, *, output: Path | None, as_json: bool) -> None:
+def score_passages(predictions: Path, gold: Path, flags: ScoreFlags, *, k: int | None, output: Path | None) -> None:
     """Score the files and print the means; what to know about them goes to stderr.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    refuse_idle("retrieved passages", config=flags.config, dry_run=flags.dry_run or None, **given_flags(flags))
     if output is not None:
         check_output(output)
-    scores = score_predictions(predictions, gold, k=k)
+    scores = score_predictions(predictions, gold, k=_DEFAULT_K if k is None else k)
     err = console(sys.stderr)
     for note in scores.notes:
         err.print(clean(f"! {note}"), style="yellow", soft_wrap=True)
     text = json.dumps(scores.labelled(), indent=2)
     if output is not None:
         write_output(output, f"{text}\n".encode())
-    typer.echo(text if as_json else _block(scores))
+    typer.echo(text if flags.as_json else _block(scores))
 
 
 def _block(scores: PassageScores) -> str:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from evals.cli.flags import flag_name
-from evals.cli.outcome import way_on
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.streams import print_json
+from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
 from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
 from evals.cli.views.slices import print_slices
@@ -34,20 +35,24 @@ def list_runs(runs_dir: Path | None) -> None:
         table.add_column(title, no_wrap=whole, overflow="fold", min_width=8 if title == "id" else None)
     runs, unreadable = store.survey()
     for run in runs:
-        table.add_row(
-            run.id,
-            f"{run.created_at:%Y-%m-%d %H:%M}",
-            run.status if run.completed_at else "unfinished",
-            f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-            number(run.weighted_score.score, "ratio"),
-            clean(",".join(run.datasets), 40),
-            clean(run.name, 60),
-        )
+        table.add_row(*_row(run))
     if runs or not unreadable:
         out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in unreadable:
         way_out = f" ({error.hint})" if error.hint else ""
         out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
+
+
+def _row(run: EvalRun) -> list[str | Text]:
+    return [
+        run.id,
+        f"{run.created_at:%Y-%m-%d %H:%M}",
+        run.status if run.completed_at else "unfinished",
+        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
+        number(run.weighted_score.score, "ratio"),
+        clean(",".join(run.datasets), 40),
+        clean(run.name, 60),
+    ]
 
 
 def show(
@@ -77,14 +82,9 @@ def show(
     records = store.records(run)
     seen = measured(run, records)
     if question is not None:
-        by_id = {record.question.id: record for record in records}
-        if question not in by_id:
-            raise UnknownNameError("question", question, by_id)
-        print_question(out, by_id[question], seen)
+        print_question(out, _find(records, question), seen)
         return
-    if by is not None and not slice_by(records, by):
-        keys = {"dataset"} | {key for record in records for key in record.question.metadata}
-        raise UnknownNameError("key to slice by", by, keys)
+    _check_key(records, by)
     if run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
         return
@@ -96,6 +96,19 @@ def show(
         print_sensitivity(out, seen)
     if by is not None or len(run.datasets) > 1:
         print_slices(out, seen, by or "dataset", runs_dir)
+
+
+def _find(records: Sequence[EvalRecord], question: str) -> EvalRecord:
+    by_id = {record.question.id: record for record in records}
+    if question not in by_id:
+        raise UnknownNameError("question", question, by_id)
+    return by_id[question]
+
+
+def _check_key(records: Sequence[EvalRecord], key: str | None) -> None:
+    if key is not None and not slice_by(records, key):
+        known = {name for record in records for name in record.question.metadata}
+        raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 
 
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:

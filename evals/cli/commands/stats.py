@@ -1,12 +1,12 @@
 """`evals stats`: what the datasets hold."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from rich.table import Table
 
-from evals.cli.flags import sample_count
-from evals.cli.names import names_of
+from evals.cli.flags import names_of, sample_count
 from evals.cli.terminal.console import clean, console
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
@@ -30,13 +30,10 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    problems, sources, drawn, count = [], [], False, sample_count(samples)
-    if datasets is not None and dataset_file is not None:
-        raise ConfigError("--dataset-file and --datasets exclude each other")
-    names = list_available() if datasets is None else names_of(datasets, "--datasets")
-    for name in [dataset_file.stem] if dataset_file else names:
-        keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name]}
-        config = EvalConfig.build({**keys, "samples_per_dataset": count, "seed": seed, "data_dir": data_dir})
+    drawn = {"samples_per_dataset": sample_count(samples), "seed": seed, "data_dir": data_dir}
+    problems, sources, sampled = [], [], False
+    for name, keys in _named(datasets, dataset_file):
+        config = EvalConfig.build(drawn, keys)
         try:
             workload = load_workload(config)
         except DatasetError as error:
@@ -44,29 +41,43 @@ def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | N
             continue
         table.add_row(*_row(name, workload))
         sources.append(_source(name, workload))
-        drawn = drawn or len(workload.questions) == samples
+        sampled = sampled or len(workload.questions) == samples
+    _print_found(table, sources, samples if sampled else None)
+    for name, problem in problems:
+        console().print(clean(f"{name}: {problem.message}"), style="yellow")
+    if not sources:
+        raise problems[0][1]
+
+
+def _named(datasets: str | None, dataset_file: Path | None) -> list[tuple[str, dict[str, object]]]:
+    """What is to be loaded: each with its name and the keys that say so."""
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    if dataset_file is not None:
+        return [(dataset_file.stem, {"dataset_file": dataset_file})]
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    return [(name, {"datasets": [name]}) for name in names]
+
+
+def _print_found(table: Table, sources: Sequence[str], sampled: int | None) -> None:
+    """Print what was found, with how many questions were drawn where they are not all."""
     out = console()
-    if table.row_count:
+    if sources:
         out.print(table)
     for source in sources:
         out.print(clean(source), style="dim")
-    if drawn:
-        out.print(f"at most {samples} questions of each dataset were drawn (--samples 0 for all)", style="dim")
-    for name, problem in problems:
-        out.print(clean(f"{name}: {problem.message}"), style="yellow")
-    if not table.row_count:
-        raise problems[0][1]
+    if sampled is not None:
+        out.print(f"at most {sampled} questions of each dataset were drawn (--samples 0 for all)", style="dim")
 
 
 def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
-    known = [question for question in questions if question.is_unanswerable is not None]
-    answerable = sum(not question.is_unanswerable for question in known)
+    known = [question.is_unanswerable for question in questions if question.is_unanswerable is not None]
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     return [
         name,
         str(len(questions)),
-        f"{answerable / len(known):.0%}" if known else "not said",
+        f"{known.count(False) / len(known):.0%}" if known else "not said",
         str(len(golds)),
         f"{sum(golds) / len(golds):.1f}" if golds else "–",
         str(sum(question.expected_answer is not None for question in questions)),

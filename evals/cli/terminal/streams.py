@@ -1,6 +1,5 @@
 """Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more."""
 
-import codecs
 import io
 import json
 import re
@@ -17,43 +16,15 @@ if TYPE_CHECKING:
 _SAMPLE = "✓ ↑ … \udc80"
 """What we print; the last stands for a byte of a file name that is no text."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-_READABLE = "evals_readable"
-_INSTEAD = {
-    "↑": "^",
-    "↓": "v",
-    "→": "->",
-    "✓": "*",
-    "✗": "x",
-    "×": "x",
-    "…": "..",
-    "§": "S.",
-    "\u00a0": " ",
-    **dict.fromkeys("–—−·•", "-"),
-    **dict.fromkeys("‘’", "'"),
-    **dict.fromkeys("“”", '"'),
-}
-"""What is written for signs that an encoding does not hold; a question mark for all others."""
 
 
 def prepare_streams() -> None:
-    """Let stdout and stderr hold what is printed, and end no command because nobody reads it.
+    """Let stdout and stderr take whatever is printed, and end no command because nobody reads it.
 
     For the command line's start only: the streams belong to the process.
     """
-    sys.stdout = _over_pipe(sys.stdout, quiet=False)
-    sys.stderr = _over_pipe(sys.stderr, quiet=True)
-    replace_what_cannot_be_printed()
-
-
-def replace_what_cannot_be_printed() -> None:
-    """Let stdout and stderr write something like it for what their encoding does not hold, instead of failing.
-
-    Whose encoding holds all stays as it is.
-    """
-    codecs.register_error(_READABLE, _readable)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not _holds(stream, _SAMPLE):
-            stream.reconfigure(errors=_READABLE)
+    sys.stdout = _prepared(sys.stdout, quiet=False)
+    sys.stderr = _prepared(sys.stderr, quiet=True)
 
 
 def print_json(text: str) -> None:
@@ -91,10 +62,17 @@ class _Output(io.FileIO):
         return size
 
 
-def _over_pipe(stream: TextIO, *, quiet: bool) -> TextIO:
-    """The same stream over an `_Output`; one that is no file, as on some consoles, stays as it is."""
-    raw = getattr(getattr(stream, "buffer", None), "raw", getattr(stream, "buffer", None))
-    if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:
+def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
+    """The same stream over an `_Output`, with a question mark for what its encoding does not hold.
+
+    What is no file, as on some consoles, stays as it is.
+    """
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    if not _holds(stream, _SAMPLE, stream.errors or "strict"):
+        stream.reconfigure(errors="replace")
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    if type(raw) is not io.FileIO:
         return stream
     stream.flush()
     return io.TextIOWrapper(
@@ -106,16 +84,9 @@ def _over_pipe(stream: TextIO, *, quiet: bool) -> TextIO:
     )
 
 
-def _readable(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(_INSTEAD.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
-
-
-def _holds(stream: object, text: str, errors: str | None = None) -> bool:
-    encoding = getattr(stream, "encoding", None) or "utf-8"
+def _holds(stream: object, text: str, errors: str) -> bool:
     try:
-        text.encode(encoding, errors or getattr(stream, "errors", None) or "strict")
+        text.encode(getattr(stream, "encoding", None) or "utf-8", errors)
     except UnicodeEncodeError:
         return False
     return True

@@ -53,11 +53,7 @@ def _print_heads(out: Console, comparison: Comparison, labels: Sequence[str]) ->
 
 def _print_pairs(out: Console, comparison: Comparison) -> None:
     """Two runs: the paired difference of each metric."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("metric", no_wrap=True)
-    for title in ("A", "B", "B − A", f"{comparison.confidence:.0%} interval", "q", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("B is", no_wrap=True)
+    table = _table(["A", "B", "B − A", f"{comparison.confidence:.0%} interval", "q", "n"], verdict="B is")
     for pair in comparison.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
     if fits(out, table):
@@ -111,30 +107,36 @@ def _probability(value: float | None) -> str:
 
 def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     """Many runs: metrics × runs, with the verdict on the last against the first."""
-    verdicts = {pair.name: pair for pair in comparison.pairs}
+    verdicts = {row.name: "–" for row in comparison.metrics} | {pair.name: pair.verdict for pair in comparison.pairs}
     against = f"{labels[-1]} against {labels[0]}"
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("metric", no_wrap=True)
-    for label in labels:
-        table.add_column(label, justify="right", no_wrap=True)
-    table.add_column("n", justify="right", no_wrap=True)
-    table.add_column(against, no_wrap=True)
+    table = _table([*labels, "n"], verdict=against)
     for row in comparison.metrics:
-        pair = verdicts.get(row.name)
-        cells = [number(value, row.unit) for value in row.values]
-        style = _STYLES.get(pair.verdict) if pair else None
-        table.add_row(_title(row), *cells, str(row.n), pair.verdict if pair else "–", style=style)
+        verdict = verdicts[row.name]
+        table.add_row(_title(row), *_values(row), str(row.n), verdict, style=_STYLES.get(verdict))
     if fits(out, table):
         out.print(table)
     else:
         for row in comparison.metrics:
-            cells = [f"{label} {number(value, row.unit)}" for label, value in zip(labels, row.values, strict=True)]
-            pair = verdicts.get(row.name)
+            cells = ", ".join(map(" ".join, zip(labels, _values(row), strict=True)))
             out.print(Text(_title(row), style="bold"))
-            out.print(Text(f"  {', '.join(cells)}; n {row.n}"))
-            out.print(Text(f"  {against}: {pair.verdict if pair else '–'}"))
+            out.print(Text(f"  {cells}; n {row.n}"))
+            out.print(Text(f"  {against}: {verdicts[row.name]}"))
     _print_reasons(out, comparison)
     out.print("n: questions with a value in every run that has the metric", style="dim")
+
+
+def _table(titles: Sequence[str], *, verdict: str) -> Table:
+    """A table of metrics: under titles numbers, and at last what is said of them."""
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("metric", no_wrap=True)
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column(verdict, no_wrap=True)
+    return table
+
+
+def _values(row: MetricRow) -> list[str]:
+    return [number(value, row.unit) for value in row.values]
 
 
 def _print_reasons(out: Console, comparison: Comparison) -> None:

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from evals.case.case import Case
 from evals.cli.terminal.console import clean
-from evals.schemas import EvalRecord, EvalRun
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.measured import Measured
 from evals.views.formatting import counted, number, place_of
 
@@ -17,25 +17,31 @@ _BODY = 2000
 
 def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
     """Print a record with nothing cut."""
-    question, response = record.question, record.response
+    _print_asked(out, record.question)
+    if record.response is None:
+        out.print("not asked")
+        return
+    _print_failure(out, record.response)
+    out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
+    _print_chunks(out, measured.cases.of(record))
+    _print_scores(out, record, measured.run)
+
+
+def _print_asked(out: Console, question: EvalQuestion) -> None:
     out.print(clean(question.id), style="bold")
     out.print(Text.assemble("question  ", clean(question.question)))
     out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
     for gold in question.gold_passages:
         where = " § ".join(part for part in (gold.document_id, gold.section) if part)
         out.print(Text.assemble("gold      ", clean(f"{where}: " if where else ""), clean(gold.text)))
-    if response is None:
-        out.print("not asked")
+
+
+def _print_failure(out: Console, response: EvalResponse) -> None:
+    if response.error is None:
         return
-    if response.error is not None:
-        out.print(
-            clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red"
-        )
-        if response.error.kind == "malformed" and response.raw:
-            out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
-    out.print(Text.assemble("answer    ", clean(response.answer or "–")))
-    _print_chunks(out, measured.cases.of(record))
-    _print_scores(out, record, measured.run)
+    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red")
+    if response.error.kind == "malformed" and response.raw:
+        out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
 
 
 def _print_chunks(out: Console, case: Case) -> None:

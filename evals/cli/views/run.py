@@ -1,6 +1,7 @@
 """A run on the terminal: its head, score and notes, and its failures."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,13 +14,14 @@ from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.measured import Measured
-from evals.scoring.sensitivity import by_threshold
+from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
 
 _CHUNKS_SHOWN = 3
+_SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
 def print_run(out: Console, run: EvalRun) -> None:
@@ -145,20 +147,25 @@ def print_finding(out: Console, finding: Finding) -> None:
 def print_sensitivity(out: Console, measured: Measured) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
     records, settings = list(measured.records()), measured.cases.settings
-    names = ("recall_at_5", "precision_at_5")
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("overlap threshold", *names, "golds recognised by rule"):
-        table.add_column(title, justify="left" if title.startswith("golds") else "right")
-    for row in by_threshold(records, [parse_metric(name) for name in names], settings):
-        mark = " (used)" if row.threshold == settings.match.overlap_threshold else ""
-        values = (number(summary.value, summary.unit) for summary in row.summaries)
-        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
-        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
+    rows = by_threshold(records, [parse_metric(name) for name in _SENSITIVE], settings)
     out.print()
-    out.print(table)
-    searched = [record.question for record in records if record.response is not None and record.response.chunks]
+    out.print(_sensitivity_table(rows, used=settings.match.overlap_threshold))
+    searched = (record.question for record in records if record.response is not None and record.response.chunks)
     golds = sum(len(question.gold_passages) for question in searched)
     out.print(
         f"of {golds} gold passages of questions that brought chunks; the other rules do not depend on the threshold",
         style="dim",
     )
+
+
+def _sensitivity_table(rows: Sequence[Sensitivity], *, used: float) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in ("overlap threshold", *_SENSITIVE):
+        table.add_column(title, justify="right")
+    table.add_column("golds recognised by rule")
+    for row in rows:
+        mark = " (used)" if row.threshold == used else ""
+        values = (number(summary.value, summary.unit) for summary in row.summaries)
+        rules = ", ".join(f"{rule} {count}" for rule, count in sorted(row.rules.items())) or "none"
+        table.add_row(f"{row.threshold:.1f}{mark}", *values, rules)
+    return table

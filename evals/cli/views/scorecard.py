@@ -1,6 +1,6 @@
 """The scorecard on the terminal: the five groups, each metric with its interval and how many questions it is over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -35,15 +35,24 @@ def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
         for group, names in run.scorecard.by_group.items()
     }
     head = ("metric", "value", f"{confidence(run):.0%} interval", "n")
-    every = [head, *(row.cells for rows in groups.values() for row in rows)]
-    widths = [max(len(cells[column]) for cells in every) for column in range(len(head))]
-    fits = sum(widths) + len(_GAP) * (len(head) - 1) <= width
-    yield Text(_side_by_side(head, widths) if fits else head[0], style="bold")
+    widths = _widths([head, *(row.cells for rows in groups.values() for row in rows)], width)
+    yield Text(_side_by_side(head, widths) if widths else head[0], style="bold")
     for group, rows in groups.items():
-        shared = rows[0].remarks if len(rows) > 1 and len({row.remarks for row in rows}) == 1 else ""
-        yield _heading(group, shared, width)
-        for row in rows:
-            yield from _metric_lines(row, widths if fits else None, "" if shared else row.remarks, width)
+        yield from _group_lines(group, rows, widths, width)
+
+
+def _widths(every: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """The widths of the columns; None where they do not fit side by side."""
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    return widths if sum(widths) + len(_GAP) * (len(widths) - 1) <= width else None
+
+
+def _group_lines(group: str, rows: Sequence[_Row], widths: list[int] | None, width: int) -> Iterator[Text]:
+    remarks = {row.remarks for row in rows}
+    shared = rows[0].remarks if len(rows) > 1 and len(remarks) == 1 else ""
+    yield _heading(group, shared, width)
+    for row in rows:
+        yield from _metric_lines(row, widths, "" if shared else row.remarks, width)
 
 
 def _row(summary: MetricSummary) -> _Row:

@@ -1,4 +1,4 @@
-"""How a command that made a run ends: one rule for all of them."""
+"""What a run that is not complete lacks, and the way on: one rule for all commands."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,10 +6,9 @@ from pathlib import Path
 from shlex import quote
 
 from evals.config import EvalConfig
-from evals.errors import GateFailedError, RunIncompleteError, RunNotFoundError, StoreError
+from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRecord, EvalRun, ResponseError
 from evals.schemas.results import SAVED_ANSWERS
-from evals.scoring.gates import failed_gates
 from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
 from evals.views.formatting import one_line
@@ -20,52 +19,39 @@ _PASSING = frozenset({408, 425, 429})
 """Statuses below 500 that may be gone when asked later."""
 
 
-def raise_for(run: EvalRun, gates: Sequence[str], *, why: str, hint: str) -> None:
-    """End with an error where the run is not complete or a gate is not met.
-
-    Args:
-        run: As it was saved.
-        gates: The conditions on its metrics.
-        why: What to say of a run that is not complete, behind its status.
-        hint: The way out of that.
-
-    Raises:
-        RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
-        GateFailedError: A condition is not met.
-    """
-    if run.status != "complete":
-        raise RunIncompleteError(f"the run is {run.status}: {why}", hint)
-    problems = failed_gates(run, gates)
-    if problems:
-        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
+def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+    """What a run that is not complete lacks, and why, as far as it is known."""
+    if _only_judging_is_undone(run):
+        return "; ".join(_undone_judging(run)) or "the judge did not finish"
+    if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
+        return f"of {run.question_count} questions {' and '.join(_missing_in_file(run))}"
+    stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
+    return "; ".join([", ".join(_undone_asking(run, records)) or "it was ended early", *stopped])
 
 
-def only_judging_is_undone(run: EvalRun) -> bool:
+def _only_judging_is_undone(run: EvalRun) -> bool:
     """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
     default = EvalConfig.model_fields["max_error_rate"].default
     allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
     return run.status == "partial" and not run.outcomes.not_asked and run.error_count <= allowed
 
 
-def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
-    """What a run that is not complete lacks, and why, as far as it is known."""
-    if run.server.profile == SAVED_ANSWERS and run.rescored_from is None and not only_judging_is_undone(run):
-        parts = [f"{run.outcomes.not_asked} have no saved answer"] if run.outcomes.not_asked else []
-        parts += [f"{run.error_count} have an error"] if run.error_count else []
-        return f"of {run.question_count} questions {' and '.join(parts)}"
-    if only_judging_is_undone(run):
-        return "; ".join(_undone_judging(run)) or "the judge did not finish"
-    asked = run.outcomes.answered + run.error_count
-    stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
-    parts = []
+def _missing_in_file(run: EvalRun) -> Iterator[str]:
+    if run.outcomes.not_asked:
+        yield f"{run.outcomes.not_asked} have no saved answer"
+    if run.error_count:
+        yield f"{run.error_count} have an error"
+
+
+def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]:
     if run.error_count:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in run.outcomes.transport.items())
-        cause = _main_cause(records)
-        said = f"; such as {one_line(cause.message, _CAUSE)}" if cause and not stopped else ""
-        parts.append(f"{run.error_count} of {asked} questions brought no answer ({kinds}{said})")
+        cause = None if run.outcomes.stopped else _main_cause(records)
+        said = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
+        asked = run.outcomes.answered + run.error_count
+        yield f"{run.error_count} of {asked} questions brought no answer ({kinds}{said})"
     if run.outcomes.not_asked:
-        parts.append(f"{run.outcomes.not_asked} of {run.question_count} questions were not asked")
-    return "; ".join([", ".join(parts) or "it was ended early", *stopped])
+        yield f"{run.outcomes.not_asked} of {run.question_count} questions were not asked"
 
 
 def _undone_judging(run: EvalRun) -> Iterator[str]:
@@ -101,7 +87,7 @@ def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path |
     again = command(f"eval --resume {run.id}", runs_dir)
     if run.completed_at is None:
         return f"go on with: {again}"
-    if only_judging_is_undone(run):
+    if _only_judging_is_undone(run):
         return _way_on_judging(run, again, runs_dir)
     cause = _main_cause(records)
     if cause is None or _may_pass(cause):
@@ -118,7 +104,7 @@ def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path |
 
 def _only_judging_is_left(run: EvalRun) -> bool:
     """Of answers that were there from the start; whoever was killed over them was judging."""
-    return run.completed_at is None or only_judging_is_undone(run)
+    return run.completed_at is None or _only_judging_is_undone(run)
 
 
 def _way_on_scoring(run: EvalRun) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.outcome import way_on, what_is_undone
+from evals.cli.undone import way_on, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS, JudgeRecord
 from evals.store.runs import RunStore
