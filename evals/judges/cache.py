@@ -12,7 +12,7 @@ from evals.errors import StoreError
 from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
 from evals.schemas.base import Record
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.store.runs import write_atomically
 
 

@@ -12,7 +12,7 @@ from evals.judges.replies.verdict_maker import Outcome, VerdictMaker, stored_of,
 from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.judges.throttle import Line
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""

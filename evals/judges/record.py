@@ -9,7 +9,7 @@ from typing import Any
 from evals.judges.backends.base import Identity
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeRecord
+from evals.schemas.verdicts import JudgeRecord
 
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a run that goes on makes them anew."""

@@ -7,7 +7,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 
 def call_of(request: VerdictRequest) -> Call:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from evals.judges.backends.base import Identity
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeRecord, JudgeSpending
+from evals.schemas.verdicts import JudgeRecord, JudgeSpending
 
 
 def spending_of(verdicts: Iterable[JudgeVerdict]) -> JudgeSpending:

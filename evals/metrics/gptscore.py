@@ -10,7 +10,7 @@ from evals.metrics.inquiries import answer_beside_reference
 from evals.metrics.judged import Inquiry, JudgedMetric, Reply
 from evals.metrics.qa import FuzzyMatch
 from evals.schemas import MetricGroup, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 FIVE_CRITERIA = Inquiry("gptscore", "gptscore", answer_beside_reference)
 """The five criteria of a factual answer, each met, not met or not applicable."""

@@ -16,7 +16,7 @@ from evals.case.matching import MatchSettings
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 Reply = Mapping[str, Any]
 

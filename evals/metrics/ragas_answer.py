@@ -14,7 +14,7 @@ from evals.metrics.judged import Decider, Inquiry, JudgedMetric, Reply
 from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 from evals.semantics.base import Semantics, cosine
 
 GENERATED_QUESTIONS = Inquiry(

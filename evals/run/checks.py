@@ -23,7 +23,7 @@ from evals.metrics.registry import select
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_settings
 from evals.run.observer import Observer
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.gates import parse_gate
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings

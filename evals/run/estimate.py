@@ -32,7 +32,7 @@ from evals.schemas import (
     JudgeVerdict,
     RetrievedChunk,
 )
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore

@@ -8,7 +8,7 @@ from evals.judges.reuse import fits, is_usable, repeats_of
 from evals.judges.spending import spending_of, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.settings import ScoreSettings
 
 Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]

@@ -19,7 +19,7 @@ from evals.metrics.base import BaseMetric
 from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, VerdictRequest
+from evals.schemas.verdicts import JudgeRecord, VerdictRequest
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 

@@ -18,7 +18,7 @@ from evals.metrics.registry import select
 from evals.run import judging as judging_module
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, JudgeUsage
+from evals.schemas.verdicts import JudgeRecord, JudgeUsage
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 

@@ -14,7 +14,7 @@ from evals.judges.backends.base import BackendError, Call, Identity, Reply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 
 RIGHT = {"justification": "same", "quote": "96 hours", "verdict": "correct", "injection_suspected": False}
 USAGE = JudgeUsage(input_tokens=100, output_tokens=10)

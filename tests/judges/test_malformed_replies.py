@@ -15,7 +15,7 @@ from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call, Reply
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 SAID = '{"verdict": "correct"}'

@@ -15,7 +15,7 @@ from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import make_record, notes_on_judging
 from evals.judges.reuse import call_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 
 RIGHT = {"justification": "same", "quote": "", "verdict": "correct", "injection_suspected": False}
 ASKED = VerdictRequest(

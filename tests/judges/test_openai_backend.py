@@ -12,7 +12,7 @@ from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, Reply
 from evals.judges.backends.failures import OverloadedError
 from evals.judges.backends.openai import HOME, OpenAIBackend
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 SCHEMA = {
     "type": "object",

@@ -10,7 +10,7 @@ from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.run.checks import check_config, make_judge
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 
 LOCAL = "http://127.0.0.1:11434/v1"

@@ -10,7 +10,7 @@ from evals.judges.backends.base import BackendError, Call, Reply
 from evals.judges.backends.failures import OverloadedError, UnreachableError
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 SAID = '{"justification": "same", "quote": "", "verdict": "incorrect", "injection_suspected": false}'
 GONE = UnreachableError("Connection refused", retryable=True)

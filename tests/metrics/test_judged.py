@@ -15,7 +15,7 @@ from evals.metrics.judged import Inquiry, JudgedMetric, Reply, chain, judge_call
 from evals.metrics.registry import metrics_of
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
-from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
+from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
 from evals.scoring.settings import ScoreSettings
 from evals.store.runs import Journal
 

@@ -14,7 +14,7 @@ from evals.judges.backends.base import BackendError, Call, Reply
 from evals.judges.backends.failures import connection_failure, deadline, status_failure
 from evals.judges.masking import KeyMasker
 from evals.judges.replies.reading import name_of, text_of, usage_of
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 TIMEOUT_S = 120.0
 _KEY, _TOKEN = KEY_VARIABLES["anthropic"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 
 @dataclass(frozen=True, slots=True)

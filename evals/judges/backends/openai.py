@@ -18,7 +18,7 @@ from evals.judges.backends.base import BackendError, Call, Reply
 from evals.judges.backends.failures import connection_failure, deadline, status_failure
 from evals.judges.masking import KeyMasker
 from evals.judges.replies.reading import name_of, text_of, usage_of
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 HOME = "https://api.openai.com/v1"
 TIMEOUT_S = 300.0

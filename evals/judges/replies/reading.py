@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from evals.inputs.json_body import MAX_DEPTH, parse_json
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 _THOUGHTS = ("thinking", "reasoning")
 """Parts of a reply that some models put before what they say."""

@@ -11,7 +11,7 @@ from evals.judges.prompt import load_prompt
 from evals.judges.replies.canaries import looks_injected
 from evals.judges.replies.checks import problem_with
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
 
 
 @dataclass(slots=True)
