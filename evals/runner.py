@@ -45,7 +45,8 @@ from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, ServerRecord
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
-from evals.store.runs import Journal, RunStore
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 

@@ -13,7 +13,7 @@ from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
 from evals.schemas.base import Record
 from evals.schemas.verdicts import JudgeUsage
-from evals.store.runs import write_atomically
+from evals.store.atomic import write_atomically
 
 
 class StoredReply(Record):

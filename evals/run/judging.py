@@ -21,7 +21,7 @@ from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
 from evals.scoring.settings import ScoreSettings
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
 

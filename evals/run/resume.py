@@ -14,7 +14,8 @@ from evals.judges.spending import spending_of
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import command
-from evals.store.runs import Journal, RunStore
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 MAY_CHANGE = frozenset(
     {

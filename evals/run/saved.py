@@ -45,7 +45,8 @@ from evals.schemas import (
 from evals.scoring.conclusion import conclude
 from evals.scoring.outcomes import notes_on_answers, package_versions, usage_limit
 from evals.scoring.settings import ScoreSettings
-from evals.store.runs import Journal, RunStore
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 _OF_THE_EXCHANGE = {
     "latency_ms",

@@ -20,7 +20,7 @@ from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, JudgeUsage
 from evals.scoring.settings import ScoreSettings
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)
 RESPONSE = EvalResponse(answer="It is 96 hours.", chunks=[])

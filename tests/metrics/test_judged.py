@@ -17,7 +17,7 @@ from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
 from evals.scoring.settings import ScoreSettings
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 MakeCase = Callable[..., Case]
 QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")
