@@ -1,6 +1,7 @@
 """The providers of judges.
 
-To add one: a backend in a file of its own, an entry in `PROVIDERS`, and the variables of its key in `keys.py`.
+To add one: a backend in a file of its own (a subclass of `SdkBackend` where the vendor has an SDK of this kind), an
+entry in `PROVIDERS`, and the variables of its key in `evals/credentials/judge_keys.py`.
 """
 
 import os
