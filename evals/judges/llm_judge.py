@@ -10,7 +10,7 @@ from evals.judges.backends.base import Backend, BackendError, Call, Identity, Re
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.replies.verdict_maker import Outcome, VerdictMaker, stored_of, take
 from evals.judges.reuse import call_of, is_usable, repeats_of
-from evals.judges.throttle import Line
+from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 
@@ -86,7 +86,7 @@ class LLMJudge:
         self._max_cost_usd = max_cost_usd
         self._price = price
         self._sleep = sleep
-        self._line = Line(concurrency=concurrency, max_attempts=max_attempts, sleep=self._nap)
+        self._throttle = Throttle(concurrency=concurrency, max_attempts=max_attempts, sleep=self._nap)
         self._asking: dict[str, asyncio.Future[Outcome]] = {}
         self._calling: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
@@ -230,7 +230,7 @@ class LLMJudge:
         while True:
             attempt += 1
             try:
-                async with self._gate, self._line.turn():
+                async with self._gate, self._throttle.slot():
                     return await self._call(call, outcome)
             except _NotAskedError:
                 raise last or _NotAskedError from None
@@ -239,7 +239,7 @@ class LLMJudge:
                     raise
                 last = error
             # Outside the gate: waiting must not keep others from calling.
-            await self._line.wait(last, attempt)
+            await self._throttle.wait_to_retry(last, attempt)
 
     async def _nap(self, seconds: float) -> None:
         """Wait, unless no further call will start; `wind_down` ends it."""
