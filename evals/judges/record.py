@@ -1,4 +1,4 @@
-"""What a run says of its judge: sums and notes, all of it from verdicts."""
+"""What a run records about its judge: sums and notes, computed from verdicts alone."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord
 
 NOTE = "the judge's"
-"""How every note of a run about its judge begins; a run that goes on makes them anew."""
+"""How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
 
 Verdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By question."""
@@ -98,7 +98,7 @@ def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> 
 
 
 def _same_model(asked: str, named: str) -> bool:
-    """Whether a model that names itself is the one asked for, a date behind it left out of account."""
+    """Whether the model that replied is the one asked for; a date at the end of its name does not count."""
     one, other = asked.casefold(), named.casefold()
     return one == other or (other.startswith(one) and _DATE.fullmatch(other[len(one) :]) is not None)
 

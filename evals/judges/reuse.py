@@ -1,4 +1,4 @@
-"""Which reply is whose: a reply that was paid for serves every request that is the very same."""
+"""When a saved reply can be used again: where the request is exactly the same."""
 
 import json
 

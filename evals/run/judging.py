@@ -224,10 +224,10 @@ class Judging:
             side.close()
 
     async def _end(self, patience_s: float) -> None:
-        self._judge.wind_down()
+        self._judge.drain()
         if self._workers and patience_s:
             await asyncio.wait(self._workers, timeout=patience_s)
-        self._judge.cut_off()
+        self._judge.abort()
         await asyncio.gather(*self._workers)
         await self._judge.aclose()
 

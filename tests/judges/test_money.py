@@ -198,7 +198,7 @@ def test_what_a_reply_cost_is_known_when_it_comes_from_the_cache(tmp_path: Path)
 
 def test_a_reply_kept_by_a_former_version_is_used(tmp_path: Path) -> None:
     """Its key lacks the provider, and its file all but reply and model."""
-    path = JudgeCache(tmp_path)._path(JudgeCache.former_key(JUDGE, call_of(ASKED), 0))
+    path = JudgeCache(tmp_path)._path(JudgeCache.legacy_key(JUDGE, call_of(ASKED), 0))
     path.parent.mkdir()
     path.write_text(json.dumps({"reply": RIGHT, "model": "judge-1"}))
     backend = Backend(says("must not be asked"))

@@ -38,8 +38,8 @@ class Provider:
         key_variables: A key is in any of these environment variables; messages name the first.
         address_variable: Environment variable with another address.
         prices: The vendor in the table of genai-prices.
-        imitated: Whether others serve the same API. Elsewhere than at home such a judge needs no key, and no price in
-            the table is its own, whatever its model is called.
+        imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
+            not hold, whatever the model is called.
     """
 
     make: MakeBackend
