@@ -1,9 +1,10 @@
 """The structure of the package: who may import whom, what an import costs, how large a file is."""
 
 import ast
+import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,6 +65,24 @@ def test_a_module_imports_only_what_stands_below(path: Path) -> None:
     for imported in set(imports_of(path)) - {part}:
         assert ALONE not in {part, imported}, f"{path.name} imports evals.{imported}"
         assert PLACES.index(imported) < PLACES.index(part), f"{path.name} imports evals.{imported}"
+
+
+def public_types_of(path: Path) -> Iterator[str]:
+    """The public classes of a module, and its aliases of types: names in capitals and small letters."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        names = [node.name] if isinstance(node, ast.ClassDef) else []
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        yield from (name for name in names if re.fullmatch(r"[A-Z]\w*[a-z]\w*", name))
+
+
+def test_no_two_public_types_bear_one_name() -> None:
+    """Else a reader of an import must look where it comes from to know what it is."""
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path in SOURCES:
+        for name in public_types_of(path) if part_of(path) != ALONE else ():
+            homes[name].append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def test_settings_of_scoring_are_made_in_one_place() -> None:

@@ -34,9 +34,9 @@ def options(
 
 RunsDir = Annotated[Path | None, typer.Option("--runs-dir", help="Folder of saved runs (data/eval_runs)")]
 JudgeModel = Annotated[str | None, typer.Option(help="Model of the judge; openai:NAME for another provider")]
-JudgeCache = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
+JudgeCacheFlag = Annotated[bool | None, typer.Option("--judge-cache/--no-judge-cache", help="Keep replies (yes)")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; ask nothing")]
-Gate = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
+GateFlag = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
 JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
 DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
@@ -58,7 +58,7 @@ def eval_command(
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made (1)")] = None,
-    judge_cache: JudgeCache = None,
+    judge_cache: JudgeCacheFlag = None,
     max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Questions in flight (4)")] = None,
     rps: Annotated[float | None, typer.Option(help="At most so many requests a second")] = None,
@@ -73,7 +73,7 @@ def eval_command(
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a saved run")] = None,
     dry_run: DryRun = False,
-    gate: Gate = None,
+    gate: GateFlag = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: Annotated[Path | None, typer.Option("--runs-dir", "--output", help="Folder of saved runs")] = None,
 ) -> None:
@@ -165,13 +165,13 @@ def rescore_command(
     judge_model: JudgeModel = None,
     judge_base_url: JudgeUrl = None,
     judge_repeats: Annotated[int | None, typer.Option(help="How often each decision is made")] = None,
-    judge_cache: JudgeCache = None,
+    judge_cache: JudgeCacheFlag = None,
     max_cost: Annotated[float | None, typer.Option(help="Dollars after which no judge call starts")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file laid over the run's own")] = None,
     remap: Annotated[bool, typer.Option("--remap", help="Read the stored bodies again with the mapping given")] = False,
     dry_run: DryRun = False,
     name: Annotated[str | None, typer.Option(help="Name of the new run")] = None,
-    gate: Gate = None,
+    gate: GateFlag = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import Backend, BackendError, Call, Identity, Reply
+from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
@@ -18,7 +18,8 @@ ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
 
-Price = Callable[[str, JudgeUsage], float | None]
+PriceOf = Callable[[str, JudgeUsage], float | None]
+"""What so many tokens of a model cost, in US dollars; None where no price is known."""
 T = TypeVar("T")
 
 
@@ -50,7 +51,7 @@ class LLMJudge:
         concurrency: Calls in flight.
         max_attempts: Calls for one reply, where the vendor is overloaded or the connection fails.
         max_cost_usd: No call starts once so much was spent.
-        price: US dollars of so many tokens of a model; None where nobody knows.
+        price: What a call costs.
         sleep: How to wait; for tests.
     """
 
@@ -64,7 +65,7 @@ class LLMJudge:
         concurrency: int = 8,
         max_attempts: int = 4,
         max_cost_usd: float | None = None,
-        price: Price = lambda _model, _usage: None,
+        price: PriceOf = lambda _model, _usage: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.backend = backend
@@ -218,7 +219,7 @@ class LLMJudge:
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
 
-    async def _complete(self, call: Call, outcome: Outcome) -> Reply:
+    async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.
 
         Raises:
@@ -254,7 +255,7 @@ class LLMJudge:
             return False
         return True
 
-    async def _call(self, call: Call, outcome: Outcome) -> Reply:
+    async def _call(self, call: Call, outcome: Outcome) -> JudgeReply:
         """One call, paid for as soon as it is answered.
 
         Raises:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from evals.credentials.judge_keys import secrets_in_environment
 from evals.credentials.masker import Masker, secrets_in_url
 from evals.credentials.stored import MASK
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 
 _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
 _LONGEST_MESSAGE = 500
@@ -34,7 +34,7 @@ class KeyMasker:
         text = self._masker.text(str(error).encode("utf-8", "replace").decode())
         error.args = (_LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],)
 
-    def reply(self, reply: Reply, call: Call) -> Reply:
+    def reply(self, reply: JudgeReply, call: Call) -> JudgeReply:
         """The reply without keys, and with names of bounded length. Keys are looked for in the parsed JSON.
 
         A key that stands in what the judge was sent is not masked: a key such as `ollama` is an ordinary word there.

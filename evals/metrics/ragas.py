@@ -15,11 +15,11 @@ from evals.metrics.inquiries import (
     in_order,
     numbered_contexts,
 )
-from evals.metrics.judged import JudgedMetric, Reply
+from evals.metrics.judged import JudgedMetric, ReplyData
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
-def _supported(reply: Reply) -> tuple[int, int]:
+def _supported(reply: ReplyData) -> tuple[int, int]:
     """How many claims are supported, and of how many the judge could tell."""
     verdicts = [item["verdict"] for item in reply["claims"]]
     return verdicts.count("supported"), len(verdicts) - verdicts.count("cannot_tell")
@@ -47,7 +47,7 @@ class RagasFaithfulness(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply = replies[ANSWER_IN_CONTEXTS.name]
         supported, known = _supported(reply)
         if not reply["claims"]:
@@ -71,7 +71,7 @@ class _ContextPrecision(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = [item["verdict"] for item in in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])]
         if not verdicts:
             return self.result(0.0, edge="no contexts")
@@ -147,7 +147,7 @@ class _ContextRecall(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply, whole = replies[REFERENCE_IN_CONTEXTS.name], self.high or 1.0
         if not reply["claims"]:
             return self.result(whole, edge="no claims")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evals.cli.commands.eval import EvalFlags
-from evals.judges.backends.base import BackendError, Call, Identity, Reply
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import make_record, notes_on_judging
@@ -32,11 +32,11 @@ class Backend:
 
     model, origin = JUDGE.model, JUDGE.origin
 
-    def __init__(self, *script: Reply) -> None:
+    def __init__(self, *script: JudgeReply) -> None:
         self.script = list(script)
         self.calls = 0
 
-    async def complete(self, _call: Call) -> Reply:
+    async def complete(self, _call: Call) -> JudgeReply:
         self.calls += 1
         await asyncio.sleep(0)
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
@@ -45,9 +45,9 @@ class Backend:
         """Nothing to close."""
 
 
-def says(reply: Any, usage: JudgeUsage | None = USAGE) -> Reply:
+def says(reply: Any, usage: JudgeUsage | None = USAGE) -> JudgeReply:
     text = reply if isinstance(reply, str) else json.dumps(reply)
-    return Reply(text, "end", "judge-1", usage, request_id="req_1")
+    return JudgeReply(text, "end", "judge-1", usage, request_id="req_1")
 
 
 def tiered(_model: str, usage: JudgeUsage) -> float:
@@ -87,7 +87,7 @@ def test_a_call_that_may_have_been_paid_for_is_not_free() -> None:
     """A torn reply counts among the calls of unknown cost, one that was refused does not."""
 
     class Failing(Backend):
-        async def complete(self, call: Call) -> Reply:
+        async def complete(self, call: Call) -> JudgeReply:
             said = await super().complete(call)
             if self.calls < 3:
                 raise BackendError("torn", retryable=True, unanswered=self.calls == 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
@@ -54,7 +54,7 @@ class AnthropicBackend(SdkBackend):
         )
         self._messages = client.messages
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         try:
             with self._errors_mapped():
                 message: Any = await self._messages.create(
@@ -72,7 +72,7 @@ class AnthropicBackend(SdkBackend):
         return _reply(message)
 
 
-def _reply(message: Any) -> Reply:
+def _reply(message: Any) -> JudgeReply:
     """What the model said; blocks of other kinds than text are passed over.
 
     Args:
@@ -88,7 +88,7 @@ def _reply(message: Any) -> Reply:
     if isinstance(content, list):
         content = [block for block in content if getattr(block, "type", None) == "text"]
     stop: Any = _STOPS.get(str(getattr(message, "stop_reason", None)), "end")
-    return Reply(
+    return JudgeReply(
         text=text_of(content),
         stop=stop,
         model=name_of(getattr(message, "model", None)),

@@ -13,7 +13,7 @@ from typing import Any
 
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
@@ -100,7 +100,7 @@ class OpenAIBackend(SdkBackend):
         )
         self._dialect = _Dialect()
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         """Several requests, where the server turns out not to understand all of the API."""
         dialect = self._dialect
         while True:
@@ -108,7 +108,7 @@ class OpenAIBackend(SdkBackend):
                 completion = await self._request(dialect.request(call))
             except self._sdk.APIStatusError as error:
                 if _is_filtered(error):
-                    return Reply(text="", stop="refused", model=None, usage=None)
+                    return JudgeReply(text="", stop="refused", model=None, usage=None)
                 refused = error.status_code in _REFUSING_STATUSES
                 simpler = dialect.without(_words_of(error)) if refused else None
                 if simpler is None:
@@ -126,7 +126,7 @@ class OpenAIBackend(SdkBackend):
             return await self._client.chat.completions.create(model=self.model, **parameters, **self._extra)
 
 
-def _reply(completion: Any) -> Reply:
+def _reply(completion: Any) -> JudgeReply:
     """What the model said; the SDK checks no response, so any part of it may be missing.
 
     Args:
@@ -144,7 +144,7 @@ def _reply(completion: Any) -> Reply:
     stop: Any = _STOPS.get(str(getattr(choice, "finish_reason", None)), "end")
     if getattr(message, "refusal", None):
         stop = "refused"
-    return Reply(
+    return JudgeReply(
         text=text_of(getattr(message, "content", None), fenced=True),
         stop=stop,
         model=name_of(getattr(completion, "model", None)),

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from evals.judges.backends.address import origin_of
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import connection_failure, deadline
 from evals.judges.masking import KeyMasker
 
@@ -48,7 +48,7 @@ class SdkBackend(ABC):
         self._timeout_s = timeout_s
         self._answered = False
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         """Make one call.
 
         Raises:
@@ -64,7 +64,7 @@ class SdkBackend(ABC):
         return self._masker.reply(reply, call)
 
     @abstractmethod
-    async def _ask(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
         """Make one call, of one or more requests.
 
         Raises:

@@ -21,7 +21,8 @@ from typing import Any
 from evals.judges.prompt import Prompt
 from evals.judges.replies.quotes import is_quoted
 
-Reply = Mapping[str, Any]
+_Object = Mapping[str, Any]
+"""A JSON object: a reply, the data, or an item of one of them."""
 _Check = Mapping[str, Any]
 _LONGEST_PROBLEM = 200
 """A judge may put megabytes where a label was asked for, and every verdict says what was wrong."""
@@ -44,12 +45,12 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
-def _ids(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _ids(check: _Check, reply: _Object, data: _Object) -> str | None:
     wanted = [item["id"] for item in data[check["of"]]]
     return _differing(check["items"], [item["id"] for item in reply[check["items"]]], wanted)
 
 
-def _inner_ids(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _inner_ids(check: _Check, reply: _Object, data: _Object) -> str | None:
     inner = check["list"]
     wanted = {item["id"]: item[inner] for item in data[check["of"]]}
     for item in reply[check["items"]]:
@@ -61,7 +62,7 @@ def _inner_ids(check: _Check, reply: Reply, data: Reply) -> str | None:
     return None
 
 
-def _names(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _names(check: _Check, reply: _Object, _data: _Object) -> str | None:
     return _differing(check["items"], [item["id"] for item in reply[check["items"]]], check["are"])
 
 
@@ -74,19 +75,19 @@ def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | No
     return f"{what}: too much on {', '.join(map(str, extra[:5]))}" if extra else None
 
 
-def _count(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _count(check: _Check, reply: _Object, _data: _Object) -> str | None:
     there = len(reply[check["items"]])
     return None if there == check["exactly"] else f"{check['items']}: {there} instead of {check['exactly']}"
 
 
-def _listed(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _listed(check: _Check, reply: _Object, _data: _Object) -> str | None:
     for item in _items(reply, check["items"]):
         if item["verdict"] in check["only"] and not item[check["list"]]:
             return f"{check['items']}: {item['id']} is {item['verdict']} without {check['list']}"
     return None
 
 
-def _quotes(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _quotes(check: _Check, reply: _Object, data: _Object) -> str | None:
     texts = _texts(data.get(check["within"]))
     for item in _items(reply, check.get("items", "")):
         quote = item["quote"]
@@ -99,7 +100,7 @@ def _quotes(check: _Check, reply: Reply, data: Reply) -> str | None:
     return None
 
 
-def _may_hold(check: _Check, item: Reply, number: Any) -> bool:
+def _may_hold(check: _Check, item: _Object, number: Any) -> bool:
     """Whether the item's quotation may stand in the text with this id."""
     if check.get("same_id"):
         return bool(number == item["id"])

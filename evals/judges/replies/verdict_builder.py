@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from evals.judges.backends.base import Reply
+from evals.judges.backends.base import JudgeReply
 from evals.judges.cache import StoredReply
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
@@ -29,7 +29,7 @@ class Outcome:
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None
-    last: Reply | None = None
+    last: JudgeReply | None = None
     spent: JudgeSpending = field(default_factory=JudgeSpending)
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
@@ -85,7 +85,7 @@ class VerdictBuilder:
         )
 
 
-def read_reply(said: Reply, request: VerdictRequest, outcome: Outcome) -> bool:
+def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> bool:
     """Parse and check a reply, and put what it comes to into the outcome.
 
     Returns:
