@@ -28,7 +28,8 @@ from evals.scoring.gates import parse_gate
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import check_feeds
-from evals.semantics.loading import ModelChoice, check_choice, load_semantics
+from evals.semantics.config import ModelChoice
+from evals.semantics.loading import check_choice, load_semantics
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
 
@@ -190,7 +191,7 @@ async def with_semantics(
         ConfigError: A model cannot be loaded.
     """
     choice = _model_choice(config, metrics)
-    if choice.embedder is None and choice.scorer is None:
+    if choice.empty:
         return settings
     observer.phase("loading the models that compare texts")
     return replace(settings, semantics=await asyncio.to_thread(load_semantics, choice, settle_hub))
