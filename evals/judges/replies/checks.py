@@ -38,8 +38,7 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     """
     problem = _misfit(prompt.schema, reply, "reply")
     if problem is None:
-        found = (_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
-        problem = next((problem for problem in found if problem), None)
+        problem = _first(_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
     if problem is None or len(problem) <= _LONGEST_PROBLEM:
         return problem
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
@@ -150,8 +149,7 @@ def _misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | None:
     if not isinstance(value, expected) or (kind == "integer" and isinstance(value, bool)):
         return f"{where} is no {name}"
     if isinstance(value, list):
-        problems = (_misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
-        return next((problem for problem in problems if problem), None)
+        return _first(_misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
     if "enum" in schema and value not in schema["enum"]:
         return f"{where} is {value!r}, not one of {', '.join(schema['enum'])}"
     return None
@@ -166,5 +164,8 @@ def _object_misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | N
     unknown = set(value) - set(schema["properties"])
     if unknown:
         return f"{where} has {sorted(unknown)[0]!r}, which was not asked for"
-    problems = (_misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
-    return next((problem for problem in problems if problem), None)
+    return _first(_misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
+
+
+def _first(problems: Iterable[str | None]) -> str | None:
+    return next(filter(None, problems), None)

@@ -29,16 +29,17 @@ def text_of(content: Any, *, fenced: bool = False) -> str:
 
 
 def _text_of(content: Any) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
+    if content is None or isinstance(content, str):
+        return content or ""
     if isinstance(content, list):
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
-        texts = [_field(part, "text") for part in spoken if _field(part, "type") == "text"]
-        if len(texts) == len(spoken) and all(isinstance(text, str) for text in texts):
-            return "".join(texts)
+        if all(map(_is_text, spoken)):
+            return "".join(_field(part, "text") for part in spoken)
     return f"<no text: {content}>"
+
+
+def _is_text(part: Any) -> bool:
+    return _field(part, "type") == "text" and isinstance(_field(part, "text"), str)
 
 
 def name_of(model: Any) -> str | None:
