@@ -1,4 +1,8 @@
-"""The cache of replies: a reply is found by a hash over everything that decides it, so it is paid for once."""
+"""The cache of replies: a reply is found by a hash over everything that decides it, so it is paid for once.
+
+One JSON file for each reply, written whole or not at all, which people can read, copy and delete. `diskcache` would
+keep them in a database, and has had no release since 2023.
+"""
 
 import json
 import tempfile

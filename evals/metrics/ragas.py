@@ -1,6 +1,8 @@
 """The RAGAS family (Es et al. 2023) on a scale of 0 to 100, and its context metrics on 0 to 1.
 
 Edge values: no claims 100, no contexts 0. The details name the edge that was met.
+
+The package `ragas` is not used: it calls the judge by itself, past the cache, the budget and the checks of quotations.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Writing a file whole or not at all, such that it lasts."""
+"""Writing a file whole or not at all, such that it lasts.
+
+Written here, because the package for it, `atomicwrites`, is no longer maintained.
+"""
 
 import os
 import secrets

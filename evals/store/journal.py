@@ -131,7 +131,9 @@ def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Keep a second process from writing the same run; the lock goes with the file.
+    """Keep a second process from writing the same run.
+
+    The log itself is locked, so the lock goes with the file: `filelock` would leave a second file beside each run.
 
     Raises:
         StoreError: Another process has it.

@@ -12,6 +12,9 @@ A prompt's file says which of these hold for it, each as a mapping with a `kind`
   path (`claims.passages`) or be missing, which means the reply itself. Items of the verdicts in `only`, or all items
   with `always`, must quote; else a quotation may be empty. With `same_id` it must stand in the text with the item's
   id, with `one_of: citations` in a text whose id that list of the item holds.
+
+The form is checked here and not by `jsonschema`: the prompts use a handful of its words, and the package brings four
+more at run time, one of them compiled.
 """
 
 from collections import Counter

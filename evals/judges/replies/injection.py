@@ -1,4 +1,7 @@
-"""Prompt injection: text in the data that tries to speak to the judge."""
+"""Prompt injection: text in the data that tries to speak to the judge.
+
+Found by patterns, which need nothing but the text: classifiers of prompt injection are models to be downloaded.
+"""
 
 import re
 import unicodedata

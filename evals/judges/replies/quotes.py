@@ -3,6 +3,8 @@
 Its words must be those of the text, in the same order. What may differ is what copying changes without changing what is
 said: case, white space, quotation marks, dashes, punctuation between words, Markdown and HTML, and Unicode forms. Signs
 that belong to a number (-5, 1.5, 5%) are words. Something in the middle may be left out where "…" says so.
+
+Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" is nearly the same text.
 """
 
 import html
