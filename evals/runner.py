@@ -28,7 +28,8 @@ from evals.schemas import EvalRun, ServerRecord
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.commands import command
-from evals.store.runs import Journal, RunStore
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 

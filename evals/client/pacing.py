@@ -1,4 +1,4 @@
-"""At most so many requests in a second."""
+"""At most so many requests in a second. Written here: a package such as `aiolimiter` would stand for one method."""
 
 import asyncio
 import time

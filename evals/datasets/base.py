@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from evals.datasets.hub import HubSource, clone_of, hub_rows
-from evals.datasets.rows import Rows, local_rows
+from evals.datasets.rows import DatasetRows, local_rows
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
@@ -97,7 +97,7 @@ class HubRowsLoader(BaseDatasetLoader):
 
     hub: ClassVar[HubSource]
 
-    def open(self, options: LoadOptions) -> tuple[Rows, str]:
+    def open(self, options: LoadOptions) -> tuple[DatasetRows, str]:
         """The rows, and the config that they are of."""
         clone = clone_of(options.data_dir, self.hub) if options.data_dir else None
         if options.data_dir is not None and clone is None:
@@ -119,7 +119,7 @@ class HubDatasetLoader(HubRowsLoader):
             draft = self.convert(rows, places)
         return self.build(draft, config=config, split=self.hub.split, source=rows.source)
 
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
         """Make questions and documents of the rows at these places.
 
         Override it where the corpus holds more than what the questions' own rows do.
@@ -135,7 +135,7 @@ class HubDatasetLoader(HubRowsLoader):
 
 
 @contextmanager
-def columns_of(rows: Rows) -> Iterator[None]:
+def columns_of(rows: DatasetRows) -> Iterator[None]:
     """Turn the lack of a column into an error that names it and where it is lacking."""
     try:
         yield

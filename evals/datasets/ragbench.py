@@ -10,7 +10,7 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
 from evals.datasets.hub import HubSource, clone_of
-from evals.datasets.rows import Rows
+from evals.datasets.rows import DatasetRows
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
 from evals.schemas import EvalDataset, EvalQuestion, GoldPassage, KeySentence
@@ -77,7 +77,7 @@ class RAGBenchLoader(HubRowsLoader):
         home = clone_of(options.data_dir, self.hub) or options.data_dir / self.name
         return [subset for subset in DOMAINS if (Path(home) / subset).is_dir()] or list(DOMAINS)
 
-    def add(self, subset: str, rows: Rows, places: Sequence[int], draft: Draft) -> None:
+    def add(self, subset: str, rows: DatasetRows, places: Sequence[int], draft: Draft) -> None:
         """Add the questions of rows of a subset to a draft, with their documents."""
         wanted = _best_rows(rows, places)
         for row in rows.take(wanted):
@@ -133,7 +133,9 @@ def _in_turn(subsets: Sequence[str], options: LoadOptions) -> list[str]:
     return ranked[: options.samples]
 
 
-def _share(drawn: Sequence[tuple[str, Rows, list[int]]], count: int | None) -> list[tuple[str, Rows, list[int]]]:
+def _share(
+    drawn: Sequence[tuple[str, DatasetRows, list[int]]], count: int | None
+) -> list[tuple[str, DatasetRows, list[int]]]:
     """Cut each subset's draw so that `count` questions are taken in turn, as evenly as the subsets allow."""
     if count is None:
         return list(drawn)
@@ -154,7 +156,7 @@ def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
     return [question for turn in turns for question in turn if question is not None]
 
 
-def _best_rows(rows: Rows, places: Sequence[int]) -> list[int]:
+def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[int]:
     """Of the rows with the same id, one a generator, the first whose answer is a reference; else the first."""
     ids = rows.column("id")
     reference = [

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from evals.errors import DatasetError
 
 
-class Rows(Protocol):
+class DatasetRows(Protocol):
     """A table that is read by column or by place, without holding all rows as objects."""
 
     @property
@@ -45,7 +45,7 @@ class ArrowRows:
         return cast("list[dict[str, Any]]", self.table.take(list(places)).to_pylist())
 
 
-def local_rows(folder: Path, name: str, config: str | None, default_config: str, split: str) -> tuple[Rows, str]:
+def local_rows(folder: Path, name: str, config: str | None, default_config: str, split: str) -> tuple[DatasetRows, str]:
     """Read rows from `folder/name/config/split*.parquet` (or .jsonl).
 
     Args:

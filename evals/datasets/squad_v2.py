@@ -5,7 +5,7 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.datasets.rows import Rows
+from evals.datasets.rows import DatasetRows
 from evals.schemas import EvalQuestion, GoldPassage
 
 
@@ -22,7 +22,7 @@ class SquadV2Loader(HubDatasetLoader):
     origin = "HuggingFace: rajpurkar/squad_v2"
     hub = HubSource("rajpurkar/squad_v2", config="squad_v2", split="validation")
 
-    def convert(self, rows: Rows, places: Sequence[int]) -> Draft:
+    def convert(self, rows: DatasetRows, places: Sequence[int]) -> Draft:
         """Make questions of the rows and documents of their articles' paragraphs."""
         draft = Draft()
         chosen = rows.take(places)

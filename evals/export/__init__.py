@@ -12,7 +12,7 @@ from evals.export.markdown import to_markdown
 from evals.export.review import to_review
 from evals.export.table import to_csv
 from evals.schemas import EvalRecord, EvalRun
-from evals.store.runs import write_output
+from evals.store.atomic import write_output
 
 __all__ = ["FORMATS", "SPREADSHEETS", "export_run", "write_export"]
 

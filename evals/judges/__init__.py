@@ -1,4 +1,4 @@
-"""Judges: language models that decide what only a reader can decide, and whose every word is checked."""
+"""Judges: language models that make the decisions which take a reader; every reply is checked before it counts."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,8 @@
-"""Replies that were paid for once, by a hash over everything that decides them."""
+"""The cache of replies: a reply is found by a hash over everything that decides it, so it is paid for once.
+
+One JSON file for each reply, written whole or not at all, which people can read, copy and delete. `diskcache` would
+keep them in a database, and has had no release since 2023.
+"""
 
 import json
 import tempfile
@@ -12,12 +16,12 @@ from evals.errors import StoreError
 from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
 from evals.schemas.base import Record
-from evals.schemas.results import JudgeUsage
-from evals.store.runs import write_atomically
+from evals.schemas.verdicts import JudgeUsage
+from evals.store.atomic import write_atomically
 
 
 class StoredReply(Record):
-    """A reply with what its call said of itself; files of former versions hold `reply` and `model` alone."""
+    """A reply with the facts of its call; files of former versions hold `reply` and `model` alone."""
 
     reply: dict[str, Any]
     model: str | None = None
@@ -57,7 +61,7 @@ class JudgeCache:
         return _hash([judge.provider, *_parts(judge, call, repeat)])
 
     @staticmethod
-    def former_key(judge: Identity, call: Call, repeat: int) -> str:
+    def legacy_key(judge: Identity, call: Call, repeat: int) -> str:
         """The hash under which former versions kept the same reply: without the provider."""
         return _hash(_parts(judge, call, repeat))
 
@@ -79,13 +83,13 @@ class JudgeCache:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._unwritable(path, error) from error
-        write_atomically(path, [reply.model_dump_json(exclude_none=True).encode()], hint=self._way_out)
+        write_atomically(path, [reply.model_dump_json(exclude_none=True).encode()], hint=self._hint)
 
     def _unwritable(self, path: Path, error: OSError) -> StoreError:
-        return StoreError(f"cannot keep replies of the judge in {path}: {error.strerror or error}", self._way_out)
+        return StoreError(f"cannot keep replies of the judge in {path}: {error.strerror or error}", self._hint)
 
     @property
-    def _way_out(self) -> str:
+    def _hint(self) -> str:
         return f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)"
 
     def _path(self, key: str) -> Path:

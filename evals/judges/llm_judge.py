@@ -1,4 +1,4 @@
-"""`LLMJudge`: asks a model for verdicts, and believes none that it cannot check."""
+"""`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import Backend, BackendError, Call, Identity, Reply
+from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.replies.verdict_maker import Outcome, VerdictMaker, stored_of, take
+from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
-from evals.judges.throttle import Line
+from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
 
-Price = Callable[[str, JudgeUsage], float | None]
+PriceOf = Callable[[str, JudgeUsage], float | None]
+"""What so many tokens of a model cost, in US dollars; None where no price is known."""
 T = TypeVar("T")
 
 
@@ -28,7 +29,7 @@ class _NotAskedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict, and what the cache shall keep of it.
+    """A verdict to record, and the reply to put into the cache.
 
     Attributes:
         verdict: To be recorded.
@@ -40,7 +41,7 @@ class Decision:
 
 
 class LLMJudge:
-    """Decides what only a reader can decide, by calling a language model.
+    """Makes decisions that take a reader, by calling a language model.
 
     Args:
         backend: How the model is reached.
@@ -50,7 +51,7 @@ class LLMJudge:
         concurrency: Calls in flight.
         max_attempts: Calls for one reply, where the vendor is overloaded or the connection fails.
         max_cost_usd: No call starts once so much was spent.
-        price: US dollars of so many tokens of a model; None where nobody knows.
+        price: What a call costs.
         sleep: How to wait; for tests.
     """
 
@@ -64,7 +65,7 @@ class LLMJudge:
         concurrency: int = 8,
         max_attempts: int = 4,
         max_cost_usd: float | None = None,
-        price: Price = lambda _model, _usage: None,
+        price: PriceOf = lambda _model, _usage: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.backend = backend
@@ -81,16 +82,16 @@ class LLMJudge:
         """What a reader of the verdicts must know, each once, in the words of a note."""
         self.on_remark: Callable[[str], None] = lambda _remark: None
         self._cache = cache
-        self._gate = asyncio.Semaphore(concurrency)
+        self._slots = asyncio.Semaphore(concurrency)
         self._max_attempts = max_attempts
         self._max_cost_usd = max_cost_usd
         self._price = price
         self._sleep = sleep
-        self._line = Line(concurrency=concurrency, max_attempts=max_attempts, sleep=self._nap)
-        self._asking: dict[str, asyncio.Future[Outcome]] = {}
-        self._calling: set[asyncio.Task[Any]] = set()
-        self._waiting: set[asyncio.Task[Any]] = set()
-        self._ending = False
+        self._throttle = Throttle(concurrency=concurrency, max_attempts=max_attempts, sleep=self._sleep_unless_over)
+        self._pending: dict[str, asyncio.Future[Outcome]] = {}
+        self._in_flight: set[asyncio.Task[Any]] = set()
+        self._sleeping: set[asyncio.Task[Any]] = set()
+        self._draining = False
 
     @property
     def exhausted(self) -> bool:
@@ -100,23 +101,23 @@ class LLMJudge:
     @property
     def over(self) -> bool:
         """Whether no further call will start."""
-        return self._ending or self.unusable is not None
+        return self._draining or self.unusable is not None
 
     @property
     def in_flight(self) -> int:
         """Calls that were made and not answered yet."""
-        return len(self._calling)
+        return len(self._in_flight)
 
-    def wind_down(self) -> None:
-        """Start no further call; those in flight go on."""
-        self._ending = True
-        for waiting in self._waiting:
+    def drain(self) -> None:
+        """Start no further call, and let those in flight end."""
+        self._draining = True
+        for waiting in self._sleeping:
             waiting.cancel()
 
-    def cut_off(self) -> None:
-        """Give up the calls in flight: their decisions fail, and what they cost is unknown."""
-        self.wind_down()
-        for call in self._calling:
+    def abort(self) -> None:
+        """Cancel the calls in flight: their decisions fail, and what they cost is unknown."""
+        self.drain()
+        for call in self._in_flight:
             call.cancel()
 
     async def aclose(self) -> None:
@@ -124,9 +125,9 @@ class LLMJudge:
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
-        """Get the verdicts of all repeats on one request; of those that the budget prevents there is none.
+        """Get the verdicts of all repeats on one request. A repeat that the budget does not allow gives none.
 
-        A judge that refuses, rambles or cannot be reached gives verdicts with a `failure`, never a score.
+        A refusal, an unusable reply and a failed call give a verdict with a `failure`, never a score.
 
         Raises:
             JudgeError: The model cannot be used at all: no access, no money, no such model.
@@ -150,41 +151,41 @@ class LLMJudge:
     ) -> Decision | None:
         """Make one decision; hand it to `keep` once it is recorded.
 
-        Where the model turns out to be unusable, that is said in `unusable`, and the calls made are in the verdict.
+        Where the model turns out to be unusable, `unusable` holds the error, and the verdict counts the calls made.
 
         Args:
             request: What is wanted.
             repeat: Which one of the repeats.
             earlier: What was spent on the decision before.
-            on_unusable: Hears of a reply that is asked for once more, as the verdict that it would be if all ended now.
+            on_unusable: Called before a decision is asked for once more, with the failed verdict as it stands by then.
 
         Returns:
             The verdict; None where no call was allowed.
         """
         call = call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
-        made = VerdictMaker(request, repeat, key, earlier)
-        stored = self._stored(key, JudgeCache.former_key(self.identity, call, repeat))
+        builder = VerdictBuilder(request, repeat, key, earlier)
+        stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
         if stored is not None:
-            verdict = made.free(stored.reply, stored.model, self._cost(stored.usage))
+            verdict = builder.cached(stored.reply, stored.model, self._cost(stored.usage))
             if is_usable(verdict, request):
                 return Decision(verdict)
-        while (other := self._asking.get(key)) is not None:  # the same request, about another question
+        while (other := self._pending.get(key)) is not None:  # the same request, about another question
             shared = await asyncio.shield(other)
-            if shared.reply is not None and shared.said is not None:
-                return Decision(made.free(shared.reply, shared.said.model, self._cost(shared.said.usage)))
+            if shared.reply is not None and shared.last is not None:
+                return Decision(builder.cached(shared.reply, shared.last.model, self._cost(shared.last.usage)))
         outcome = Outcome()
-        self._asking[key] = asyncio.get_running_loop().create_future()
+        self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(call, request, outcome, lambda: on_unusable(made.paid(outcome)))
+            await self._ask(call, request, outcome, lambda: on_unusable(builder.paid(outcome)))
         finally:
-            self._asking.pop(key).set_result(outcome)
+            self._pending.pop(key).set_result(outcome)
         if not outcome.spent.calls:
             return None
-        return Decision(made.paid(outcome), stored_of(outcome))
+        return Decision(builder.paid(outcome), cacheable(outcome))
 
     def keep(self, decision: Decision) -> None:
-        """Put a new reply into the cache; a cache that fails is remarked on, and left alone from then on."""
+        """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         if self._cache is None or decision.stored is None or decision.verdict.key is None:
             return
         try:
@@ -203,7 +204,7 @@ class LLMJudge:
     ) -> None:
         for attempt in range(1, ASKED + 1):
             try:
-                said = outcome.said = await self._complete(call, outcome)
+                said = outcome.last = await self._complete(call, outcome)
             except _NotAskedError:
                 return
             except BackendError as error:
@@ -211,15 +212,15 @@ class LLMJudge:
                 if error.fatal and self.unusable is None:
                     self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
                 return
-            if take(said, request, outcome):
+            if read_reply(said, request, outcome):
                 return
             if attempt < ASKED:
                 on_unusable()
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
 
-    async def _complete(self, call: Call, outcome: Outcome) -> Reply:
-        """One reply, however many calls it takes; they are counted in the outcome.
+    async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
+        """One reply, by as many calls as it takes; they are counted in the outcome.
 
         Raises:
             BackendError: Of the last attempt.
@@ -230,7 +231,7 @@ class LLMJudge:
         while True:
             attempt += 1
             try:
-                async with self._gate, self._line.turn():
+                async with self._slots, self._throttle.slot():
                     return await self._call(call, outcome)
             except _NotAskedError:
                 raise last or _NotAskedError from None
@@ -238,13 +239,13 @@ class LLMJudge:
                 if not error.retryable or attempt == self._max_attempts:
                     raise
                 last = error
-            # Outside the gate: waiting must not keep others from calling.
-            await self._line.wait(last, attempt)
+            # Outside the semaphore: waiting must not keep others from calling.
+            await self._throttle.wait_to_retry(last, attempt)
 
-    async def _nap(self, seconds: float) -> None:
-        """Wait, unless no further call will start; `wind_down` ends it."""
+    async def _sleep_unless_over(self, seconds: float) -> None:
+        """Wait, unless no further call will start; `drain` ends it."""
         if not self.over:
-            await _interruptible(_wait(self._sleep, seconds), self._waiting)
+            await _cancellable(_wait(self._sleep, seconds), self._sleeping)
 
     def _may_call(self) -> bool:
         if self.over:
@@ -254,7 +255,7 @@ class LLMJudge:
             return False
         return True
 
-    async def _call(self, call: Call, outcome: Outcome) -> Reply:
+    async def _call(self, call: Call, outcome: Outcome) -> JudgeReply:
         """One call, paid for as soon as it is answered.
 
         Raises:
@@ -264,7 +265,7 @@ class LLMJudge:
         if not self._may_call():
             raise _NotAskedError
         try:
-            reply = await _interruptible(self.backend.complete(call), self._calling)
+            reply = await _cancellable(self.backend.complete(call), self._in_flight)
         except BackendError as error:
             # A call that was refused costs nothing; of one that nothing whole came back of, nobody knows.
             outcome.spent += JudgeSpending(calls=1, unpriced=int(error.unanswered))
@@ -276,7 +277,7 @@ class LLMJudge:
         return reply
 
     def _bill(self, usage: JudgeUsage | None) -> JudgeSpending:
-        """What one answered call took. Prices may depend on the size of a call, so they are never put on sums."""
+        """What one answered call cost. A price may depend on the size of the call, so calls are priced one by one."""
         cost = self._cost(usage)
         if cost is None and self._max_cost_usd is not None:
             self._remark("replies do not say what they cost: --max-cost has nothing to count")
@@ -296,8 +297,8 @@ async def _wait(sleep: Callable[[float], Awaitable[None]], seconds: float) -> No
     await sleep(seconds)
 
 
-async def _interruptible(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
-    """Do something that the judge can cancel by the group it is in; None where it did."""
+async def _cancellable(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
+    """Run work as a task of a group; None where the judge cancelled the tasks of that group."""
     task = asyncio.ensure_future(work)
     group.add(task)
     try:

@@ -1,4 +1,4 @@
-"""No key in anything that comes from a judge: some servers repeat what they were sent."""
+"""Keys are masked in whatever comes from a judge, because some servers repeat what they were sent."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from dataclasses import replace
 from evals.credentials.judge_keys import secrets_in_environment
 from evals.credentials.masker import Masker, secrets_in_url
 from evals.credentials.stored import MASK
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 
 _LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
 _LONGEST_MESSAGE = 500
@@ -30,14 +30,14 @@ class KeyMasker:
         self._masker = Masker(self._secrets)
 
     def clean(self, error: BackendError) -> None:
-        """Make the message of a failure one that may be saved and shown: keys are masked, then it is cut."""
+        """Make the message of an error fit to be saved and shown: keys are masked, then it is cut."""
         text = self._masker.text(str(error).encode("utf-8", "replace").decode())
         error.args = (_LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],)
 
-    def reply(self, reply: Reply, call: Call) -> Reply:
-        """The reply without keys, which are looked for in its JSON as it is read, and with names of bounded length.
+    def reply(self, reply: JudgeReply, call: Call) -> JudgeReply:
+        """The reply without keys, and with names of bounded length. Keys are looked for in the parsed JSON.
 
-        A key such as `ollama` is a word as any other where the judge was given it to read.
+        A key that stands in what the judge was sent is not masked: a key such as `ollama` is an ordinary word there.
         """
         given = f"{self._model}\n{call.system}\n{call.content}\n{json.dumps(call.schema)}"
         masker = Masker(secret for secret in self._secrets if Masker([secret]).text(given) == given)

@@ -1,18 +1,19 @@
-"""What a run says of its judge: sums and notes, all of it from verdicts."""
+"""What a run records about its judge: sums and notes, computed from verdicts alone."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from evals.judges.backends.base import Identity
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeRecord
+from evals.schemas.verdicts import JudgeRecord, JudgeSpending
 
 NOTE = "the judge's"
-"""How every note of a run about its judge begins; a run that goes on makes them anew."""
+"""How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
 
 Verdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By question."""
@@ -29,24 +30,21 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         verdicts: All that the run has, by question.
         prevented: Decisions that the budget did not allow.
     """
-    every = list(chain.from_iterable(verdicts.values()))
+    every = _all(verdicts)
     spent = spending_of(every)
-    cost = spent.known_cost_usd
-    judged = sum(bool(found) for found in verdicts.values())
-    saved = [verdict.saved_usd for verdict in every if verdict.saved_usd is not None]
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
-        prompt_hashes={v.request: v.prompt_hash for v in sorted(every, key=_request) if v.prompt_hash},
+        prompt_hashes=_prompt_hashes(every),
         repeats=repeats,
         calls=spent.calls,
         cached=sum(verdict.cached for verdict in every),
         usage=spent.usage,
-        cost_usd=cost,
+        cost_usd=spent.known_cost_usd,
         unpriced=spent.unpriced,
-        saved_usd=sum(saved) if saved else None,
+        saved_usd=_saved_usd(every),
         prevented=prevented,
-        cost_per_query_usd=cost / judged if cost is not None and judged else None,
+        cost_per_query_usd=_cost_per_query(spent, verdicts),
         flip_rate=flip_rate(verdicts) if repeats > 1 else None,
         injections_suspected=_suspected(verdicts),
     )
@@ -54,7 +52,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
 
 def failed(verdicts: Verdicts) -> tuple[int, int]:
     """How many decisions failed, and of how many."""
-    every = list(chain.from_iterable(verdicts.values()))
+    every = _all(verdicts)
     return sum(verdict.failure is not None for verdict in every), len(every)
 
 
@@ -72,33 +70,52 @@ def flip_rate(verdicts: Verdicts) -> float | None:
 
 def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> list[str]:
     """What a reader of judged numbers must know; each begins with `NOTE`."""
-    notes = []
-    if prevented:
-        notes.append(f"{NOTE} budget is spent: {prevented} decisions were not made")
-    lost, total = failed(verdicts)
-    every = list(chain.from_iterable(verdicts.values()))
-    if lost:
-        kinds = Counter(verdict.failure for verdict in every if verdict.failure)
-        named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-        notes.append(f"{NOTE} verdict is missing on {lost} of {total} decisions ({named}): see counts and bounds")
+    every = _all(verdicts)
+    notes = [
+        f"budget is spent: {prevented} decisions were not made" if prevented else None,
+        _note_on_failures(every),
+        _note_on_injections(verdicts),
+        _note_on_other_models(judge, every),
+        _note_on_unknown_cost(spending_of(every)),
+    ]
+    return [f"{NOTE} {note}" for note in notes if note]
+
+
+def _note_on_failures(every: Sequence[JudgeVerdict]) -> str | None:
+    kinds = Counter(verdict.failure for verdict in every if verdict.failure)
+    if not kinds:
+        return None
+    named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"verdict is missing on {kinds.total()} of {len(every)} decisions ({named}): see counts and bounds"
+
+
+def _note_on_injections(verdicts: Verdicts) -> str | None:
     suspected = _suspected(verdicts)
-    if suspected:
-        notes.append(
-            f"{NOTE} data may speak to it: {suspected} questions hold text that speaks to the judge; look at them "
-            "before trusting them"
-        )
-    others = sorted({v.model for v in every if v.model is not None and not _same_model(judge.model, v.model)})
-    if others:
-        names = ", ".join(name[:100] for name in others[:3])
-        notes.append(f"{NOTE} replies name another model than {judge.model}, which was asked: {names}")
-    spent = spending_of(every)
-    if spent.unpriced and spent.known_cost_usd is not None:
-        notes.append(f"{NOTE} cost is a lower bound: that of {spent.unpriced} of {spent.calls} calls is not known")
-    return notes
+    if not suspected:
+        return None
+    return (
+        f"data may speak to it: {suspected} questions hold text that speaks to the judge; look at them before trusting "
+        "them"
+    )
+
+
+def _note_on_other_models(judge: Identity, every: Sequence[JudgeVerdict]) -> str | None:
+    replied = {verdict.model for verdict in every if verdict.model is not None}
+    others = sorted(model for model in replied if not _same_model(judge.model, model))
+    if not others:
+        return None
+    names = ", ".join(name[:100] for name in others[:3])
+    return f"replies name another model than {judge.model}, which was asked: {names}"
+
+
+def _note_on_unknown_cost(spent: JudgeSpending) -> str | None:
+    if not spent.unpriced or spent.known_cost_usd is None:
+        return None
+    return f"cost is a lower bound: that of {spent.unpriced} of {spent.calls} calls is not known"
 
 
 def _same_model(asked: str, named: str) -> bool:
-    """Whether a model that names itself is the one asked for, a date behind it left out of account."""
+    """Whether the model that replied is the one asked for; a date at the end of its name does not count."""
     one, other = asked.casefold(), named.casefold()
     return one == other or (other.startswith(one) and _DATE.fullmatch(other[len(one) :]) is not None)
 
@@ -107,8 +124,25 @@ def _suspected(verdicts: Verdicts) -> int:
     return sum(any(verdict.injection_suspected for verdict in found) for found in verdicts.values())
 
 
-def _request(verdict: JudgeVerdict) -> str:
-    return verdict.request
+def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
+    return list(chain.from_iterable(verdicts.values()))
+
+
+def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
+    by_request = sorted(every, key=attrgetter("request"))
+    return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+
+
+def _saved_usd(every: Sequence[JudgeVerdict]) -> float | None:
+    saved = [verdict.saved_usd for verdict in every if verdict.saved_usd is not None]
+    return sum(saved) if saved else None
+
+
+def _cost_per_query(spent: JudgeSpending, verdicts: Verdicts) -> float | None:
+    """The cost for a question with verdicts; None where no cost is known, or no question has one."""
+    judged = sum(bool(found) for found in verdicts.values())
+    cost = spent.known_cost_usd
+    return cost / judged if cost is not None and judged else None
 
 
 def _label(verdict: JudgeVerdict) -> str:

@@ -1,4 +1,4 @@
-"""Which reply is whose: a reply that was paid for serves every request that is the very same."""
+"""When a saved reply can be used again: where the request is exactly the same."""
 
 import json
 
@@ -7,7 +7,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 
 def call_of(request: VerdictRequest) -> Call:

@@ -1,4 +1,4 @@
-"""Replies of the size that a judge's replies have, for estimating what judging will take. Nobody's verdicts."""
+"""Made-up replies of the usual size, by which the cost of judging is estimated. They never become verdicts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _OTHER_LENGTH = 60
 
 
 def stand_in_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
-    """A reply of the prompt's form that passes for one in size: as many items as were asked about, texts as usual.
+    """A reply of the prompt's form and of the usual size: one item for each that is asked about, with texts as usual.
 
     Args:
         prompt: What would be asked.
@@ -27,7 +27,7 @@ def stand_in_reply(prompt: Prompt, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(prompt: Prompt, name: str, data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What the items of a list are about: the ids of the data or the prompt, else as many as a text has claims."""
+    """What the items of a list are about: ids of the data or the prompt, else one for each claim a text may hold."""
     for check in prompt.checks:
         if check.get("items") != name:
             continue

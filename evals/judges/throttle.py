@@ -1,4 +1,8 @@
-"""When to call a judge that is overloaded, and when to stop calling one that does not answer."""
+"""Backing off from a judge that is overloaded, and giving up on one that does not answer.
+
+Written here, though `tenacity` retries the calls to the RAG server: it retries one call, and has no state that calls in
+flight share, so each of them would back off and probe on its own.
+"""
 
 import asyncio
 import random
@@ -19,15 +23,20 @@ _LONGEST_SILENCE_S = 310.0
 _FEWEST_DECISIONS = 8
 
 
-class Line:
-    """The order in which the calls of one judge are made, shared by all its decisions.
+class Throttle:
+    """Decides when the next call may start; all calls to a judge share it.
 
-    While the judge says that it is overloaded, or nobody is there who answered before, one call at a time finds out
-    whether it is still so. Where call after call brings no reply, or the wait would be too long, the last failure
-    becomes a fatal one.
+                  overloaded, or gone                 the wait is over
+        OPEN ----------------------------> BACK-OFF -------------------> PROBE
+         ^     all calls wait together        ^                          |   |
+         |                                    +--- retryable failure ----+   |
+         +-------------------- a reply, or another failure ------------------+
+
+    OPEN lets calls start freely, PROBE only one at a time. The judge is gone if it answered before and now no call
+    connects. If the wait is too long, or call after call brings no reply, the failure becomes fatal: judging ends.
 
     Args:
-        concurrency: Calls in flight.
+        concurrency: Calls in flight at most, as the caller bounds them.
         max_attempts: Calls for one reply.
         sleep: How to wait, in seconds.
         clock: Seconds, for telling how long calls take.
@@ -45,97 +54,110 @@ class Line:
         self._most_failures = max(_FEWEST_DECISIONS, 2 * concurrency) * max_attempts
         self._sleep = sleep
         self._clock = clock
-        self._one_at_a_time = asyncio.Lock()
-        self._pause_s: float | None = None
-        """How long to wait before the next call; None where calls are taken."""
-        self._pauses = 0
-        self._waited_s = 0.0
+        self._probe_lock = asyncio.Lock()
+        self._backoff_s: float | None = None
+        """How long to wait before the next probe; None in the state OPEN."""
+        self._backoffs = 0
+        """How often the wait was set since the state was OPEN."""
+        self._backed_off_s = 0.0
+        """How long was waited since then."""
         self._answered = False
+        """Whether the judge ever answered."""
         self._failures = 0
-        """Calls in a row, of all decisions, that brought nothing and could be made again."""
+        """Retryable failures in a row, over all decisions."""
         self._silent_s = 0.0
-        """How long calls were being made since the judge last said anything, be it that it is overloaded."""
-        self._silent_until = 0.0
+        """How long calls were in flight since anything came back, errors included."""
+        self._silence_counted_until = 0.0
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait until a call is worth making; the call is made inside, and its end is learned from.
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait until a call may start. The call is made inside, and its end decides on the next ones.
 
         Raises:
-            BackendError: The one raised inside, which is fatal now where no further call is worth making.
+            BackendError: The one raised inside; a fatal one instead where no further call is worth making.
         """
         async with AsyncExitStack() as alone:
             probing = False
-            if self._pause_s is not None:
-                await alone.enter_async_context(self._one_at_a_time)
-                probing = await self._waited()
+            if self._backoff_s is not None:
+                await alone.enter_async_context(self._probe_lock)
+                probing = await self._wait_to_probe()
                 if not probing:
                     await alone.aclose()
             start = self._clock()
             try:
                 yield
             except BackendError as error:
-                self._listen(start, error)
-                self._learn(error, probing=probing)
+                self._count_silence(start, error)
+                self._on_failure(error, probing=probing)
                 raise
-            self._listen(start)
-            self._reached(probing=probing)
+            self._count_silence(start)
+            self._on_answer(probing=probing)
 
-    async def wait(self, error: BackendError, attempt: int) -> None:
-        """Wait before the next attempt at the same reply; for an overloaded judge all wait together, in `turn`."""
+    async def wait_to_retry(self, error: BackendError, attempt: int) -> None:
+        """Back off before the next attempt at the same reply, unless `slot` makes all calls wait for this error."""
         if not _overloaded(error):
             await self._sleep(_backoff(attempt))
 
-    async def _waited(self) -> bool:
-        """Wait as long as the judge asks for; whether there was anything to wait for."""
+    async def _wait_to_probe(self) -> bool:
+        """Wait out the back-off; whether one is still on, so that the next call is a probe."""
         waited = 0.0
-        while self._pause_s is not None and waited < self._pause_s:  # others may be told to wait longer meanwhile
-            rest = self._pause_s - waited
+        while self._backoff_s is not None and waited < self._backoff_s:  # a call in flight may make it longer meanwhile
+            rest = self._backoff_s - waited
             await self._sleep(rest)
             waited += rest
-        self._waited_s += waited
-        return self._pause_s is not None
+        self._backed_off_s += waited
+        return self._backoff_s is not None
 
-    def _reached(self, *, probing: bool) -> None:
+    def _on_answer(self, *, probing: bool) -> None:
         self._answered, self._failures = True, 0
         if probing:
-            self._pause_s, self._pauses, self._waited_s = None, 0, 0.0
+            self._backoff_s, self._backoffs, self._backed_off_s = None, 0, 0.0
 
-    def _listen(self, start: float, error: BackendError | None = None) -> None:
-        """Count the time of a call that nothing came back of, those that were made meanwhile only once."""
+    def _count_silence(self, start: float, error: BackendError | None = None) -> None:
+        """Add the time of a call that nothing came back of; time that calls in flight share counts once."""
         now = self._clock()
         if error is None or not (error.unanswered or isinstance(error, UnreachableError)):
             self._silent_s = 0.0
         elif error.unanswered:
-            self._silent_s += now - max(start, self._silent_until)
-        self._silent_until = now
+            self._silent_s += now - max(start, self._silence_counted_until)
+        self._silence_counted_until = now
 
-    def _learn(self, error: BackendError, *, probing: bool) -> None:
-        if not error.retryable:
-            self._reached(probing=probing)
+    def _on_failure(self, error: BackendError, *, probing: bool) -> None:
+        if not error.retryable:  # about this call only, so the judge is there
+            self._on_answer(probing=probing)
             return
         self._failures += 1
+        self._give_up_on_silence(error)
+        if _overloaded(error) or self._is_gone(error):
+            self._give_up_waiting(error)
+            self._back_off(error.retry_after_s, probing=probing)
+
+    def _give_up_on_silence(self, error: BackendError) -> None:
+        """End the judging where call after call brings no reply."""
         if self._failures >= self._most_failures:
             raise BackendError(f"{self._failures} calls in a row brought no reply, the last: {error}", fatal=True)
         if self._silent_s > _LONGEST_SILENCE_S:
             raise BackendError(
                 f"nothing came back of any call for {self._silent_s:,.0f} s, the last: {error}", fatal=True
             )
-        if not _overloaded(error) and not self._has_gone(error):
-            return
+
+    def _give_up_waiting(self, error: BackendError) -> None:
+        """End the judging where the wait would be, or has been, too long."""
         asked = error.retry_after_s
         if asked is not None and asked > LONGEST_WAIT_S:
             raise BackendError(f"it asks to wait {asked:,.0f} s: {error}", fatal=True)
-        if self._waited_s >= _LONGEST_OVERLOAD_S:
-            raise BackendError(f"it took no call for {self._waited_s:,.0f} s: {error}", fatal=True)
-        if probing or self._pause_s is None:  # not each of the calls that were refused together
-            self._pauses += 1
-            self._pause_s = asked or _backoff(self._pauses)
-        elif asked is not None:
-            self._pause_s = max(self._pause_s, asked)
+        if self._backed_off_s >= _LONGEST_OVERLOAD_S:
+            raise BackendError(f"it took no call for {self._backed_off_s:,.0f} s: {error}", fatal=True)
 
-    def _has_gone(self, error: BackendError) -> bool:
-        """Whether all calls in flight found nobody where somebody was: a restart is worth some minutes of waiting."""
+    def _back_off(self, asked_s: float | None, *, probing: bool) -> None:
+        if probing or self._backoff_s is None:  # once for all calls that were in flight together
+            self._backoffs += 1
+            self._backoff_s = asked_s or _backoff(self._backoffs)
+        elif asked_s is not None:
+            self._backoff_s = max(self._backoff_s, asked_s)
+
+    def _is_gone(self, error: BackendError) -> bool:
+        """Whether as many calls as can be in flight found nobody where somebody was: it may be restarting."""
         return self._answered and isinstance(error, UnreachableError) and self._failures >= self._concurrency
 
 
@@ -144,6 +166,6 @@ def _overloaded(error: BackendError) -> bool:
 
 
 def _backoff(attempt: int) -> float:
-    """Seconds, twice as many each time, and not the same for everybody."""
+    """Seconds before an attempt: twice as many each time, up to a bound, with jitter."""
     longest: float = min(_LONGEST_BACKOFF_S, 2.0 ** min(attempt - 1, 10))
     return longest * random.uniform(0.75, 1)  # noqa: S311 - jitter

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from evals.case.case import Case
 from evals.case.matching import MatchSettings
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 
 class Aggregation(StrEnum):

@@ -19,7 +19,7 @@ from evals.case.citation_marks import citation_marks, without_citation_marks
 from evals.case.cited import place_of
 from evals.metrics.base import Need
 from evals.metrics.inquiries import numbered_contexts
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.schemas import Citation, MetricGroup, MetricResult
 from evals.text.sentences import sentence_spans
 
@@ -142,7 +142,7 @@ def _data(case: Case) -> dict[str, Any]:
     }
 
 
-def _given(case: Case) -> Reply | None:
+def _given(case: Case) -> ReplyData | None:
     return None if any(statement.examined for statement in statements(case) or []) else {"statements": []}
 
 
@@ -181,7 +181,7 @@ class CitationSupportRecall(_CitationSupport):
 
     name = "citation_support_recall"
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = _verdicts(replies)
         counted = [
             verdicts[n]["verdict"] if statement.examined else "unsupported"
@@ -193,11 +193,11 @@ class CitationSupportRecall(_CitationSupport):
         return self.result(sum(known) / len(known), sentences=len(known), supported=sum(known))
 
 
-def _verdicts(replies: Mapping[str, Reply]) -> dict[int, Reply]:
+def _verdicts(replies: Mapping[str, ReplyData]) -> dict[int, ReplyData]:
     return {item["id"]: item for item in replies[CITATION_SUPPORT.name]["statements"]}
 
 
-def _needless(item: Reply) -> int:
+def _needless(item: ReplyData) -> int:
     """How many of several citations a supported sentence needs not: they fail alone, and the others suffice."""
     citations = item["citations"]
     return sum(not one["alone"] and one["without"] for one in citations) if len(citations) > 1 else 0
@@ -216,7 +216,7 @@ class CitationSupportPrecision(_CitationSupport):
 
     name = "citation_support_precision"
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         items = [item for item in _verdicts(replies).values() if item["verdict"] != "cannot_tell"]
         if not items:
             return _nothing_cited(self, replies)
@@ -226,7 +226,7 @@ class CitationSupportPrecision(_CitationSupport):
         return self.result(good / total, citations=total, counting=good)
 
 
-def _nothing_cited(metric: _CitationSupport, replies: Mapping[str, Reply]) -> MetricResult:
+def _nothing_cited(metric: _CitationSupport, replies: Mapping[str, ReplyData]) -> MetricResult:
     if _verdicts(replies):
         return metric.undefined("the judge could not tell", missing="judge")
     return metric.undefined("no sentence cites a retrieved chunk")
@@ -244,7 +244,7 @@ class OverCitationRate(_CitationSupport):
     name = "over_citation_rate"
     higher_is_better = False
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
         if not supported:

@@ -20,7 +20,7 @@ from evals.metrics.inquiries import (
     in_order,
     numbered_contexts,
 )
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
@@ -32,7 +32,7 @@ class Claims:
         replies: By the names of the inquiries; only what a metric asked for is there.
     """
 
-    replies: Mapping[str, Reply]
+    replies: Mapping[str, ReplyData]
 
     @cached_property
     def correct(self) -> list[bool | None]:
@@ -65,12 +65,12 @@ class Claims:
         return frozenset().union(*(chunks for chunks in self.retrieved if chunks))
 
 
-def _decided(items: Sequence[Reply], yes: str) -> list[bool | None]:
+def _decided(items: Sequence[ReplyData], yes: str) -> list[bool | None]:
     verdicts = [item["verdict"] for item in in_order(items)]
     return [None if verdict == "cannot_tell" else verdict == yes for verdict in verdicts]
 
 
-def _supporting(reply: Reply) -> list[frozenset[int] | None]:
+def _supporting(reply: ReplyData) -> list[frozenset[int] | None]:
     found: list[frozenset[int] | None] = []
     for item in in_order(reply["claims"]):
         supported = item["verdict"] == "supported"
@@ -102,7 +102,7 @@ class ClaimMetric(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         counted = self.counted(Claims(replies))
         known = [value for value in counted if value is not None]
         if known:

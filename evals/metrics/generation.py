@@ -11,7 +11,7 @@ from evals.metrics.inquiries import (
     numbered_contexts,
     question_and_answer,
 )
-from evals.metrics.judged import Inquiry, JudgedMetric, LabelledMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, LabelledMetric, ReplyData
 from evals.schemas import MetricGroup, MetricResult
 
 
@@ -42,7 +42,7 @@ class Faithfulness(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = replies["faithfulness"]["claims"]
         verdicts = [claim["verdict"] for claim in claims]
         supported, unsupported = verdicts.count("supported"), verdicts.count("unsupported")

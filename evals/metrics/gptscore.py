@@ -7,10 +7,10 @@ from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, Need
 from evals.metrics.inquiries import answer_beside_reference
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.metrics.qa import FuzzyMatch
 from evals.schemas import MetricGroup, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 FIVE_CRITERIA = Inquiry("gptscore", "gptscore", answer_beside_reference)
 """The five criteria of a factual answer, each met, not met or not applicable."""
@@ -37,7 +37,7 @@ class GPTScore(JudgedMetric):
     def settled(self, case: Case) -> MetricResult | None:
         return settled_by_abstention(self, case)
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = {item["id"]: item["verdict"] for item in replies[FIVE_CRITERIA.name]["criteria"]}
         if "not_met" in verdicts.values():
             failed = [name for name, verdict in verdicts.items() if verdict == "not_met"]
@@ -90,5 +90,5 @@ class FactualMatch(JudgedMetric):
             return None
         return f"no judge was used: the {undecided} answers that fuzzy_match does not find are undecided"
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.score(case)

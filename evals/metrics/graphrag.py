@@ -7,7 +7,7 @@ from evals.case.case import Case
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.inquiries import answer_beside_reference
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.schemas import MetricGroup, MetricResult
 
 FACTUAL_ACCURACY = Inquiry("factual_accuracy", "factual_accuracy", answer_beside_reference)
@@ -49,7 +49,7 @@ class FactualAccuracyPercentage(JudgedMetric):
     def settled(self, case: Case) -> MetricResult | None:
         return settled_by_abstention(self, case, label="E")
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = {item["id"]: item["verdict"] for item in replies[FACTUAL_ACCURACY.name]["criteria"]}
         if "cannot_tell" in verdicts.values():
             return self.undefined("the judge could not tell", missing="judge", criteria=verdicts)
@@ -73,7 +73,7 @@ class _AnswerCount(JudgedMetric):
             return self._classified("don't know")
         return self._classified("wrong") if case.question.is_unanswerable else None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply = replies[ANSWER_CLASSIFICATION.name]
         if reply["verdict"] == "cannot_tell":
             return self.undefined("the judge could not tell", missing="judge", justification=reply["justification"])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evals.case.case import Case
-from evals.metrics.judged import Inquiry, Reply
+from evals.metrics.judged import Inquiry, ReplyData
 
 
 def numbered_contexts(case: Case) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def answer_beside_reference(case: Case) -> dict[str, Any]:
     }
 
 
-def _numbered(reply: Reply) -> list[dict[str, Any]]:
+def _numbered(reply: ReplyData) -> list[dict[str, Any]]:
     return [{"id": n, "text": claim["claim"]} for n, claim in enumerate(reply["claims"], start=1)]
 
 
@@ -65,7 +65,7 @@ def _in_contexts(claims: Inquiry, name: str) -> Inquiry:
         texts = _numbered(claims.reply(case))
         return {"contexts": numbered_contexts(case), "question": case.question.question, "claims": texts}
 
-    def given(case: Case) -> Reply | None:
+    def given(case: Case) -> ReplyData | None:
         found = claims.reply(case)["claims"]
         if found and numbered_contexts(case):
             return None
@@ -95,7 +95,7 @@ def _compared_data(case: Case) -> dict[str, Any]:
     }
 
 
-def _compared_given(case: Case) -> Reply | None:
+def _compared_given(case: Case) -> ReplyData | None:
     wanted = REFERENCE_CLAIMS.reply(case)["claims"]
     if wanted and not says_nothing(case):
         return None
@@ -127,6 +127,6 @@ CONTEXT_RELEVANCE = Inquiry(
 """Which chunks help to answer the question."""
 
 
-def in_order(items: Sequence[Reply]) -> list[Reply]:
+def in_order(items: Sequence[ReplyData]) -> list[ReplyData]:
     """The items of a reply by their ids."""
     return sorted(items, key=lambda item: int(item["id"]))

@@ -16,9 +16,10 @@ from evals.case.matching import MatchSettings
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
-Reply = Mapping[str, Any]
+ReplyData = Mapping[str, Any]
+"""The parsed reply of a judge: a JSON object."""
 
 
 class Decider(Protocol):
@@ -45,22 +46,22 @@ class Inquiry:
     prompt: str
     data: Callable[[Case], dict[str, Any]]
     after: tuple["Inquiry", ...] = ()
-    given: Callable[[Case], Reply | None] = lambda _case: None
+    given: Callable[[Case], ReplyData | None] = lambda _case: None
     once: bool = False
 
-    def replies(self, case: Case) -> dict[int, Reply]:
+    def replies(self, case: Case) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
         if all(inquiry.replies(case) for inquiry in self.after):
             given = self.given(case)
             if given is not None:
                 return {-1: given}
-        found: dict[int, Reply] = {}
+        found: dict[int, ReplyData] = {}
         for verdict in case.verdicts:
             if verdict.request == self.name and verdict.reply is not None:
                 found[-1 if self.once else verdict.repeat] = verdict.reply
         return found
 
-    def reply(self, case: Case) -> Reply:
+    def reply(self, case: Case) -> ReplyData:
         """The first usable reply; only for what is in `after`."""
         return next(iter(self.replies(case).values()))
 
@@ -112,7 +113,7 @@ class JudgedMetric(BaseMetric):
         cls.judge_calls = len(chain(cls.inquiries))
 
     @abstractmethod
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         """Score one set of replies, by the names of the inquiries.
 
         Returns `self.result(...)`, or `self.undefined(..., missing="judge")` where the judge could not tell.
@@ -190,7 +191,7 @@ def _failure(case: Case, name: str) -> str:
     return f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
 
 
-def _by_repeat(by_name: Mapping[str, Mapping[int, Reply]]) -> list[dict[str, Reply]]:
+def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str, ReplyData]]:
     """The replies that belong together: one set for each repeat that every inquiry has, in order."""
     repeated = [set(replies) for replies in by_name.values() if -1 not in replies]
     repeats = sorted(set.intersection(*repeated)) if repeated else [-1]
@@ -232,7 +233,7 @@ class LabelledMetric(JudgedMetric):
     scale: ClassVar[Mapping[str, float]]
     """The value of each label; one that is not here means that the judge could not tell."""
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         (reply,) = replies.values()
         details = {"verdict": reply["verdict"], "justification": reply["justification"]}
         value = self.scale.get(reply["verdict"])

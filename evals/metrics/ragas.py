@@ -1,6 +1,8 @@
 """The RAGAS family (Es et al. 2023) on a scale of 0 to 100, and its context metrics on 0 to 1.
 
 Edge values: no claims 100, no contexts 0. The details name the edge that was met.
+
+The package `ragas` is not used: it calls the judge by itself, past the cache, the budget and the checks of quotations.
 """
 
 from collections.abc import Mapping
@@ -15,11 +17,11 @@ from evals.metrics.inquiries import (
     in_order,
     numbered_contexts,
 )
-from evals.metrics.judged import JudgedMetric, Reply
+from evals.metrics.judged import JudgedMetric, ReplyData
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
-def _supported(reply: Reply) -> tuple[int, int]:
+def _supported(reply: ReplyData) -> tuple[int, int]:
     """How many claims are supported, and of how many the judge could tell."""
     verdicts = [item["verdict"] for item in reply["claims"]]
     return verdicts.count("supported"), len(verdicts) - verdicts.count("cannot_tell")
@@ -47,7 +49,7 @@ class RagasFaithfulness(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply = replies[ANSWER_IN_CONTEXTS.name]
         supported, known = _supported(reply)
         if not reply["claims"]:
@@ -71,7 +73,7 @@ class _ContextPrecision(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = [item["verdict"] for item in in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])]
         if not verdicts:
             return self.result(0.0, edge="no contexts")
@@ -147,7 +149,7 @@ class _ContextRecall(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply, whole = replies[REFERENCE_IN_CONTEXTS.name], self.high or 1.0
         if not reply["claims"]:
             return self.result(whole, edge="no claims")

@@ -10,11 +10,11 @@ from evals.metrics.abstaining import settled_relevance
 from evals.metrics.base import Need
 from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
 from evals.metrics.inquiries import question_and_answer
-from evals.metrics.judged import Decider, Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Decider, Inquiry, JudgedMetric, ReplyData
 from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 from evals.semantics.base import Semantics, cosine
 
 GENERATED_QUESTIONS = Inquiry(
@@ -67,7 +67,7 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
         written = [text for reply in replies for text in reply["questions"]]
         return [case.question.question, *written] if written else ()
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         embedder = self.embedder(case)
         if embedder is None:
             return self._assessed(replies[DIRECT_RELEVANCE.name])
@@ -80,7 +80,7 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
             return self.undefined(EMBEDDING_NOT_FINITE)
         return self.result(100 * max(0.0, alike), method="generated questions", questions=written)
 
-    def _assessed(self, reply: Reply) -> MetricResult:
+    def _assessed(self, reply: ReplyData) -> MetricResult:
         details = {"method": "direct assessment", "verdict": reply["verdict"], "justification": reply["justification"]}
         value = self.scale.get(reply["verdict"])
         if value is None:
@@ -162,5 +162,5 @@ class RagasScore(JudgedMetric):
         missing = "judge" if any(result.missing == "judge" for result in results.values()) else "not_applicable"
         return self.undefined("; ".join(dict.fromkeys(map(str, left_out.values()))), missing=missing)
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.measure(case)

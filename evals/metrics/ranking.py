@@ -3,6 +3,9 @@
 The functions take *gains*: `gains[i]` is what the result at rank i + 1 is worth (0 for a miss). Conventions are
 those of trec_eval: ranks count from 1, precision divides by k however few results there are, the gain is linear in
 the grade and the discount is log2(rank + 1).
+
+Written here though pytrec-eval computes them (tests compare the two): it takes ids of documents, and here a result may
+find several golds, or one that an earlier result has found.
 """
 
 from collections.abc import Iterable, Sequence

@@ -134,7 +134,8 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        return [*notes, "the server's configuration changed during the run"] if server.changed else notes
+        changed = self.seen(server).changed
+        return [*notes, "the server's configuration changed during the run"] if changed else notes
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""

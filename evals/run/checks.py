@@ -14,7 +14,8 @@ from evals.metrics.ragas_answer import RagasScore
 from evals.metrics.registry import select
 from evals.scoring.gates import parse_gate
 from evals.scoring.weighted import check_feeds
-from evals.semantics.loading import ModelChoice, check_choice
+from evals.semantics.config import ModelChoice
+from evals.semantics.loading import check_choice
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
 

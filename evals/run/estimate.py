@@ -16,7 +16,7 @@ from statistics import median
 from evals.case.case import Case
 from evals.config import EvalConfig
 from evals.errors import StoreError
-from evals.judges.llm_judge import Price
+from evals.judges.llm_judge import PriceOf
 from evals.judges.prompt import load_prompt
 from evals.judges.reuse import repeats_of
 from evals.judges.stand_in import stand_in_reply
@@ -31,7 +31,7 @@ from evals.schemas import (
     JudgeVerdict,
     RetrievedChunk,
 )
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
@@ -99,7 +99,7 @@ def estimate_judging(
     questions: Sequence[EvalQuestion],
     documents: Sequence[Document],
     config: EvalConfig,
-    price: Price,
+    price: PriceOf,
     cases: Cases,
     *,
     known: Known | None = None,
@@ -163,7 +163,9 @@ class _Sum:
     input_tokens: float = 0.0
     output_tokens: float = 0.0
 
-    def add(self, request: VerdictRequest, reply: Mapping[str, object], repeats: int, model: str, price: Price) -> None:
+    def add(
+        self, request: VerdictRequest, reply: Mapping[str, object], repeats: int, model: str, price: PriceOf
+    ) -> None:
         """Add a request as often as it is made; each is a call with a price of its own."""
         prompt = load_prompt(request.prompt)
         sent = (len(prompt.system) + len(_dump(request.data))) / CHARACTERS_A_TOKEN

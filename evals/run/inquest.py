@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from evals.judges.backends.base import Identity
 from evals.judges.reuse import fits, is_usable, repeats_of
 from evals.judges.spending import spending_of, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.settings import Cases
 
 Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
@@ -87,19 +88,28 @@ class Inquest:
         rest = [verdict for verdict in known if _place(verdict) not in here]
         if not rest:
             return list(found)
+        usable = self._usable(question, response, found, rest)
+
+        def stays(verdict: JudgeVerdict) -> bool:
+            return verdict.reply is None or _place(verdict) in usable
+
+        return _with_cost_of(list(filterfalse(stays, rest)), [*found, *filter(stays, rest)])
+
+    def _usable(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        found: Sequence[JudgeVerdict],
+        rest: Sequence[JudgeVerdict],
+    ) -> set[tuple[str, int]]:
+        """The places of the verdicts of use: those found, and of the rest those that can be read as replies."""
+        here = {_place(verdict) for verdict in found}
         by_name = _by_request([*found, *rest])
 
         def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
             return [v for v in by_name.get(request.name, ()) if _place(v) in here or is_usable(v, request)]
 
-        usable = {_place(verdict) for verdict in self._in_rounds(question, response, choose)}
-        kept = [*found, *(v for v in rest if v.reply is None or _place(v) in usable)]
-        dropped = [v for v in rest if v.reply is not None and _place(v) not in usable]
-        if not dropped:
-            return kept
-        if not kept:
-            return [v.model_copy(update={"reply": None, "failure": "unparsable", "message": _UNFIT}) for v in dropped]
-        return [*kept[:-1], with_earlier(kept[-1], spending_of(dropped))]
+        return {_place(verdict) for verdict in self._in_rounds(question, response, choose)}
 
     def _in_rounds(self, question: EvalQuestion, response: EvalResponse, choose: Choose) -> list[JudgeVerdict]:
         found: list[JudgeVerdict] = []
@@ -112,6 +122,15 @@ class Inquest:
 
 
 _UNFIT = "the saved reply does not fit what is asked now"
+
+
+def _with_cost_of(dropped: Sequence[JudgeVerdict], kept: Sequence[JudgeVerdict]) -> list[JudgeVerdict]:
+    """The verdicts kept, of which the last one bears what those dropped cost; failures where none is kept."""
+    if not dropped:
+        return list(kept)
+    if not kept:
+        return [v.model_copy(update={"reply": None, "failure": "unparsable", "message": _UNFIT}) for v in dropped]
+    return [*kept[:-1], with_earlier(kept[-1], spending_of(dropped))]
 
 
 def _place(verdict: JudgeVerdict) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.observer import Observer
 from evals.schemas import Document, EvalQuestion
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics

@@ -19,9 +19,9 @@ from evals.metrics.base import BaseMetric
 from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, VerdictRequest
+from evals.schemas.verdicts import JudgeRecord, VerdictRequest
 from evals.scoring.settings import Cases
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
 
@@ -224,10 +224,10 @@ class Judging:
             side.close()
 
     async def _end(self, patience_s: float) -> None:
-        self._judge.wind_down()
+        self._judge.drain()
         if self._workers and patience_s:
             await asyncio.wait(self._workers, timeout=patience_s)
-        self._judge.cut_off()
+        self._judge.abort()
         await asyncio.gather(*self._workers)
         await self._judge.aclose()
 

@@ -6,13 +6,13 @@ their `Work`, and in whether there is an `Asking`.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, JudgeError
-from evals.judges.llm_judge import LLMJudge
-from evals.judges.record import NOTE
+from evals.judges.record import NOTE, Verdicts
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking
 from evals.run.estimate import Estimate, estimate_judging
@@ -22,15 +22,13 @@ from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import Work
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.conclusion import conclude
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
-from evals.store.runs import Journal, RunStore
-
-Verdicts = Mapping[str, Sequence[JudgeVerdict]]
-"""By question."""
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 
 async def measure(
@@ -52,8 +50,7 @@ async def measure(
         JudgeError: The judge cannot be used.
         StoreError: The result cannot be written.
     """
-    store = RunStore(config.runs_dir)
-    started = time.monotonic()
+    store, started = RunStore(config.runs_dir), time.monotonic()
     cases = Cases(instruments.settings(config, work.run.server.citation_base))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
@@ -62,7 +59,9 @@ async def measure(
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
             if journal is not None and instruments.judge is not None:
-                judging = _make_judging(work, instruments.judge, instruments.metrics, cases, journal, observer)
+                judging = Judging(
+                    instruments.judge, instruments.metrics, cases, journal, before=work.before, tell=observer.note
+                )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
     except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
@@ -71,7 +70,6 @@ async def measure(
         observer.end()
     problem = await _compare(instruments.metrics, _records(work, judging), cases, problem, observer)
     observer.phase("scoring")
-    server = asking.seen(work.run.server) if asking else work.run.server
     records = _records(work, judging)
     run, scored = conclude(
         work.run,
@@ -79,19 +77,35 @@ async def measure(
         instruments.metrics,
         cases,
         config,
-        warmup_ms=asking.warmup_ms if asking else work.run.outcomes.warmup_ms,
-        ended_early=problem is not None or bool(judging and judging.incomplete),
-        stopped=asking.stop.reason if asking else None,
-        judge=judging.record() if judging else None,
-        server=server,
+        ended_early=problem is not None,
         duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
-        notes=_notes(work, asking.notes(server) if asking else [], problem, judging, records, instruments.metrics),
+        notes=_notes(work, asking, problem, judging, records, instruments.metrics),
+        **_of_asking(work, asking),
+        **_of_judging(judging),
     )
     store.compact(run, scored)
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)
     return Measured(run, cases, scored)
+
+
+def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
+    """What the run says of how it was asked."""
+    if asking is None:
+        return {"warmup_ms": work.run.outcomes.warmup_ms}
+    return {
+        "warmup_ms": asking.warmup_ms,
+        "stopped": asking.stop.reason,
+        "server": asking.seen(work.run.server),
+    }
+
+
+def _of_judging(judging: Judging | None) -> dict[str, Any]:
+    """What the run says of its judge."""
+    if judging is None:
+        return {"judge": None}
+    return {"judge": judging.record(), "judging_incomplete": judging.incomplete}
 
 
 async def _plan_judging(
@@ -127,31 +141,18 @@ def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
         return work.journal
     journal = writing.enter_context(store.journal(work.run))
     journal.questions(work.questions)
-    for question in work.questions:
-        if question.id in work.responses:
-            journal.answer(question.id, work.responses[question.id])
+    for question in work.there:
+        journal.answer(question.id, work.responses[question.id])
     return journal
-
-
-def _make_judging(
-    work: Work,
-    judge: LLMJudge,
-    metrics: Sequence[BaseMetric],
-    cases: Cases,
-    journal: Journal,
-    observer: Observer,
-) -> Judging:
-    return Judging(judge, metrics, cases, journal, before=work.before, tell=observer.note)
 
 
 def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal) -> None:
     """Have the judging know the answers that are there, with their verdicts: none may be lost."""
-    for question in work.questions:
-        if question.id in work.responses:
-            given = free.get(question.id, ())
-            for verdict in given:  # what this run is built on is in its own log, should the other be deleted
-                journal.verdict(question.id, verdict)
-            judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
+    for question in work.there:
+        given = free.get(question.id, ())
+        for verdict in given:  # what this run is built on is in its own log, should the other be deleted
+            journal.verdict(question.id, verdict)
+        judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
 
 
 async def _ask_and_judge(
@@ -216,7 +217,7 @@ def _records(work: Work, judging: Judging | None) -> list[EvalRecord]:
 
 def _notes(
     work: Work,
-    of_asking: Sequence[str],
+    asking: Asking | None,
     problem: BaseException | None,
     judging: Judging | None,
     records: Sequence[EvalRecord],
@@ -227,6 +228,7 @@ def _notes(
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     limit = usage_limit(metrics, work.usage_needs_concurrency)
     answers = notes_on_answers(records, concurrency=work.run.concurrency, usage_limit=limit)
+    of_asking = asking.notes(work.run.server) if asking else []
     of_judging = judging.notes() if judging else []
     return list(dict.fromkeys([*earlier, *work.notes, *ended, *of_asking, *of_judging, *answers]))
 

@@ -16,7 +16,8 @@ from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.marks import MayChange, marked
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import command
-from evals.store.runs import Journal, RunStore
+from evals.store.journal import Journal
+from evals.store.runs import RunStore
 
 MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
 """Keys that say how questions are asked and when a run is good, not what is measured of which server."""

@@ -11,7 +11,7 @@ from evals.client.redaction import was_cut
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
 from evals.errors import StoreError
-from evals.judges.spending import for_nothing, of_judge
+from evals.judges.spending import free_copy, of_judge
 from evals.metrics.base import BaseMetric
 from evals.run.checks import check_config, wants_judge
 from evals.run.estimate import Estimate, planned_cases
@@ -157,7 +157,7 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> dic
         with suppress(StoreError):  # what cannot be read is asked for again
             for record in store.records(run):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
-                found.setdefault(record.question.id, []).extend(map(for_nothing, of_judge(theirs, run.judge, judge)))
+                found.setdefault(record.question.id, []).extend(map(free_copy, of_judge(theirs, run.judge, judge)))
     return found
 
 

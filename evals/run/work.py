@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from evals.run.estimate import Known
 from evals.schemas import Document, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
-from evals.schemas.results import JudgeRecord
-from evals.store.runs import Journal
+from evals.schemas.verdicts import JudgeRecord
+from evals.store.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class Work:
     usage_needs_concurrency: int | None = None
     notes: Sequence[str] = ()
     way_on: str = ""
+
+    @property
+    def there(self) -> list[EvalQuestion]:
+        """The questions that were asked already, with whatever outcome."""
+        return [question for question in self.questions if question.id in self.responses]
 
     @property
     def answered(self) -> list[EvalQuestion]:

@@ -13,7 +13,6 @@ from evals.schemas.response import Citation, EvalResponse, ResponseError, Retrie
 from evals.schemas.results import (
     EvalRecord,
     EvalRun,
-    JudgeVerdict,
     MetricCounts,
     MetricGroup,
     MetricResult,
@@ -24,6 +23,7 @@ from evals.schemas.results import (
     ServerRecord,
     WeightedScore,
 )
+from evals.schemas.verdicts import JudgeVerdict
 
 __all__ = [
     "Citation",

@@ -9,12 +9,12 @@ from pydantic import AwareDatetime, Field, model_validator
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
 SCHEMA_VERSION = 1
 
 RunStatus = Literal["complete", "partial", "failed"]
 Missing = Literal["not_applicable", "transport", "judge"]
-JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
 SAVED_ANSWERS = "saved answers"
 """What stands in the place of the server's profile in a run that asked no server."""
 
@@ -45,95 +45,6 @@ class MetricResult(Record):
         if (self.value is None) != (self.missing is not None) or (self.value is None and not self.reason):
             raise ValueError(f"{self.name}: a result has either a value, or a reason and a kind of missing")
         return self
-
-
-class JudgeUsage(Record):
-    """Tokens of the judge's calls; input counts everything, cached or not."""
-
-    input_tokens: int = Field(default=0, ge=0)
-    output_tokens: int = Field(default=0, ge=0)
-    cache_read_tokens: int = Field(default=0, ge=0)
-    cache_write_tokens: int = Field(default=0, ge=0)
-
-    def __add__(self, other: "JudgeUsage") -> "JudgeUsage":
-        return JudgeUsage(**{name: getattr(self, name) + getattr(other, name) for name in JudgeUsage.model_fields})
-
-
-class JudgeSpending(Record):
-    """What calls to the judge took."""
-
-    calls: int = Field(default=0, ge=0)
-    usage: JudgeUsage = JudgeUsage()
-    cost_usd: Finite = 0.0
-    """Of the calls whose cost is known."""
-    unpriced: int = Field(default=0, ge=0)
-    """Calls that were answered or cut off without a word of their cost; where there are some, `cost_usd` is a lower
-    bound."""
-
-    def __add__(self, other: "JudgeSpending") -> "JudgeSpending":
-        return JudgeSpending(
-            calls=self.calls + other.calls,
-            usage=self.usage + other.usage,
-            cost_usd=self.cost_usd + other.cost_usd,
-            unpriced=self.unpriced + other.unpriced,
-        )
-
-    @property
-    def known_cost_usd(self) -> float | None:
-        """The cost; None where no call's is known."""
-        return None if self.unpriced and not self.cost_usd else self.cost_usd
-
-
-class VerdictRequest(Record):
-    """What a metric wants a judge to decide: by which prompt, over which data."""
-
-    name: str
-    """Of its verdicts; requests of the same name about a question are the same."""
-    prompt: str
-    data: dict[str, Any]
-    once: bool = False
-    """Whether repeats are of no use, because later requests build on one reply."""
-
-
-class JudgeVerdict(Record):
-    """One reply of the judge about one question, or the way in which it failed."""
-
-    request: str
-    """What was asked of the judge, for example "faithfulness"."""
-    repeat: int = 0
-    reply: dict[str, Any] | None = None
-    failure: JudgeFailure | None = None
-    message: str | None = None
-    model: str | None = None
-    prompt_hash: str | None = None
-    attempts: int = 1
-    """Calls made for it."""
-    usage: JudgeUsage | None = None
-    """Over all attempts; None where the vendor does not count, or the reply came from the cache."""
-    cost_usd: Finite | None = None
-    """Each call at its own price; 0 for a reply from the cache; None where no price is known."""
-    unpriced: int = 0
-    """Calls of unknown cost: `cost_usd` is that of the others."""
-    earlier: JudgeSpending | None = None
-    """What was spent on the same decision before, where it is asked for again."""
-    cached: bool = False
-    """Whether nothing was asked: the reply came from the cache, from a saved run, or from the same request."""
-    saved_usd: Finite | None = None
-    """What a reply from the cache cost when it was asked for; None where nobody knows."""
-    key: str | None = None
-    """Hash over all that decides the reply: model, address, instructions, form, data and repeat."""
-    injection_suspected: bool = False
-    """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
-
-    @property
-    def spent(self) -> JudgeSpending:
-        """What the decision took, tries of before included."""
-        unpriced = self.unpriced or (self.attempts if self.cost_usd is None else 0)
-        own = JudgeSpending(
-            calls=self.attempts, usage=self.usage or JudgeUsage(), cost_usd=self.cost_usd or 0.0, unpriced=unpriced
-        )
-        earlier = self.earlier or JudgeSpending()
-        return earlier if self.cached else earlier + own
 
 
 class EvalRecord(Record):
@@ -229,34 +140,6 @@ class ServerRecord(Record):
     snapshot_end: dict[str, Any] | None = None
     changed: bool | None = None
     """Whether the server's configuration differs between start and end; None where it could not be read."""
-
-
-class JudgeRecord(Record):
-    """The judge that was used."""
-
-    model: str
-    origin: str
-    prompt_hashes: dict[str, str] = {}
-    repeats: int = 1
-    calls: int = 0
-    """All that were made for the run, however often it was interrupted."""
-    cached: int = 0
-    """Replies that cost nothing, because they were in the cache, in a saved run, or shared by two questions."""
-    usage: JudgeUsage = JudgeUsage()
-    cost_usd: Finite | None = None
-    """None where no price is known; a lower bound where `unpriced` is not 0."""
-    unpriced: int = 0
-    """Calls of unknown cost: their replies told no tokens, or they were cut off."""
-    saved_usd: Finite | None = None
-    """What the replies from the cache cost when they were asked for, as far as that is known."""
-    prevented: int = 0
-    """Decisions that the budget did not allow; they are no failures of the judge."""
-    cost_per_query_usd: Finite | None = None
-    """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
-    flip_rate: Finite | None = None
-    """Share of the decisions with at least two verdicts on which these disagree; None without repeats."""
-    injections_suspected: int = 0
-    """Questions whose data speaks to the judge."""
 
 
 class Outcomes(Record):

@@ -41,6 +41,7 @@ def conclude(
     warmup_ms: Sequence[float | None] = (),
     ended_early: bool = False,
     stopped: str | None = None,
+    judging_incomplete: bool = False,
     **fields: Any,
 ) -> tuple[EvalRun, list[EvalRecord]]:
     """Score the records and fill in what follows from them.
@@ -54,6 +55,7 @@ def conclude(
         warmup_ms: Latencies of the unscored questions.
         ended_early: Whether something was left undone.
         stopped: Why asking ended early, where it did.
+        judging_incomplete: Whether the budget ended the judging, or most of it failed.
         fields: What else to set in the run.
 
     Returns:
@@ -71,7 +73,7 @@ def conclude(
             "scorecard": scorecard,
             "weighted_score": make_weighted_score(scorecard, terms.scoring, answered=outcomes.answered),
             "error_count": sum(outcomes.transport.values()),
-            "status": status_of(outcomes, terms.max_error_rate, ended_early=ended_early),
+            "status": status_of(outcomes, terms.max_error_rate, ended_early=ended_early or judging_incomplete),
             "outcomes": outcomes,
             "semantics": semantics.names() if semantics is not None else None,
             **fields,

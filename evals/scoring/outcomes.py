@@ -16,21 +16,37 @@ from evals.version import __version__
 
 def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
     """Count how the questions ended."""
-    asked = [record.response for record in records if record.response is not None]
-    answered = [cases.of(record) for record in records if record.response is not None and record.response.error is None]
+    responses = [record.response for record in records if record.response is not None]
+    answered = [cases.of(record) for record in records if _is_answered(record)]
     cited = [case for case in answered if case.response.citations is not None]
     return Outcomes(
         answered=len(answered),
-        abstained=sum(case.abstained for case in answered if case.response.answer is not None),
-        not_asked=len(records) - len(asked),
-        transport=dict(Counter(response.error.kind for response in asked if response.error is not None)),
+        abstained=_abstained(answered),
+        not_asked=len(records) - len(responses),
+        transport=dict(Counter(response.error.kind for response in responses if response.error is not None)),
         judge=_judge_failures(records),
-        retried=sum(response.attempts > 1 for response in asked),
+        retried=_retried(responses),
         median_chunks=_median_chunks(answered),
-        citations=sum(len(case.cited) for case in cited) if cited else None,
-        invalid_citations=_invalid_citations(cited) if cited else None,
+        citations=_citations(cited),
+        invalid_citations=_invalid_citations(cited),
         warmup_ms=list(warmup_ms),
     )
+
+
+def _is_answered(record: EvalRecord) -> bool:
+    return record.response is not None and record.response.error is None
+
+
+def _abstained(cases: Iterable[Case]) -> int:
+    return sum(case.abstained for case in cases if case.response.answer is not None)
+
+
+def _retried(responses: Iterable[EvalResponse]) -> int:
+    return sum(response.attempts > 1 for response in responses)
+
+
+def _citations(cited: Sequence[Case]) -> int | None:
+    return sum(len(case.cited) for case in cited) if cited else None
 
 
 def _judge_failures(records: Iterable[EvalRecord]) -> dict[str, int]:
@@ -43,9 +59,11 @@ def _median_chunks(cases: Iterable[Case]) -> float | None:
     return median(counts) if counts else None
 
 
-def _invalid_citations(cases: Iterable[Case]) -> int:
+def _invalid_citations(cited: Sequence[Case]) -> int | None:
     """How many citations point to no chunk, of those that could: where no chunks were sent nothing is known."""
-    resolved = (case for case in cases if case.response.chunks is not None)
+    if not cited:
+        return None
+    resolved = (case for case in cited if case.response.chunks is not None)
     return sum(source.place is None for case in resolved for source in case.cited)
 
 
@@ -71,12 +89,11 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         concurrency: How many questions were in flight.
         usage_limit: Above this concurrency the server's token counts mix.
     """
-    responses = [r.response for r in records if r.response is not None and r.response.error is None]
-    with_gold = any(record.question.gold_passages for record in records)
+    responses = [record.response for record in records if record.response is not None and record.response.error is None]
     chunks = [chunk for response in responses for chunk in response.chunks or []]
     found = (
         _note_on_usage(responses, concurrency, usage_limit),
-        _note_on_no_chunks(responses) if with_gold else None,
+        _note_on_no_chunks(records, responses),
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
     )
@@ -92,7 +109,9 @@ def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: i
     )
 
 
-def _note_on_no_chunks(responses: Sequence[EvalResponse]) -> str | None:
+def _note_on_no_chunks(records: Iterable[EvalRecord], responses: Sequence[EvalResponse]) -> str | None:
+    if not any(record.question.gold_passages for record in records):
+        return None
     if not responses or any(response.chunks is not None for response in responses):
         return None
     return (

@@ -10,7 +10,7 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
 from evals.schemas import TokenUsage
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 
 class PriceConfig(Record):

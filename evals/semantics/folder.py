@@ -1,4 +1,4 @@
-"""The name of a model that is a folder: what a run records must tell two models apart, and not where they lie."""
+"""The recorded name of a model that is a folder: it tells two models apart, and does not say where they are."""
 
 from hashlib import sha256
 from pathlib import Path

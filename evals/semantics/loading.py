@@ -1,38 +1,17 @@
 """From the names of models to what metrics compare texts with, checked before anything is asked."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from evals.errors import ConfigError
-from evals.semantics.base import COVERAGE_THRESHOLD, Embedder, Semantics, TextScorer
+from evals.semantics.base import Embedder, Semantics, TextScorer
 from evals.semantics.bert_scorer import BertScorer, knows_layers
+from evals.semantics.config import ModelChoice, SemanticConfig
 from evals.semantics.memo import RememberingEmbedder, RememberingScorer
 from evals.semantics.sentence_transformers_embedder import SentenceTransformersEmbedder
 
 INSTALL = "pip install 'rag-evals[semantic]'"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """Which models compare texts.
-
-    Attributes:
-        embedder: Hub id or folder; None where no metric wants an embedder.
-        scorer: Hub id or folder of BERTScore's model; None where no metric wants it.
-        layers: The layer of it that is compared; None for the package's choice.
-        rescale: Whether scores are spread by the package's baseline.
-        device: Where models run; the best there is where None.
-        coverage_threshold: From which BERTScore on a key sentence counts as covered.
-    """
-
-    embedder: str | None = None
-    scorer: str | None = None
-    layers: int | None = None
-    rescale: bool = False
-    device: str | None = None
-    coverage_threshold: float = COVERAGE_THRESHOLD
 
 
 def check_choice(choice: ModelChoice) -> None:
@@ -41,16 +20,17 @@ def check_choice(choice: ModelChoice) -> None:
     Raises:
         ConfigError: A folder does not exist, or its layer is not said.
     """
-    for key, model in (("embedder", choice.embedder), ("bert_score_model", choice.scorer)):
-        if model is not None and _looks_like_a_path(model) and not Path(model).is_dir():
+    config = choice.config
+    if choice.embedder:
+        _check_folder("embedder", config.embedder)
+    if choice.scorer:
+        model = config.bert_score_model
+        _check_folder("bert_score_model", model)
+        if Path(model).is_dir() and config.bert_score_layers is None:
             raise ConfigError(
-                f"semantic.{key}: there is no folder {model}", "name the folder of a model, or a model of the hub"
+                f"semantic.bert_score_model is a folder ({model}), so nobody knows which layer to compare",
+                "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
             )
-    if choice.scorer is not None and Path(choice.scorer).is_dir() and choice.layers is None:
-        raise ConfigError(
-            f"semantic.bert_score_model is a folder ({choice.scorer}), so nobody knows which layer to compare",
-            "set semantic.bert_score_layers, for example to 9 for a BERT of 12 layers",
-        )
 
 
 def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Semantics:
@@ -65,14 +45,15 @@ def load_semantics(choice: ModelChoice, settle_hub: Callable[[], bool]) -> Seman
         ConfigError: A model cannot be loaded.
     """
     check_choice(choice)
+    config = choice.config
     needed = {"sentence-transformers": choice.embedder, "bert-score": choice.scorer}
-    missing = [name for name, model in needed.items() if model and find_spec(name.replace("-", "_")) is None]
+    missing = [name for name, wanted in needed.items() if wanted and find_spec(name.replace("-", "_")) is None]
     embedder = scorer = None
-    if choice.embedder is not None and "sentence-transformers" not in missing:
-        embedder = RememberingEmbedder(_load_embedder(choice.embedder, choice.device, settle_hub))
-    if choice.scorer is not None and "bert-score" not in missing:
-        scorer = RememberingScorer(_load_scorer(choice.scorer, choice, settle_hub))
-    return Semantics(embedder, scorer, _not_installed(missing), choice.coverage_threshold)
+    if choice.embedder and "sentence-transformers" not in missing:
+        embedder = RememberingEmbedder(_load_embedder(config, settle_hub))
+    if choice.scorer and "bert-score" not in missing:
+        scorer = RememberingScorer(_load_scorer(config, settle_hub))
+    return Semantics(embedder, scorer, _not_installed(missing), config.sentence_coverage_threshold)
 
 
 def _not_installed(packages: list[str]) -> str | None:
@@ -81,23 +62,25 @@ def _not_installed(packages: list[str]) -> str | None:
     return f"{' and '.join(packages)} {'are' if packages[1:] else 'is'} not installed: {INSTALL}"
 
 
-def _load_embedder(model: str, device: str | None, settle_hub: Callable[[], bool]) -> Embedder:
+def _load_embedder(config: SemanticConfig, settle_hub: Callable[[], bool]) -> Embedder:
+    model = config.embedder
     reached = Path(model).is_dir() or settle_hub()
     try:
-        return SentenceTransformersEmbedder(model, device=device)
+        return SentenceTransformersEmbedder(model, device=config.device)
     except Exception as error:  # libraries raise what they like for a model they cannot load; it stays the cause
         raise _cannot_load("semantic.embedder", model, error, reached=reached) from error
 
 
-def _load_scorer(model: str, choice: ModelChoice, settle_hub: Callable[[], bool]) -> TextScorer:
-    if choice.layers is None and not knows_layers(model):
+def _load_scorer(config: SemanticConfig, settle_hub: Callable[[], bool]) -> TextScorer:
+    model, layers = config.bert_score_model, config.bert_score_layers
+    if layers is None and not knows_layers(model):
         raise ConfigError(
             f"semantic.bert_score_model: bert-score does not know which layer of {model} to compare",
             "set semantic.bert_score_layers",
         )
     reached = Path(model).is_dir() or settle_hub()
     try:
-        return BertScorer(model, layers=choice.layers, rescale=choice.rescale, device=choice.device)
+        return BertScorer(model, layers=layers, rescale=config.bert_score_rescale, device=config.device)
     except ConfigError:
         raise
     except Exception as error:  # as above
@@ -117,5 +100,9 @@ def _cannot_load(key: str, model: str, error: Exception, *, reached: bool) -> Co
     )
 
 
-def _looks_like_a_path(model: str) -> bool:
-    return model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
+def _check_folder(key: str, model: str) -> None:
+    looks_like_a_path = model.startswith((".", "/", "~")) or "\\" in model or model.count("/") > 1
+    if looks_like_a_path and not Path(model).is_dir():
+        raise ConfigError(
+            f"semantic.{key}: there is no folder {model}", "name the folder of a model, or a model of the hub"
+        )

@@ -1,4 +1,7 @@
-"""Every text is embedded once in a run, and every pair scored once."""
+"""Every text is embedded once in a run, and every pair scored once.
+
+Not by `functools.lru_cache`, which remembers whole calls: here the new texts of a call are passed on, in one batch.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Intervals for rates, means and percentiles, and tests of paired differences, from the standard library alone."""
+"""Intervals for rates, means and percentiles, and tests of paired differences, from the standard library alone.
+
+Written here because scipy takes more than 100 MB; tests compare the p values with scipy's where it is installed.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """Saved runs: their files, the log that is written while they run, and the commands that lead to them."""
 
-from evals.store.runs import Journal, RunStore, SavedRuns, read_records, write_atomically, write_output
+from evals.store.atomic import write_atomically, write_output
+from evals.store.journal import Journal, read_records
+from evals.store.runs import RunStore, SavedRuns
 
 __all__ = ["Journal", "RunStore", "SavedRuns", "read_records", "write_atomically", "write_output"]

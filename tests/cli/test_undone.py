@@ -8,7 +8,8 @@ import pytest
 
 from evals.cli.undone import way_on, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
-from evals.schemas.results import SAVED_ANSWERS, JudgeRecord
+from evals.schemas.results import SAVED_ANSWERS
+from evals.schemas.verdicts import JudgeRecord
 from evals.store.runs import RunStore
 
 Undone = Callable[..., tuple[EvalRun, list[EvalRecord]]]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evals.compare.pairing import SavedRun, find_warnings, pair_up
-from evals.schemas.results import JudgeRecord
+from evals.schemas.verdicts import JudgeRecord
 
 Build = Callable[..., Any]
 

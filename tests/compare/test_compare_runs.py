@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evals.compare import SavedRun, compare_runs
 from evals.errors import ConfigError
 from evals.schemas import DatasetFingerprint
-from evals.schemas.results import JudgeRecord
+from evals.schemas.verdicts import JudgeRecord
 from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
 
 Saved = Callable[..., SavedRun]

@@ -15,7 +15,8 @@ from evals.errors import EvalsError
 from evals.inputs.problems import first_problem, problems_of
 from evals.run.answers import read_answers
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.store.runs import RunStore, read_records
+from evals.store.journal import read_records
+from evals.store.runs import RunStore
 
 
 def failing(model: type[BaseModel], data: Any) -> ValidationError:

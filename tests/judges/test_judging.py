@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
@@ -18,9 +18,9 @@ from evals.metrics.registry import select
 from evals.run import judging as judging_module
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.results import JudgeRecord, JudgeUsage
+from evals.schemas.verdicts import JudgeRecord, JudgeUsage
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)
 RESPONSE = EvalResponse(answer="It is 96 hours.", chunks=[])
@@ -36,11 +36,11 @@ class Backend:
         self.act = act
         self.calls = 0
 
-    async def complete(self, _call: Call) -> Reply:
+    async def complete(self, _call: Call) -> JudgeReply:
         self.calls += 1
         if self.act is not None:
             await self.act(self.calls)
-        return Reply(json.dumps(REPLY), "end", self.model, USAGE)
+        return JudgeReply(json.dumps(REPLY), "end", self.model, USAGE)
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -116,7 +116,7 @@ def test_an_unusable_reply_is_in_the_log_before_it_is_asked_for_once_more(tmp_pa
     seen: list[JudgeVerdict] = []
 
     class Rambling(Backend):
-        async def complete(self, call: Call) -> Reply:
+        async def complete(self, call: Call) -> JudgeReply:
             seen.extend(logged(path))
             said = await super().complete(call)
             return replace(said, text="hm") if self.calls == 1 else said

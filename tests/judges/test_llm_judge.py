@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Identity, Reply
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 
 RIGHT = {"justification": "same", "quote": "96 hours", "verdict": "correct", "injection_suspected": False}
 USAGE = JudgeUsage(input_tokens=100, output_tokens=10)
@@ -28,13 +28,15 @@ ASKED = VerdictRequest(
 class Scripted:
     """A backend that gives the replies of a script, then repeats the last one."""
 
-    def __init__(self, *script: Reply | BackendError, model: str = "judge-1", origin: str = "http://judge") -> None:
+    def __init__(
+        self, *script: JudgeReply | BackendError, model: str = "judge-1", origin: str = "http://judge"
+    ) -> None:
         self.model, self.origin = model, origin
         self.script = list(script)
         self.calls: list[Call] = []
         self.in_flight = self.most_in_flight = 0
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         self.calls.append(call)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -49,8 +51,10 @@ class Scripted:
         return None
 
 
-def says(reply: Any, stop: Any = "end") -> Reply:
-    return Reply(text=reply if isinstance(reply, str) else json.dumps(reply), stop=stop, model="judge-1-x", usage=USAGE)
+def says(reply: Any, stop: Any = "end") -> JudgeReply:
+    return JudgeReply(
+        text=reply if isinstance(reply, str) else json.dumps(reply), stop=stop, model="judge-1-x", usage=USAGE
+    )
 
 
 def decide(backend: Scripted, request: VerdictRequest = ASKED, **options: Any) -> JudgeVerdict:
@@ -117,7 +121,7 @@ def test_each_kind_of_failure_is_kept_apart(script: list[Any], failure: str, att
 @pytest.mark.parametrize(
     "first", [says("certainly!"), says("", stop="truncated"), says({**RIGHT, "quote": "97 hours"})]
 )
-def test_a_reply_that_cannot_be_used_is_asked_for_once_more(first: Reply) -> None:
+def test_a_reply_that_cannot_be_used_is_asked_for_once_more(first: JudgeReply) -> None:
     """The second reply counts, and both are paid for."""
     verdict = decide(Scripted(first, says(RIGHT)))
     assert verdict.reply == RIGHT

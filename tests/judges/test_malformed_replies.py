@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from evals.judges.backends.anthropic import AnthropicBackend
-from evals.judges.backends.base import Backend, BackendError, Call, Reply
+from evals.judges.backends.base import Backend, BackendError, Call, JudgeReply
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
-from evals.schemas.results import JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 SAID = '{"verdict": "correct"}'
@@ -23,7 +23,7 @@ NO_COUNTS = ("many", 12.5, -1, [3], {"n": 3}, 10**400, 1e308)
 MANY = json.dumps({"claims": [{"id": n, "passages": [{"id": 1}]} for n in range(60)]})
 """More brackets than JSON may be deep."""
 TEXT = {"type": "text", "text": SAID}
-Ask = Callable[[str, Any], Reply]
+Ask = Callable[[str, Any], JudgeReply]
 
 
 def completion(**changes: Any) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def backend(any_api: SimpleNamespace) -> Callable[[str], Backend]:
 def ask(any_api: SimpleNamespace, backend: Callable[[str], Backend]) -> Ask:
     """Make one call to a vendor's API that answers with a body."""
 
-    def call(vendor: str, body: Any) -> Reply:
+    def call(vendor: str, body: Any) -> JudgeReply:
         any_api.body = body
 
-        async def main() -> Reply:
+        async def main() -> JudgeReply:
             judge = backend(vendor)
             try:
                 return await judge.complete(CALL)
@@ -84,7 +84,7 @@ def test_tokens_that_are_no_count_are_no_usage_of_a_completion(ask: Ask, field: 
         usage[field] = wrong
     else:
         usage["prompt_tokens_details"] = {field: wrong}
-    assert ask("openai", completion(usage=usage)) == Reply(SAID, "end", "m-1", None)
+    assert ask("openai", completion(usage=usage)) == JudgeReply(SAID, "end", "m-1", None)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_tokens_that_are_no_count_are_no_usage_of_a_completion(ask: Ask, field: 
 def test_tokens_that_are_no_count_are_no_usage_of_a_message(ask: Ask, field: str, wrong: Any) -> None:
     """As with the other vendor."""
     usage = {"input_tokens": 7, "output_tokens": 2, field: wrong}
-    assert ask("anthropic", message(usage=usage)) == Reply(SAID, "end", "m-1", None)
+    assert ask("anthropic", message(usage=usage)) == JudgeReply(SAID, "end", "m-1", None)
 
 
 @pytest.mark.parametrize("usage", ["many", 5, [1], {}, None])
@@ -198,7 +198,7 @@ def test_blocks_of_other_kinds_are_passed_over(ask: Ask, content: list[Any]) -> 
 @pytest.mark.parametrize("wrong", [5, ["length"], {"a": 1}, True, None])
 def test_a_reason_or_name_that_is_no_text_is_none(ask: Ask, wrong: Any) -> None:
     """The reply counts as ended, and who gave it is not known."""
-    reply = Reply(SAID, "end", None, None)
+    reply = JudgeReply(SAID, "end", None, None)
     assert ask("openai", completion(finish_reason=wrong, model=wrong)) == reply
     assert ask("anthropic", message(stop_reason=wrong, model=wrong, usage=None)) == reply
 

@@ -8,15 +8,15 @@ import pytest
 
 from evals.errors import JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.openai import OpenAIBackend
 
 CALL = Call(system="You are a judge.", content="{}", schema={"type": "object"}, max_tokens=3000)
 VENDORS = ["openai", "anthropic"]
 
 
-def ask(api: SimpleNamespace, vendor: str, key: str | None, call: Call = CALL) -> Reply:
-    async def main() -> Reply:
+def ask(api: SimpleNamespace, vendor: str, key: str | None, call: Call = CALL) -> JudgeReply:
+    async def main() -> JudgeReply:
         backend: Any = (
             OpenAIBackend("m", base_url=api.url, api_key=key)
             if vendor == "openai"
@@ -37,7 +37,7 @@ def message_of(api: SimpleNamespace, vendor: str, key: str | None, body: Any, st
     return str(caught.value)
 
 
-def reply_of(api: SimpleNamespace, vendor: str, text: str, model: str = "m-1", **options: Any) -> Reply:
+def reply_of(api: SimpleNamespace, vendor: str, text: str, model: str = "m-1", **options: Any) -> JudgeReply:
     """The reply of an API that says a text."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     content = [{"type": "text", "text": text}]

@@ -10,13 +10,13 @@ import pytest
 
 from evals.cli.flags import EvalFlags
 from evals.cli.overrides import overrides
-from evals.judges.backends.base import BackendError, Call, Identity, Reply
+from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import make_record, notes_on_judging
 from evals.judges.reuse import call_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 
 RIGHT = {"justification": "same", "quote": "", "verdict": "correct", "injection_suspected": False}
 ASKED = VerdictRequest(
@@ -33,11 +33,11 @@ class Backend:
 
     model, origin = JUDGE.model, JUDGE.origin
 
-    def __init__(self, *script: Reply) -> None:
+    def __init__(self, *script: JudgeReply) -> None:
         self.script = list(script)
         self.calls = 0
 
-    async def complete(self, _call: Call) -> Reply:
+    async def complete(self, _call: Call) -> JudgeReply:
         self.calls += 1
         await asyncio.sleep(0)
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
@@ -46,9 +46,9 @@ class Backend:
         """Nothing to close."""
 
 
-def says(reply: Any, usage: JudgeUsage | None = USAGE) -> Reply:
+def says(reply: Any, usage: JudgeUsage | None = USAGE) -> JudgeReply:
     text = reply if isinstance(reply, str) else json.dumps(reply)
-    return Reply(text, "end", "judge-1", usage, request_id="req_1")
+    return JudgeReply(text, "end", "judge-1", usage, request_id="req_1")
 
 
 def tiered(_model: str, usage: JudgeUsage) -> float:
@@ -88,7 +88,7 @@ def test_a_call_that_may_have_been_paid_for_is_not_free() -> None:
     """A torn reply counts among the calls of unknown cost, one that was refused does not."""
 
     class Failing(Backend):
-        async def complete(self, call: Call) -> Reply:
+        async def complete(self, call: Call) -> JudgeReply:
             said = await super().complete(call)
             if self.calls < 3:
                 raise BackendError("torn", retryable=True, unanswered=self.calls == 1)
@@ -199,7 +199,7 @@ def test_what_a_reply_cost_is_known_when_it_comes_from_the_cache(tmp_path: Path)
 
 def test_a_reply_kept_by_a_former_version_is_used(tmp_path: Path) -> None:
     """Its key lacks the provider, and its file all but reply and model."""
-    path = JudgeCache(tmp_path)._path(JudgeCache.former_key(JUDGE, call_of(ASKED), 0))
+    path = JudgeCache(tmp_path)._path(JudgeCache.legacy_key(JUDGE, call_of(ASKED), 0))
     path.parent.mkdir()
     path.write_text(json.dumps({"reply": RIGHT, "model": "judge-1"}))
     backend = Backend(says("must not be asked"))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import OverloadedError
 from evals.judges.backends.openai import HOME, OpenAIBackend
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 SCHEMA = {
     "type": "object",
@@ -64,7 +64,7 @@ def fail(ask: Ask) -> Callable[..., BackendError]:
 def test_a_verdict_comes_back_with_model_and_tokens(chat_api: Any, ask: Ask) -> None:
     """Cached tokens are part of the input; the model is the one that answered."""
     chat_api.script({"then": {"json": {"verdict": "correct"}}})
-    assert ask() == Reply(
+    assert ask() == JudgeReply(
         text='{"verdict": "correct"}',
         stop="end",
         model="gpt-5.4-mini-2026-10-01",
@@ -180,7 +180,7 @@ def test_what_a_server_refuses_is_said_more_simply_and_remembered(
     chat_api.behaviour = type(chat_api.behaviour)(plain_errors=plain_errors, **changes)
     chat_api.script({"then": {"json": {"verdict": "correct"}}})
 
-    async def twice(backend: OpenAIBackend) -> list[Reply]:
+    async def twice(backend: OpenAIBackend) -> list[JudgeReply]:
         return [await backend.complete(CALL), await backend.complete(CALL)]
 
     assert [reply.text for reply in asking(twice)] == ['{"verdict": "correct"}'] * 2
@@ -215,7 +215,7 @@ def test_a_simpler_way_that_did_not_work_is_not_kept(chat_api: Any, asking: Call
     too_large = {"status": 400, "error": {"message": "max_completion_tokens is too large", "code": "invalid_value"}}
     chat_api.script({"then": too_large, "times": 1})
 
-    async def twice(backend: OpenAIBackend) -> Reply:
+    async def twice(backend: OpenAIBackend) -> JudgeReply:
         with pytest.raises(BackendError):
             await backend.complete(CALL)
         return await backend.complete(CALL)
@@ -272,7 +272,7 @@ def test_a_response_that_is_no_completion_is_a_failure(
 def test_a_response_with_the_least_possible_content_is_a_reply(chat_api: Any, ask: Ask) -> None:
     """Servers of others leave out much of what the API documents."""
     chat_api.script({"then": {"raw": '{"choices": [{"message": {"content": "{}"}}]}'}})
-    assert ask() == Reply(text="{}", stop="end", model=None, usage=None)
+    assert ask() == JudgeReply(text="{}", stop="end", model=None, usage=None)
 
 
 def test_a_server_that_is_not_there_can_be_tried_again(chat_api: Any, fail: Callable[..., BackendError]) -> None:

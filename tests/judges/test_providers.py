@@ -11,7 +11,7 @@ from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.run.checks import check_config
 from evals.run.instruments import make_judge
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 
 LOCAL = "http://127.0.0.1:11434/v1"

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, Reply
+from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import OverloadedError, UnreachableError
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 SAID = '{"justification": "same", "quote": "", "verdict": "incorrect", "injection_suspected": false}'
 GONE = UnreachableError("Connection refused", retryable=True)
@@ -32,7 +32,7 @@ class Scripted:
         self.calls = self.in_flight = 0
         self.met: list[int] = []
 
-    async def complete(self, _call: Call) -> Reply:
+    async def complete(self, _call: Call) -> JudgeReply:
         self.calls += 1
         self.in_flight += 1
         self.met.append(self.in_flight)
@@ -41,7 +41,7 @@ class Scripted:
         self.in_flight -= 1
         if end is not None:
             raise end
-        return Reply(text=SAID, stop="end", model=None, usage=None)
+        return JudgeReply(text=SAID, stop="end", model=None, usage=None)
 
     async def aclose(self) -> None:
         return None

@@ -11,7 +11,7 @@ import pytest
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call
 from evals.judges.backends.openai import OpenAIBackend
-from evals.judges.throttle import Line
+from evals.judges.throttle import Throttle
 
 CALL = Call(system="You are a judge.", content='{"answer": "yes"}', schema={"type": "object"}, max_tokens=3000)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
@@ -93,17 +93,17 @@ def test_a_call_that_found_nobody_was_never_made(vendor: str) -> None:
 
 
 class Clock:
-    """A line to a judge, in which calls take as long as they say."""
+    """A throttle, with calls that take as long as they say."""
 
     def __init__(self) -> None:
         self.now = 1000.0
-        self.line = Line(concurrency=8, max_attempts=4, sleep=self._wait, clock=lambda: self.now)
+        self.throttle = Throttle(concurrency=8, max_attempts=4, sleep=self._wait, clock=lambda: self.now)
 
     async def _wait(self, seconds: float) -> None:
         self.now += seconds
 
     async def call(self, seconds: float, error: BackendError | None = None) -> None:
-        async with self.line.turn():
+        async with self.throttle.slot():
             self.now += seconds
             if error is not None:
                 raise error
@@ -154,7 +154,7 @@ def test_calls_that_are_silent_together_count_once() -> None:
         clock, together = Clock(), asyncio.Barrier(8)
 
         async def one() -> None:
-            async with clock.line.turn():
+            async with clock.throttle.slot():
                 await together.wait()
                 clock.now = 1120.0
                 raise SILENT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.judges.backends.base import Call, Reply
+from evals.judges.backends.base import Call, JudgeReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.prompt import load_prompt
 from evals.metrics.citation_support import CitationSupportPrecision, CitationSupportRecall, OverCitationRate
@@ -73,7 +73,7 @@ class Model:
         self.said = SAID | changed
         self.calls: Counter[str] = Counter()
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         name = next(name for name in PROMPTS if load_prompt(name).system == call.system)
         if name == "claims_in_contexts":
             of_answer = "Guests pay." in call.content
@@ -81,7 +81,9 @@ class Model:
         self.calls[name] += 1
         said = self.said[name]
         stop: Any = "end" if isinstance(said, dict) else said
-        return Reply(json.dumps({**said, "injection_suspected": False}) if stop == "end" else "", stop, "judge-1", None)
+        return JudgeReply(
+            json.dumps({**said, "injection_suspected": False}) if stop == "end" else "", stop, "judge-1", None
+        )
 
     async def aclose(self) -> None:
         return None

@@ -7,7 +7,7 @@ import pytest
 from evals.case.case import Case
 from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult, RetrievedChunk
-from evals.schemas.results import VerdictRequest
+from evals.schemas.verdicts import VerdictRequest
 
 ABSTENTION = "I don't know."
 

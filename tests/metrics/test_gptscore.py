@@ -11,7 +11,7 @@ from evals.metrics import Case
 from evals.metrics.gptscore import FactualMatch, GPTScore
 from evals.metrics.qa import FuzzyMatch
 from evals.schemas import ResponseError
-from evals.schemas.results import JudgeFailure
+from evals.schemas.verdicts import JudgeFailure
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."

@@ -16,7 +16,7 @@ from evals.metrics.graphrag import (
     letter_grade,
 )
 from evals.schemas import EvalRecord, ResponseError
-from evals.schemas.results import JudgeFailure
+from evals.schemas.verdicts import JudgeFailure
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases, ScoreSettings
 

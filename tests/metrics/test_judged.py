@@ -11,13 +11,13 @@ import pytest
 from evals.case.case import Case
 from evals.judges.llm_judge import Decision, LLMJudge
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply, chain, judge_calls
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData, chain, judge_calls
 from evals.metrics.registry import metrics_of
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
-from evals.schemas.results import JudgeRecord, JudgeSpending, VerdictRequest
+from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.store.runs import Journal
+from evals.store.journal import Journal
 
 MakeCase = Callable[..., Case]
 QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")
@@ -37,7 +37,7 @@ THIRD = Inquiry("third", "p3", lambda case: {"second": SECOND.reply(case)["value
 ALONE = Inquiry("alone", "p4", lambda _case: {})
 
 
-def short(case: Case, answer: str, value: float) -> Reply | None:
+def short(case: Case, answer: str, value: float) -> ReplyData | None:
     """What follows without a judge from this very answer."""
     return {"value": value} if case.response.answer == answer else None
 
@@ -50,7 +50,7 @@ class Sum(JudgedMetric):
     high = None
     inquiries = (SECOND,)
 
-    def grade(self, case: Case, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         values = [reply["value"] for reply in replies.values()]
         if None in values:
             return self.undefined("the judge could not tell", missing="judge")

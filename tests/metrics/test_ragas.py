@@ -18,7 +18,7 @@ from evals.metrics.ragas import (
     RagasFaithfulness,
 )
 from evals.schemas import RetrievedChunk
-from evals.schemas.results import JudgeFailure
+from evals.schemas.verdicts import JudgeFailure
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."

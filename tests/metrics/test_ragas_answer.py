@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evals.metrics import Case
 from evals.metrics.ragas_answer import RAGAS_WEIGHTS, RagasAnswerRelevance, RagasScore, ragas_score
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
-from evals.schemas.results import JudgeFailure, VerdictRequest
+from evals.schemas.verdicts import JudgeFailure, VerdictRequest
 from evals.semantics import Semantics, Vector
 
 MakeCase = Callable[..., Case]

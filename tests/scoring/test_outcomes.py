@@ -5,7 +5,7 @@ import pytest
 from evals.judges.backends.base import Identity
 from evals.judges.record import make_record
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.outcomes import count_outcomes, notes_on_answers
 from evals.scoring.settings import Cases, ScoreSettings
 

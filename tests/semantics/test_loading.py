@@ -8,9 +8,22 @@ import pytest
 
 from evals.errors import ConfigError
 from evals.semantics import loading
-from evals.semantics.loading import ModelChoice, check_choice, load_semantics
+from evals.semantics.config import ModelChoice, SemanticConfig
+from evals.semantics.loading import check_choice, load_semantics
 
-BOTH = ModelChoice(embedder="org/embedder", scorer="org/scorer", layers=3, rescale=True, device="cpu")
+
+def choice_of(**keys: Any) -> ModelChoice:
+    """A configuration with these keys, of which the models that they name are wanted."""
+    return SemanticConfig(**keys).choice(embedder="embedder" in keys, scorer="bert_score_model" in keys)
+
+
+BOTH = choice_of(
+    embedder="org/embedder",
+    bert_score_model="org/scorer",
+    bert_score_layers=3,
+    bert_score_rescale=True,
+    device="cpu",
+)
 
 
 @pytest.fixture
@@ -73,8 +86,8 @@ def test_the_models_are_made_as_configured(models: dict[str, Any]) -> None:
         ((), BOTH, "sentence-transformers and bert-score are not installed", None),
         (("bert_score",), BOTH, "sentence-transformers is not installed", ["scorer"]),
         (("sentence_transformers",), BOTH, "bert-score is not installed", ["embedder"]),
-        ((), ModelChoice(scorer="org/known"), "bert-score is not installed", None),
-        ((), ModelChoice(embedder="x"), "sentence-transformers is not installed", None),
+        ((), choice_of(bert_score_model="org/known"), "bert-score is not installed", None),
+        ((), choice_of(embedder="x"), "sentence-transformers is not installed", None),
     ],
 )
 def test_a_package_that_is_not_installed_is_a_reason(
@@ -94,14 +107,15 @@ def test_a_package_that_is_not_installed_is_a_reason(
 
 def test_nothing_wanted_is_nothing_loaded(models: dict[str, Any]) -> None:
     """Neither a model nor the hub is touched."""
-    made = load_semantics(ModelChoice(), no_hub_needed)
+    made = load_semantics(choice_of(), no_hub_needed)
     assert (made.embedder, made.scorer, made.reason, made.names(), models) == (None, None, None, None, {})
 
 
 def test_a_folder_needs_no_hub(models: dict[str, Any], tmp_path: Path) -> None:
     """A machine without a network does not wait for it."""
     folder = str(tmp_path)
-    assert load_semantics(ModelChoice(embedder=folder, scorer=folder, layers=1), no_hub_needed).reason is None
+    choice = choice_of(embedder=folder, bert_score_model=folder, bert_score_layers=1)
+    assert load_semantics(choice, no_hub_needed).reason is None
 
 
 @pytest.mark.parametrize(
@@ -109,38 +123,38 @@ def test_a_folder_needs_no_hub(models: dict[str, Any], tmp_path: Path) -> None:
     [
         ({"embedder": "./none"}, "semantic.embedder: there is no folder ./none", "a model of the hub"),
         ({"embedder": "/none/at/all"}, "there is no folder /none/at/all", "folder"),
-        ({"scorer": "~/none"}, "semantic.bert_score_model: there is no folder ~/none", "folder"),
-        ({"scorer": "a/b/c", "layers": 2}, "there is no folder a/b/c", "folder"),
+        ({"bert_score_model": "~/none"}, "semantic.bert_score_model: there is no folder /.*none", "folder"),
+        ({"bert_score_model": "a/b/c", "bert_score_layers": 2}, "there is no folder a/b/c", "folder"),
     ],
 )
 def test_a_folder_that_is_not_there_is_known_without_loading(keys: dict[str, Any], message: str, way_out: str) -> None:
     """Whether the packages are installed or not."""
     with pytest.raises(ConfigError, match=message) as caught:
-        check_choice(ModelChoice(**keys))
+        check_choice(choice_of(**keys))
     assert way_out in (caught.value.hint or "")
 
 
 def test_a_folder_needs_its_layer(tmp_path: Path) -> None:
     """BERTScore of an unknown model has no layer of its own."""
     with pytest.raises(ConfigError, match="which layer") as caught:
-        check_choice(ModelChoice(scorer=str(tmp_path)))
+        check_choice(choice_of(bert_score_model=str(tmp_path)))
     assert "semantic.bert_score_layers" in (caught.value.hint or "")
-    check_choice(ModelChoice(scorer=str(tmp_path), layers=1))
+    check_choice(choice_of(bert_score_model=str(tmp_path), bert_score_layers=1))
 
 
 def test_a_model_that_bert_score_does_not_know_needs_its_layer(models: dict[str, Any]) -> None:
     """Known before the hub is asked for gigabytes."""
     with pytest.raises(ConfigError, match="does not know which layer of org/new") as caught:
-        load_semantics(ModelChoice(scorer="org/new"), no_hub_needed)
+        load_semantics(choice_of(bert_score_model="org/new"), no_hub_needed)
     assert caught.value.hint == "set semantic.bert_score_layers"
-    assert load_semantics(ModelChoice(scorer="org/known"), hub_up).scorer is not None
+    assert load_semantics(choice_of(bert_score_model="org/known"), hub_up).scorer is not None
 
 
 @pytest.mark.parametrize(
     ("part", "key", "choice"),
     [
-        ("embedder", "semantic.embedder", ModelChoice(embedder="org/m")),
-        ("scorer", "semantic.bert_score_model", ModelChoice(scorer="org/m", layers=1)),
+        ("embedder", "semantic.embedder", choice_of(embedder="org/m")),
+        ("scorer", "semantic.bert_score_model", choice_of(bert_score_model="org/m", bert_score_layers=1)),
     ],
 )
 @pytest.mark.parametrize(
@@ -174,4 +188,4 @@ def test_an_error_of_ours_says_itself(models: dict[str, Any]) -> None:
     """A missing baseline has a message of its own."""
     models["scorer"] = ConfigError("no baseline")
     with pytest.raises(ConfigError, match=r"^no baseline$"):
-        load_semantics(ModelChoice(scorer="org/known"), hub_up)
+        load_semantics(choice_of(bert_score_model="org/known"), hub_up)

@@ -11,7 +11,8 @@ import pytest
 from evals.errors import ConfigError
 from evals.semantics import cosine
 from evals.semantics.bert_scorer import BertScorer
-from evals.semantics.loading import ModelChoice, load_semantics
+from evals.semantics.config import ModelChoice, SemanticConfig
+from evals.semantics.loading import load_semantics
 from evals.semantics.quiet import quietly
 from evals.semantics.sentence_transformers_embedder import SentenceTransformersEmbedder
 
@@ -30,6 +31,11 @@ HAND_MADE = [
     ("the battery", "lasts 96 hours and days"),
     ("lasts 96 hours and days", "the battery"),
 ]
+
+
+def choice_of(**keys: Any) -> ModelChoice:
+    """A configuration with these keys, of which the models that they name are wanted."""
+    return SemanticConfig(**keys).choice(embedder="embedder" in keys, scorer="bert_score_model" in keys)
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +170,7 @@ def test_a_sentence_transformer_is_built_from_a_folder(tiny: Path) -> None:
 
 def test_models_are_loaded_once_in_a_process(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run does not wait for them again."""
-    choice = ModelChoice(embedder=str(tiny), scorer=str(tiny), layers=2)
+    choice = choice_of(embedder=str(tiny), bert_score_model=str(tiny), bert_score_layers=2)
     first = load_semantics(choice, pytest.fail)
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", pytest.fail)
     assert load_semantics(choice, pytest.fail).names() == first.names()
@@ -173,21 +179,21 @@ def test_models_are_loaded_once_in_a_process(tiny: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layers": 4}, "cannot load .*between 0 and 3"),
-        ({"layers": 2, "rescale": True}, "no English baseline"),
-        ({"layers": 2, "device": "nonsense"}, "cannot load"),
+        ({"bert_score_layers": 4}, "cannot load .*between 0 and 3"),
+        ({"bert_score_layers": 2, "bert_score_rescale": True}, "no English baseline"),
+        ({"bert_score_layers": 2, "device": "nonsense"}, "cannot load"),
     ],
 )
 def test_what_a_model_cannot_do_is_told_by_name(tiny: Path, options: dict[str, Any], message: str) -> None:
     """A layer that it does not have, a baseline that nobody made, a device that is not there."""
     with pytest.raises(ConfigError, match=f"semantic.bert_score_[a-z]+: .*{message}"):
-        load_semantics(ModelChoice(scorer=str(tiny), **options), pytest.fail)
+        load_semantics(choice_of(bert_score_model=str(tiny), **options), pytest.fail)
 
 
 def test_a_folder_without_a_model_is_told_by_name(packages: None, tmp_path: Path) -> None:
     """Both keys are named by the part that they load."""
     with pytest.raises(ConfigError, match=r"semantic\.embedder: cannot load"):
-        load_semantics(ModelChoice(embedder=str(tmp_path)), pytest.fail)
+        load_semantics(choice_of(embedder=str(tmp_path)), pytest.fail)
 
 
 def test_a_model_of_the_hub_is_looked_up_in_the_cache_where_there_is_no_hub(
@@ -196,6 +202,9 @@ def test_a_model_of_the_hub_is_looked_up_in_the_cache_where_there_is_no_hub(
     """Without a network and an empty cache: one clear error, at once."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    for choice in (ModelChoice(embedder="nobody/nothing"), ModelChoice(scorer="nobody/nothing", layers=1)):
+    for choice in (
+        choice_of(embedder="nobody/nothing"),
+        choice_of(bert_score_model="nobody/nothing", bert_score_layers=1),
+    ):
         with pytest.raises(ConfigError, match="hub cannot be reached and nobody/nothing is not in"):
             load_semantics(choice, lambda: False)

@@ -58,7 +58,7 @@ def models(monkeypatch: pytest.MonkeyPatch, embedder: Any, scorer: Any) -> list[
     def load(choice: Any, _hub: object) -> Semantics:
         asked.append(choice)
         tools = RememberingEmbedder(embedder), RememberingScorer(scorer)
-        return Semantics(*tools, coverage_threshold=choice.coverage_threshold)
+        return Semantics(*tools, coverage_threshold=choice.config.sentence_coverage_threshold)
 
     monkeypatch.setattr(instruments, "load_semantics", load)
     return asked
@@ -77,7 +77,7 @@ def test_a_run_records_what_compared_its_texts(config: MakeConfig, models: list[
     assert all(value is not None for value, _ in values(run).values())
     assert len(embedder.calls) == 1
     (choice,) = models
-    assert (choice.coverage_threshold, choice.device) == (0.25, "cpu")
+    assert (choice.config.sentence_coverage_threshold, choice.config.device) == (0.25, "cpu")
     store = RunStore(config().runs_dir)
     assert store.load(run.id).semantics == run.semantics
     details = [s.details for record in store.records(run) for s in record.scores if s.name == "sentence_coverage"]
@@ -88,7 +88,7 @@ def test_only_what_a_metric_needs_is_loaded(config: MakeConfig, models: list[Any
     """An embedder alone, a scorer alone, and neither."""
     for names in (["semantic_similarity_percentage"], ["bert_score_f1"], ["mrr"]):
         run_evaluation(config(metrics=names))
-    assert [(bool(choice.embedder), bool(choice.scorer)) for choice in models] == [(True, False), (False, True)]
+    assert [(choice.embedder, choice.scorer) for choice in models] == [(True, False), (False, True)]
 
 
 def test_without_the_packages_a_run_says_what_to_install(config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:

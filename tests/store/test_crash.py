@@ -12,8 +12,10 @@ import pytest
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
-from evals.store import runs as store_module
-from evals.store.runs import Journal, RunStore, read_records, write_atomically
+from evals.store import journal as journal_module
+from evals.store.atomic import write_atomically
+from evals.store.journal import Journal, read_records
+from evals.store.runs import RunStore
 
 
 @contextmanager
@@ -76,7 +78,7 @@ def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its beginning is found, wherever it lies in the blocks that are read from the end."""
-    monkeypatch.setattr(store_module, "_BLOCK", block)
+    monkeypatch.setattr(journal_module, "_BLOCK", block)
     path = tmp_path / "log"
     for length in range(1, 30):
         path.write_bytes(b'{"n":1}\n' + b"x" * length)
@@ -90,7 +92,7 @@ def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
 def test_a_log_that_cannot_be_mended_is_let_go(full_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the failure nothing keeps the lock: the log can be opened again while the error is still at hand."""
     with monkeypatch.context() as broken:
-        broken.setattr(store_module, "_mend_last_line", _fail_to_read)
+        broken.setattr(journal_module, "_mend_last_line", _fail_to_read)
         with pytest.raises(StoreError, match="Input/output error") as caught:
             Journal(full_log).__enter__()
     with Journal(full_log):

@@ -8,7 +8,8 @@ import pytest
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.store.runs import Journal, RunStore, read_records
+from evals.store.journal import Journal, read_records
+from evals.store.runs import RunStore
 
 Write = Callable[[Journal], None]
 

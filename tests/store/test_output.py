@@ -10,7 +10,8 @@ import pytest
 
 from evals.errors import StoreError
 from evals.schemas import EvalRun
-from evals.store.runs import RunStore, write_atomically, write_output
+from evals.store.atomic import write_atomically, write_output
+from evals.store.runs import RunStore
 
 
 def test_two_threads_that_write_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:

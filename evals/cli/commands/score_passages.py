@@ -10,7 +10,7 @@ from evals.cli.flags import ScoreFlags, given_flags, refuse_idle
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.output import check_output
 from evals.scoring.passages import PassageScores, score_predictions
-from evals.store.runs import write_output
+from evals.store.atomic import write_output
 
 _RULE = "=" * 26
 _DEFAULT_K = 10

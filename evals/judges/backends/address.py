@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 _VERSION = "/v1"
-"""The path that nearly every API of a judge has: it tells no two of them apart, so an origin does without it."""
+"""Nearly every API has this path, so it distinguishes none; an origin leaves it out."""
 
 
 def origin_of(url: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class JudgeReply:
     """What a model said.
 
     Attributes:
@@ -91,7 +91,7 @@ class Backend(Protocol):
     origin: str
     """Where it is reached, without credentials: part of the cache key."""
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         """Make one call.
 
         Raises:

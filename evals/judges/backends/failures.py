@@ -1,4 +1,4 @@
-"""What the failures of a judge's SDK mean to us; those of both vendors' SDKs are built alike."""
+"""What an error of a vendor's SDK means: whether calling again may help, and whether any further call can."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -7,10 +7,10 @@ from typing import Any
 
 from evals.client.transport import parse_retry_after
 from evals.judges.backends.base import BackendError
-from evals.judges.replies.reading import said_in
+from evals.judges.replies.reading import error_message
 
 _NO_ACCESS = frozenset({401, 402, 403, 404})
-_PASSING = frozenset({408, 409, 429})
+_TRANSIENT = frozenset({408, 409, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
 """Errors of the HTTP client about the request itself."""
@@ -19,31 +19,31 @@ _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyErro
 
 
 class OverloadedError(BackendError):
-    """A call that the vendor refused because there are too many: other calls now would be refused as well."""
+    """The vendor takes no further call at the moment: not this one, and no other."""
 
 
 class UnreachableError(BackendError):
-    """A call that found nobody, or was cut off: where all calls end so, nobody is there."""
+    """The connection failed or broke off: where all calls end so, the judge is not there."""
 
 
 def status_failure(error: Any, *, fatal: bool, remark: str = "") -> BackendError:
-    """What an error of status means: refused access ends the judging; overload and limits of rate pass.
+    """What an error status means: refused access is fatal, overload and rate limits are transient.
 
     Args:
         error: An `APIStatusError` of either SDK.
         fatal: Whether the vendor's code says that every further call would fail.
-        remark: Put behind what the server said.
+        remark: Appended to the server's message.
     """
     status = error.status_code
     fatal = fatal or status in _NO_ACCESS
-    retryable = not fatal and (status in _PASSING or status >= 500)
+    retryable = not fatal and (status in _TRANSIENT or status >= 500)
     kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
-    message = f"HTTP {status}: {said_in(error.body) or error.message}{remark}"
+    message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
     return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
 
 
 def connection_failure(error: Any) -> BackendError:
-    """What an `APIConnectionError` of either SDK means, with its cause, which says more than "Connection error."."""
+    """What an `APIConnectionError` of either SDK means; its cause says more than its message, "Connection error."."""
     cause = error.__cause__
     unsendable = type(cause).__name__ in _UNSENDABLE
     message = f"{type(error).__name__}: {str(cause or '') or error}"

@@ -1,7 +1,7 @@
 """Any model behind the Chat Completions API as judge: OpenAI's own, or that of vLLM, Ollama, llama.cpp, LM Studio.
 
-By the official SDK (3.x, which speaks httpx2), with its own retries off: attempts and waiting are ours to count. No
-temperature is sent: reasoning models refuse it, and what it would settle is measured by repeats.
+By the official SDK (3.x, which speaks httpx2). No temperature is sent: reasoning models refuse it, and what it would
+settle is measured by repeats.
 
 The many servers of this API take different parts of it. What one refuses is said in a simpler way, and that way is kept
 once it worked (see `_Dialect`).
@@ -13,12 +13,11 @@ from typing import Any
 
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
-from evals.judges.backends.address import origin_of
-from evals.judges.backends.base import BackendError, Call, Reply
-from evals.judges.backends.failures import connection_failure, deadline, status_failure
-from evals.judges.masking import KeyMasker
+from evals.judges.backends.base import BackendError, Call, JudgeReply
+from evals.judges.backends.failures import status_failure
+from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 HOME = "https://api.openai.com/v1"
 TIMEOUT_S = 300.0
@@ -72,7 +71,7 @@ def _bound_to(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-class OpenAIBackend:
+class OpenAIBackend(SdkBackend):
     """Calls a Chat Completions API.
 
     Args:
@@ -92,43 +91,24 @@ class OpenAIBackend:
             import openai  # noqa: PLC0415 - a second and 40 MB, and an extra
         except ImportError as error:
             raise JudgeError("the package openai is not installed", "pip install 'rag-evals[openai]'") from error
-        self.model = model
-        self.origin = origin_of(base_url)
         key = sendable_key(api_key, *KEY_VARIABLES["openai"])
-        self._sdk: Any = openai
-        self._masker = KeyMasker([key], base_url, model)
-        self._timeout_s = timeout_s
-        self._answered = False
-        self._dialect = _Dialect()
         # The SDK does not start without a key; a server that asks for none gets no made-up one.
+        client = openai.AsyncOpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout_s)
         self._extra: dict[str, Any] = {} if key else {"extra_headers": {"Authorization": openai.Omit()}}
-        self._client: Any = openai.AsyncOpenAI(
-            api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout_s
+        super().__init__(
+            openai, openai.OpenAIError, client, model=model, address=base_url, keys=[key], timeout_s=timeout_s
         )
+        self._dialect = _Dialect()
 
-    async def complete(self, call: Call) -> Reply:
-        """Make one call: several requests, where the server turns out not to understand all of the API.
-
-        Raises:
-            BackendError: There is no reply.
-        """
-        try:
-            async with deadline(self._timeout_s):
-                reply = await self._complete(call)
-        except BackendError as error:
-            self._masker.clean(error)
-            raise
-        self._answered = True
-        return self._masker.reply(reply, call)
-
-    async def _complete(self, call: Call) -> Reply:
+    async def _ask(self, call: Call) -> JudgeReply:
+        """Several requests, where the server turns out not to understand all of the API."""
         dialect = self._dialect
         while True:
             try:
                 completion = await self._request(dialect.request(call))
             except self._sdk.APIStatusError as error:
                 if _is_filtered(error):
-                    return Reply(text="", stop="refused", model=None, usage=None)
+                    return JudgeReply(text="", stop="refused", model=None, usage=None)
                 refused = error.status_code in _REFUSING_STATUSES
                 simpler = dialect.without(_words_of(error)) if refused else None
                 if simpler is None:
@@ -137,45 +117,24 @@ class OpenAIBackend:
             else:
                 # Kept only now: "max_completion_tokens is too large" is no reason to call it by another name for good.
                 self._dialect = dialect
-                return _reply(completion, answered=self._answered)
+                if isinstance(completion, str):
+                    raise self._foreign("Chat Completions API", _NO_VERSION)
+                return _reply(completion)
 
     async def _request(self, parameters: dict[str, Any]) -> Any:
-        """One request.
-
-        Raises:
-            APIStatusError: The server refused it.
-            BackendError: There is no usable response.
-        """
-        sdk = self._sdk
-        try:
+        with self._errors_mapped():
             return await self._client.chat.completions.create(model=self.model, **parameters, **self._extra)
-        except sdk.APIStatusError:
-            raise
-        except sdk.APIConnectionError as error:
-            raise connection_failure(error) from error
-        except (ValueError, RecursionError) as error:
-            raise BackendError(f"the response is no JSON: {error}", unanswered=True) from error
-        except (sdk.OpenAIError, TypeError) as error:
-            raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self._client.close()
 
 
-def _reply(completion: Any, *, answered: bool) -> Reply:
+def _reply(completion: Any) -> JudgeReply:
     """What the model said; the SDK checks no response, so any part of it may be missing.
 
     Args:
         completion: What the SDK made of the response.
-        answered: Whether this address gave a reply before: then a web page is a gateway's failure, and passes.
 
     Raises:
         BackendError: It is no completion.
     """
-    if isinstance(completion, str):
-        problem = f"what answers speaks no Chat Completions API{'' if answered else _NO_VERSION}"
-        raise BackendError(problem, retryable=answered, fatal=not answered)
     choices = getattr(completion, "choices", None)
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(choice, "message", None)
@@ -185,7 +144,7 @@ def _reply(completion: Any, *, answered: bool) -> Reply:
     stop: Any = _STOPS.get(str(getattr(choice, "finish_reason", None)), "end")
     if getattr(message, "refusal", None):
         stop = "refused"
-    return Reply(
+    return JudgeReply(
         text=text_of(getattr(message, "content", None), fenced=True),
         stop=stop,
         model=name_of(getattr(completion, "model", None)),

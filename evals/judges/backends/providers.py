@@ -1,6 +1,9 @@
 """The providers of judges.
 
-To add one: a backend in a file of its own, an entry in `PROVIDERS`, and the variables of its key in `keys.py`.
+To add one: a backend in a file of its own (a subclass of `SdkBackend` where the vendor has an SDK of this kind), an
+entry in `PROVIDERS`, and the variables of its key in `evals/credentials/judge_keys.py`.
+
+By the vendors' own SDKs and not by `litellm`: only their errors tell whether a failed call may have to be paid for.
 """
 
 import os
@@ -37,8 +40,8 @@ class Provider:
         key_variables: A key is in any of these environment variables; messages name the first.
         address_variable: Environment variable with another address.
         prices: The vendor in the table of genai-prices.
-        imitated: Whether others serve the same API. Elsewhere than at home such a judge needs no key, and no price in
-            the table is its own, whatever its model is called.
+        imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
+            not hold, whatever the model is called.
     """
 
     make: MakeBackend

@@ -12,6 +12,9 @@ A prompt's file says which of these hold for it, each as a mapping with a `kind`
   path (`claims.passages`) or be missing, which means the reply itself. Items of the verdicts in `only`, or all items
   with `always`, must quote; else a quotation may be empty. With `same_id` it must stand in the text with the item's
   id, with `one_of: citations` in a text whose id that list of the item holds.
+
+The form is checked here and not by `jsonschema`: the prompts use a handful of its words, and the package brings four
+more at run time, one of them compiled.
 """
 
 from collections import Counter
@@ -21,7 +24,8 @@ from typing import Any
 from evals.judges.prompt import Prompt
 from evals.judges.replies.quotes import is_quoted
 
-Reply = Mapping[str, Any]
+_Object = Mapping[str, Any]
+"""A JSON object: a reply, the data, or an item of one of them."""
 _Check = Mapping[str, Any]
 _LONGEST_PROBLEM = 200
 """A judge may put megabytes where a label was asked for, and every verdict says what was wrong."""
@@ -37,19 +41,18 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
     """
     problem = _misfit(prompt.schema, reply, "reply")
     if problem is None:
-        found = (_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
-        problem = next((problem for problem in found if problem), None)
+        problem = _first(_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
     if problem is None or len(problem) <= _LONGEST_PROBLEM:
         return problem
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
 
 
-def _ids(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _ids(check: _Check, reply: _Object, data: _Object) -> str | None:
     wanted = [item["id"] for item in data[check["of"]]]
     return _differing(check["items"], [item["id"] for item in reply[check["items"]]], wanted)
 
 
-def _inner_ids(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _inner_ids(check: _Check, reply: _Object, data: _Object) -> str | None:
     inner = check["list"]
     wanted = {item["id"]: item[inner] for item in data[check["of"]]}
     for item in reply[check["items"]]:
@@ -61,7 +64,7 @@ def _inner_ids(check: _Check, reply: Reply, data: Reply) -> str | None:
     return None
 
 
-def _names(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _names(check: _Check, reply: _Object, _data: _Object) -> str | None:
     return _differing(check["items"], [item["id"] for item in reply[check["items"]]], check["are"])
 
 
@@ -74,19 +77,19 @@ def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | No
     return f"{what}: too much on {', '.join(map(str, extra[:5]))}" if extra else None
 
 
-def _count(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _count(check: _Check, reply: _Object, _data: _Object) -> str | None:
     there = len(reply[check["items"]])
     return None if there == check["exactly"] else f"{check['items']}: {there} instead of {check['exactly']}"
 
 
-def _listed(check: _Check, reply: Reply, _data: Reply) -> str | None:
+def _listed(check: _Check, reply: _Object, _data: _Object) -> str | None:
     for item in _items(reply, check["items"]):
         if item["verdict"] in check["only"] and not item[check["list"]]:
             return f"{check['items']}: {item['id']} is {item['verdict']} without {check['list']}"
     return None
 
 
-def _quotes(check: _Check, reply: Reply, data: Reply) -> str | None:
+def _quotes(check: _Check, reply: _Object, data: _Object) -> str | None:
     texts = _texts(data.get(check["within"]))
     for item in _items(reply, check.get("items", "")):
         quote = item["quote"]
@@ -99,7 +102,7 @@ def _quotes(check: _Check, reply: Reply, data: Reply) -> str | None:
     return None
 
 
-def _may_hold(check: _Check, item: Reply, number: Any) -> bool:
+def _may_hold(check: _Check, item: _Object, number: Any) -> bool:
     """Whether the item's quotation may stand in the text with this id."""
     if check.get("same_id"):
         return bool(number == item["id"])
@@ -149,8 +152,7 @@ def _misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | None:
     if not isinstance(value, expected) or (kind == "integer" and isinstance(value, bool)):
         return f"{where} is no {name}"
     if isinstance(value, list):
-        problems = (_misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
-        return next((problem for problem in problems if problem), None)
+        return _first(_misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
     if "enum" in schema and value not in schema["enum"]:
         return f"{where} is {value!r}, not one of {', '.join(schema['enum'])}"
     return None
@@ -165,5 +167,8 @@ def _object_misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | N
     unknown = set(value) - set(schema["properties"])
     if unknown:
         return f"{where} has {sorted(unknown)[0]!r}, which was not asked for"
-    problems = (_misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
-    return next((problem for problem in problems if problem), None)
+    return _first(_misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
+
+
+def _first(problems: Iterable[str | None]) -> str | None:
+    return next(filter(None, problems), None)

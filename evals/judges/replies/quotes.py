@@ -3,11 +3,13 @@
 Its words must be those of the text, in the same order. What may differ is what copying changes without changing what is
 said: case, white space, quotation marks, dashes, punctuation between words, Markdown and HTML, and Unicode forms. Signs
 that belong to a number (-5, 1.5, 5%) are words. Something in the middle may be left out where "…" says so.
+
+Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" is nearly the same text.
 """
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -69,14 +71,22 @@ def is_quoted(quote: str, texts: Iterable[str]) -> bool:
         quote: What is said to be copied; one without a word that says something is in no text, unless it is all of it.
         texts: Where it may stand.
     """
-    whole = _words(quote).plain
-    parts = [part for piece in _LEFT_OUT.split(quote) if (part := _words(piece).plain).strip()]
+    whole, parts = _words(quote).plain, _parts_of(quote)
     if not parts:
         return False
-    ways = [way for way in ([whole], parts) if all(_says_something(part) for part in way)]
-    return any(
-        held.plain == whole or any(_in_order(way, held) for way in ways) for text in texts for held in _readings(text)
-    )
+    ways = [way for way in ([whole], parts) if all(map(_says_something, way))]
+    return any(_is_in(held, whole, ways) for text in texts for held in _readings(text))
+
+
+def _parts_of(quote: str) -> list[str]:
+    """The words before, between and behind signs that something is left out."""
+    parts = (_words(piece).plain for piece in _LEFT_OUT.split(quote))
+    return [part for part in parts if part.strip()]
+
+
+def _is_in(held: _Words, whole: str, ways: Iterable[Sequence[str]]) -> bool:
+    """Whether a text is the quotation, or holds it in one of the ways to read it."""
+    return held.plain == whole or any(_in_order(way, held) for way in ways)
 
 
 def _in_order(parts: Iterable[str], held: _Words) -> bool:

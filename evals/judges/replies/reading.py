@@ -1,16 +1,16 @@
-"""Reading what a judge sent: the SDKs check no response, so any part of it may be something else than was promised."""
+"""Reading what a judge sent. The SDKs check no response, so any part of it may have another type than documented."""
 
 import json
 import re
 from typing import Any
 
 from evals.inputs.json_body import MAX_DEPTH, parse_json
-from evals.schemas.results import JudgeUsage
+from evals.schemas.verdicts import JudgeUsage
 
 _THOUGHTS = ("thinking", "reasoning")
 """Parts of a reply that some models put before what they say."""
-_MOST_TOKENS = 10**9
-"""Of one call; what is above it is no count."""
+_MAX_TOKENS = 10**9
+"""Of one call; a larger number is no count."""
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
 
 
@@ -19,26 +19,27 @@ def text_of(content: Any, *, fenced: bool = False) -> str:
 
     Args:
         content: A text, or a list of parts `{"type": "text", "text": …}`, which are joined.
-        fenced: Whether the one Markdown fence around all of it, which local models like to add, is taken off.
+        fenced: Whether a Markdown fence around all of it is removed; local models often add one.
 
     Returns:
-        The text; of anything else, a remark that is no JSON and so counts as a malformed reply.
+        The text. Anything else gives a remark that is no JSON, so the reply counts as malformed.
     """
     text = _text_of(content)
     return _storable(_without_fence(text) if fenced else text)
 
 
 def _text_of(content: Any) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
+    if content is None or isinstance(content, str):
+        return content or ""
     if isinstance(content, list):
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
-        texts = [_field(part, "text") for part in spoken if _field(part, "type") == "text"]
-        if len(texts) == len(spoken) and all(isinstance(text, str) for text in texts):
-            return "".join(texts)
+        if all(map(_is_text, spoken)):
+            return "".join(_field(part, "text") for part in spoken)
     return f"<no text: {content}>"
+
+
+def _is_text(part: Any) -> bool:
+    return _field(part, "type") == "text" and isinstance(_field(part, "text"), str)
 
 
 def name_of(model: Any) -> str | None:
@@ -78,8 +79,8 @@ def usage_of(new: Any, output: Any, *, read: Any = None, written: Any = None, to
     )
 
 
-def said_in(body: Any) -> str:
-    """What the body of an error says: vendors, and those who imitate them, put it in different places."""
+def error_message(body: Any) -> str:
+    """The message in the body of an error, which servers put in different places."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if isinstance(body, dict):
@@ -93,7 +94,7 @@ def _count(value: Any) -> int | None:
         return 0
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_TOKENS
     return value if is_count else None
 
 
@@ -102,7 +103,7 @@ def _field(part: Any, name: str) -> Any:
 
 
 def _storable(text: str) -> str:
-    """The text without what no file can hold: lone surrogates, also escaped ones, and JSON nested beyond reason."""
+    """The text without what no file can hold: lone surrogates, escaped ones too, and JSON nested too deep to read."""
     text = text.encode("utf-8", "replace").decode()
     if "\\ud" not in text.lower() and text.count("[") + text.count("{") <= MAX_DEPTH:
         return text

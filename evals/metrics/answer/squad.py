@@ -1,4 +1,7 @@
-"""Exact match and F1 as the official evaluation script of SQuAD v2 computes them."""
+"""Exact match and F1 as the official evaluation script of SQuAD v2 computes them.
+
+The script is no package, and the package `evaluate` downloads its copy when it is used.
+"""
 
 import re
 import string

@@ -1,17 +1,17 @@
-"""What came of asking for one decision, and the verdict that it makes."""
+"""What the calls for one decision came to, and the verdict that is built of it."""
 
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from evals.judges.backends.base import Reply
+from evals.judges.backends.base import JudgeReply
 from evals.judges.cache import StoredReply
 from evals.judges.prompt import load_prompt
-from evals.judges.replies.canaries import looks_injected
 from evals.judges.replies.checks import problem_with
+from evals.judges.replies.injection import looks_injected
 from evals.schemas import JudgeVerdict
-from evals.schemas.results import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
 
 
 @dataclass(slots=True)
@@ -22,38 +22,45 @@ class Outcome:
         reply: The usable reply, parsed.
         failure: Why there is none.
         message: The same in words.
-        said: The last reply, usable or not.
+        last: The last reply as it came, usable or not.
         spent: By all attempts.
     """
 
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None
-    said: Reply | None = None
+    last: JudgeReply | None = None
     spent: JudgeSpending = field(default_factory=JudgeSpending)
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
-        """There is no usable reply."""
+        """Note why there is no usable reply."""
         self.failure, self.message = kind, message
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictMaker:
-    """What every verdict on a request says."""
+class VerdictBuilder:
+    """Builds the verdicts on one repeat of a request.
+
+    Attributes:
+        request: What is decided.
+        repeat: Which one of the repeats.
+        key: Of the reply in the cache.
+        earlier: What was spent on the decision before.
+    """
 
     request: VerdictRequest
     repeat: int
     key: str
     earlier: JudgeSpending | None
 
-    def free(self, reply: dict[str, Any], model: str | None, saved_usd: float | None) -> JudgeVerdict:
-        """A verdict that nothing was asked for."""
-        return self._make(reply, model=model, attempts=0, cost_usd=0.0, cached=True, saved_usd=saved_usd)
+    def cached(self, reply: dict[str, Any], model: str | None, saved_usd: float | None) -> JudgeVerdict:
+        """The verdict by a reply that is there already, so that no call is made."""
+        return self._build(reply, model=model, attempts=0, cost_usd=0.0, cached=True, saved_usd=saved_usd)
 
     def paid(self, outcome: Outcome) -> JudgeVerdict:
-        """A verdict of calls."""
-        spent, said = outcome.spent, outcome.said
-        return self._make(
+        """The verdict that calls came to, or their failure."""
+        spent, said = outcome.spent, outcome.last
+        return self._build(
             outcome.reply,
             failure=outcome.failure,
             message=outcome.message,
@@ -64,7 +71,7 @@ class VerdictMaker:
             unpriced=spent.unpriced,
         )
 
-    def _make(self, reply: dict[str, Any] | None, **fields: Any) -> JudgeVerdict:
+    def _build(self, reply: dict[str, Any] | None, **fields: Any) -> JudgeVerdict:
         suspected = looks_injected(self.request.data) or bool(reply and reply.get("injection_suspected"))
         return JudgeVerdict(
             request=self.request.name,
@@ -78,8 +85,12 @@ class VerdictMaker:
         )
 
 
-def take(said: Reply, request: VerdictRequest, outcome: Outcome) -> bool:
-    """Put a reply into the outcome; whether that settles it."""
+def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> bool:
+    """Parse and check a reply, and put what it comes to into the outcome.
+
+    Returns:
+        Whether that is final: False where asking once more may bring a usable reply.
+    """
     if said.stop == "refused":
         outcome.fail("refused", "the model refused to judge")
         return True
@@ -99,9 +110,9 @@ def take(said: Reply, request: VerdictRequest, outcome: Outcome) -> bool:
     return True
 
 
-def stored_of(outcome: Outcome) -> StoredReply | None:
+def cacheable(outcome: Outcome) -> StoredReply | None:
     """What the cache shall keep; None where there is no usable reply."""
-    said = outcome.said
+    said = outcome.last
     if outcome.reply is None or said is None:
         return None
     return StoredReply(

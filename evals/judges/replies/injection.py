@@ -1,4 +1,7 @@
-"""Text in the data that tries to speak to the judge."""
+"""Prompt injection: text in the data that tries to speak to the judge.
+
+Found by patterns, which need nothing but the text: classifiers of prompt injection are models to be downloaded.
+"""
 
 import re
 import unicodedata
@@ -20,7 +23,7 @@ _LABEL = r"(?:(?:un)?supported|(?:partly[ _])?(?:in)?correct|(?:partly[ _])?(?:i
 _JUDGED = r"(?:claims?|answers?|statements?|responses?|repl(?:y|ies)|sentences?|passages?|contexts?|citations?)"
 _ROLE = rf"(?:judge|evaluator|grader|assistant|(?:language|AI){_GAP}model)"
 
-_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
+_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (  # Ignore all previous rules: the judge's are "your" rules, or those that stand before.
         ("ignore", "disregard", "forget", "override"),
         rf"{_NOT_UNDO}{_UNDO}{_GAP}{_WORDS}(?:your|previous|prior|above|earlier|preceding|system|all|any){_GAP}"
@@ -55,8 +58,8 @@ _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("system prompt",), r"\b(?:your|new|ignore|reveal|print|repeat|show)(?: the)? system prompt\b"),
     (("<",), r"< ?/? ?(?:system|instructions?) ?>"),
 )
-"""What gives an instruction away, each with the words of which its text holds one: most text is done with by them."""
-_CANARIES = tuple((words, re.compile(form, re.IGNORECASE)) for words, form in _FORMS)
+"""Patterns of instructions to a judge, each with words of which a text must hold one: most texts need no search."""
+_COMPILED = tuple((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _PATTERNS)
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )
@@ -65,16 +68,16 @@ _BLANK = re.compile(r"[^\S\r\n]+")
 
 
 def looks_injected(data: dict[str, Any]) -> bool:
-    """Whether something in the data looks like an instruction to a judge; decided without one.
+    """Whether something in the data looks like an instruction to a judge, by patterns alone.
 
-    Characters that nobody sees do not hide an instruction, inside its words or between them.
+    Invisible characters hide no instruction, neither inside its words nor between them.
     """
     return any(_speaks(reading) for text in _texts(data) for reading in _readings(text))
 
 
 def _speaks(text: str) -> bool:
     lower = text.lower()
-    return any(form.search(text) for words, form in _CANARIES if any(word in lower for word in words))
+    return any(pattern.search(text) for words, pattern in _COMPILED if any(word in lower for word in words))
 
 
 def _texts(part: Any) -> Iterator[str]:
@@ -97,5 +100,5 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _even(text: str) -> str:
-    """The text with single spaces and line ends: what is long between words is no way to hide, nor to keep us busy."""
+    """The text with single spaces and line ends, so that long gaps neither hide an instruction nor slow the search."""
     return _LINE_END.sub("\n", _BLANK.sub(" ", text))

@@ -1,0 +1,108 @@
+"""What backends by different SDKs have in common: the SDKs are built alike, down to the names of their errors."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from evals.judges.backends.address import origin_of
+from evals.judges.backends.base import BackendError, Call, JudgeReply
+from evals.judges.backends.failures import connection_failure, deadline
+from evals.judges.masking import KeyMasker
+
+
+class SdkBackend(ABC):
+    """Bounds a call as a whole, maps errors of the SDK, and masks keys in what comes back.
+
+    A subclass makes the request and reads the response (`_ask`). The client's own retries must be off: `LLMJudge`
+    counts attempts and waits between them.
+
+    Args:
+        sdk: The package.
+        root_error: The class of all its errors.
+        client: Its client.
+        model: Name of the model.
+        address: Where the API is.
+        keys: What is sent as a key or a token.
+        timeout_s: How long a call may take as a whole.
+    """
+
+    def __init__(
+        self,
+        sdk: ModuleType,
+        root_error: type[Exception],
+        client: Any,
+        *,
+        model: str,
+        address: str,
+        keys: Iterable[str | None],
+        timeout_s: float,
+    ) -> None:
+        self.model = model
+        self.origin = origin_of(address)
+        self._sdk: Any = sdk
+        self._root_error = root_error
+        self._client = client
+        self._masker = KeyMasker(keys, address, model)
+        self._timeout_s = timeout_s
+        self._answered = False
+
+    async def complete(self, call: Call) -> JudgeReply:
+        """Make one call.
+
+        Raises:
+            BackendError: There is no reply.
+        """
+        try:
+            async with deadline(self._timeout_s):
+                reply = await self._ask(call)
+        except BackendError as error:
+            self._masker.clean(error)
+            raise
+        self._answered = True
+        return self._masker.reply(reply, call)
+
+    @abstractmethod
+    async def _ask(self, call: Call) -> JudgeReply:
+        """Make one call, of one or more requests.
+
+        Raises:
+            BackendError: There is no reply.
+        """
+
+    @contextmanager
+    def _errors_mapped(self) -> Iterator[None]:
+        """Around one request.
+
+        Raises:
+            APIStatusError: Of the SDK; what the server refused, and whether for good, is for the subclass to read.
+            BackendError: There is no response that can be read.
+        """
+        try:
+            yield
+        except self._sdk.APIStatusError:
+            raise
+        except self._sdk.APIConnectionError as error:
+            raise connection_failure(error) from error
+        except (ValueError, RecursionError) as error:
+            raise BackendError(f"the response is no JSON: {error}", unanswered=True) from error
+        except (self._root_error, TypeError) as error:
+            raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
+
+    def _foreign(self, api: str, remark: str = "") -> BackendError:
+        """The failure where a text came instead of JSON, usually a web page.
+
+        The address is wrong then, unless the API has replied there before: so it is a gateway's error page, and passes.
+
+        Args:
+            api: What was expected.
+            remark: What to check where the address is wrong.
+        """
+        if self._answered:
+            return BackendError(f"what answers speaks no {api}", retryable=True)
+        return BackendError(f"what answers speaks no {api}{remark}", fatal=True)
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self._client.close()

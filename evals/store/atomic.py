@@ -1,0 +1,74 @@
+"""Writing a file whole or not at all, such that it lasts.
+
+Written here, because the package for it, `atomicwrites`, is no longer maintained.
+"""
+
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from evals.errors import StoreError
+
+
+def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
+    """Write a file beside its place, sync it to disk and rename it into place.
+
+    Args:
+        path: The file; a link is replaced.
+        parts: What it shall hold.
+        hint: The way out where it cannot be written.
+
+    Raises:
+        StoreError: It could not be written; the old file, if any, is as it was.
+    """
+    # Two threads and two processes, also on two machines that share the folder, may write the same file at once.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise write_error(path, error, hint) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write the file that a user named with --output.
+
+    A file is written whole or not at all. A link stays, and what it points to is written; a pipe or a device is written
+    as it is.
+
+    Raises:
+        StoreError: It could not be written; the old file, if any, is as it was.
+    """
+    hint = "name another file with --output, or leave it out to print"
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        target = Path(os.path.realpath(path))
+    except OSError as error:
+        raise write_error(path, error, hint) from error
+    write_atomically(target, [data], hint=hint)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a renaming last through a power cut, where the system can sync a folder."""
+    with suppress(OSError):  # not every system can; the file itself is synced and in its place
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_error(path: Path, error: OSError, hint: str | None) -> StoreError:
+    """The error that says why a file cannot be written, and the way out."""
+    return StoreError(f"cannot write {path}: {error.strerror or error}", hint)

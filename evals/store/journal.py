@@ -1,0 +1,194 @@
+"""The event log of a run, which is appended and flushed as things happen; reading it gives the run's records.
+
+An event is a line of JSON, `{"type": "question" | "answer" | "verdict" | "record", "question_id": …, …}`. Of a type,
+the last one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import ValidationError
+
+from evals.errors import StoreError
+from evals.inputs.problems import first_problem
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.store.atomic import write_error
+
+RESUME_HINT = "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there"
+_BLOCK = 64 * 1024
+"""Bytes that are read at a time from the end of a log."""
+
+
+class Journal:
+    """The event log of a running evaluation: appended and flushed, so that nothing paid for is lost when evals crashes.
+
+    It is not synced to the disk at each event: what was written in the last seconds before a power cut can be lost.
+
+    Args:
+        path: The file; it is made where it does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> "Journal":
+        try:
+            with ExitStack() as opened:
+                file = opened.enter_context(self.path.open("ab"))
+                _lock(file, self.path)
+                _mend_last_line(self.path)
+                opened.pop_all()  # from here on `__exit__` closes it
+        except OSError as error:
+            raise write_error(self.path, error, RESUME_HINT) from error
+        self._file = file
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            file.close()  # writes what a full disk kept back, and fails again where it is still full
+        except OSError as error:
+            raise write_error(self.path, error, RESUME_HINT) from error
+
+    def questions(self, questions: Iterable[EvalQuestion]) -> None:
+        """Log what will be asked, so that the log is complete in itself."""
+        self._append(b"".join(_event("question", question.id, question) for question in questions))
+
+    def answer(self, question_id: str, response: EvalResponse) -> None:
+        """Log an exchange the moment it ends."""
+        self._append(_event("answer", question_id, response))
+
+    def verdict(self, question_id: str, verdict: JudgeVerdict) -> None:
+        """Log a reply of the judge the moment it arrives."""
+        self._append(_event("verdict", question_id, verdict))
+
+    def _append(self, line: bytes) -> None:
+        if self._file is None:
+            raise StoreError(f"{self.path} is not open")
+        try:
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            raise write_error(self.path, error, RESUME_HINT) from error
+
+
+def read_records(path: Path) -> list[EvalRecord]:
+    """Fold an event log into records.
+
+    Raises:
+        StoreError: The file is missing, or damaged before its last line.
+    """
+    records: dict[str, dict[str, Any]] = {}
+    for number, event in _events(path):
+        try:
+            _apply(event, records)
+        except (KeyError, TypeError, ValidationError) as error:
+            reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
+            raise StoreError(f"{path.name}, line {number}: not an event of a run ({reason})") from error
+    return [EvalRecord.model_construct(**record) for record in records.values()]
+
+
+def _apply(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
+    key, kind = event["question_id"], event["type"]
+    if kind == "record":
+        record = EvalRecord.model_validate(event["record"])
+        records[key] = {name: getattr(record, name) for name in EvalRecord.model_fields}
+        return
+    if kind == "question":
+        question = EvalQuestion.model_validate(event["question"])
+        records.setdefault(key, {"response": None, "scores": [], "verdicts": []})["question"] = question
+        return
+    record_of = records[key]
+    if kind == "answer":
+        record_of["response"] = EvalResponse.model_validate(event["answer"])
+    elif kind == "verdict":
+        verdict = JudgeVerdict.model_validate(event["verdict"])
+        same = (verdict.request, verdict.repeat)
+        record_of["verdicts"] = [v for v in record_of["verdicts"] if (v.request, v.repeat) != same] + [verdict]
+
+
+def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The events of a log, with their line numbers; a torn last line is dropped."""
+    try:
+        with path.open("rb") as file:
+            torn: tuple[int, bytes] | None = None
+            for number, line in enumerate(file, start=1):
+                if torn:
+                    raise StoreError(f"{path.name}, line {torn[0]}: damaged")
+                try:
+                    yield number, json.loads(line)
+                except ValueError:
+                    torn = (number, line)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Keep a second process from writing the same run.
+
+    The log itself is locked, so the lock goes with the file: `filelock` would leave a second file beside each run.
+
+    Raises:
+        StoreError: Another process has it.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise StoreError(f"another process is writing {path.name}", "wait until it has ended") from error
+
+
+def _mend_last_line(path: Path) -> None:
+    """Cut a torn last line, and end one that lacks only its end, so that appending does not weld two lines into one."""
+    with path.open("rb+") as file:
+        start = _start_of_last_line(file)
+        file.seek(start)
+        line = file.read()
+        try:
+            json.loads(line or b"{}")
+        except ValueError:
+            file.truncate(start)
+            return
+        if line and not line.endswith(b"\n"):
+            file.write(b"\n")
+
+
+def _start_of_last_line(file: BinaryIO) -> int:
+    """Where the last line begins, ended or not; read from the end, for a log may be larger than the memory."""
+    end = max(0, file.seek(0, os.SEEK_END) - 1)  # a line's own end begins no other line
+    while end > 0:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def record_line(record: EvalRecord) -> bytes:
+    """The event that holds all that is known of a question; it replaces its events of before."""
+    return b'{"type":"record","question_id":%b,"record":%b}\n' % (_quoted(record.question.id), _json(record))
+
+
+def _event(kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
+    head = b'{"type":"%b","question_id":%b,"%b":' % (kind.encode(), _quoted(question_id), kind.encode())
+    return b"%b%b}\n" % (head, _json(record))
+
+
+def _json(record: EvalQuestion | EvalResponse | JudgeVerdict | EvalRecord) -> bytes:
+    return record.model_dump_json().encode()
+
+
+def _quoted(text: str) -> bytes:
+    return json.dumps(text).encode()
