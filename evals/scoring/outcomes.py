@@ -78,7 +78,8 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         named = any(chunk.document_id or chunk.document_name for chunk in chunks)
         how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
         notes.append(f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)")
-    return notes
+    unread = Counter(note for response in responses for note in response.notes)
+    return [*notes, *(f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items())]
 
 
 def package_versions() -> dict[str, str]:

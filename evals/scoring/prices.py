@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evals.client.mapping import number_or_none
+from evals.client.values import number_or_none
 from evals.config import PriceConfig
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
