@@ -9,6 +9,7 @@ from statistics import median
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, Outcomes
 from evals.schemas.results import RunStatus
+from evals.scoring.citation_base import note_on_citations
 from evals.scoring.scorecard import ScoreSettings
 from evals.version import __version__
 
@@ -51,13 +52,20 @@ def usage_limit(metrics: Sequence[BaseMetric], limit: int | None) -> int | None:
     return limit if any(Need.USAGE in metric.needs for metric in metrics) else None
 
 
-def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_limit: int | None) -> list[str]:
+def notes_on_answers(
+    records: Sequence[EvalRecord],
+    *,
+    concurrency: int,
+    usage_limit: int | None,
+    settings: ScoreSettings | None = None,
+) -> list[str]:
     """What the answers themselves give reason to say.
 
     Args:
         records: Of the run.
         concurrency: How many questions were in flight.
         usage_limit: Above this concurrency the server's token counts mix.
+        settings: How the records are scored; without them nothing is said of what the citations point to.
     """
     notes = []
     responses = [r.response for r in records if r.response is not None and r.response.error is None]
@@ -78,6 +86,10 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         named = any(chunk.document_id or chunk.document_name for chunk in chunks)
         how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
         notes.append(f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)")
+    if settings is not None:
+        answered = [record for record in records if record.response is not None and record.response.error is None]
+        said = note_on_citations(map(settings.case, answered))
+        notes += [said] if said else []
     unread = Counter(note for response in responses for note in response.notes)
     return [*notes, *(f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items())]
 
