@@ -63,25 +63,34 @@ class ResponseReader:
         """The fields of an `EvalResponse` that stand in the body.
 
         Raises:
-            MappingError: There is no answer in it.
+            MappingError: There is no answer in it; of a server that only retrieves, no list of chunks.
         """
-        answer = find(self._map.answer, body)
-        if not isinstance(answer, str):
-            raise MappingError(f"the body has no text at `{self._map.answer}`")
-        for pattern in self._clean:
-            answer = pattern.sub("", answer)
+        answer = self._read_answer(body)
         notes: list[str] = []
         chunks = _listed("chunks", find(self._map.chunks, body), chunks_of, notes)
+        if answer is None and chunks is None:
+            raise MappingError(notes[0] if notes else f"the body has nothing at `{self._map.chunks}`")
         return {
             "answer": answer,
             "chunks": chunks,
-            "citations": self._read_citations(body, answer, chunks, notes),
+            "citations": None if answer is None else self._read_citations(body, answer, chunks, notes),
             "usage": _usage(find(self._map.usage, body)),
             "model": text_or_none(find(self._map.model, body)),
             "confidence": number_or_none(find(self._map.confidence, body)),
             "stages": _list_or_none(find(self._map.stages, body)),
             "notes": notes,
         }
+
+    def _read_answer(self, body: Any) -> str | None:
+        """The answer's text, cleaned; None where the server is not asked for one."""
+        if self._map.answer is None:
+            return None
+        answer = find(self._map.answer, body)
+        if not isinstance(answer, str):
+            raise MappingError(f"the body has no text at `{self._map.answer}`")
+        for pattern in self._clean:
+            answer = pattern.sub("", answer)
+        return answer
 
     def _read_citations(
         self, body: Any, answer: str, chunks: list[RetrievedChunk] | None, notes: list[str]

@@ -2,9 +2,9 @@
 
 import json
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from evals.schemas.base import Record
 
@@ -41,13 +41,20 @@ class AskSpec(Record, populate_by_name=True):
 class MapSpec(Record):
     """Where the parts of an answer stand in the body, as JMESPath."""
 
-    answer: str
+    answer: str | None = None
+    """None for a server that only retrieves."""
     chunks: str | None = None
     citations: str | None = None
     usage: str | None = None
     model: str | None = None
     confidence: str | None = None
     stages: str | None = None
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if self.answer is None and self.chunks is None:
+            raise ValueError("neither answer nor chunks is given: one of them is what the server is asked for")
+        return self
 
 
 class CitationSpec(Record):
