@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from evals.client.expressions import compiled
 from evals.client.items import UnreadableListError, chunks_of, citations_of
+from evals.client.mapped_keys import check_mapped_keys
 from evals.client.spec import MapSpec, ServerSpec
 from evals.client.values import number_or_none, text_or_none, whole_or_none
 from evals.errors import ConfigError
@@ -58,6 +59,7 @@ class ResponseReader:
         for expression in _expressions(spec):
             if expression is not None:
                 compiled(expression)
+        check_mapped_keys(spec.map)
 
     def read(self, body: Any) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.

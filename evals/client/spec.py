@@ -2,11 +2,22 @@
 
 import json
 from hashlib import sha256
-from typing import Literal, Self
+from math import isfinite
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from evals.schemas.base import Record
+
+
+def _as_text(value: Any) -> Any:
+    """A number, or true or false, as it is sent; anything else as it is, for the check of its type."""
+    finite = isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
+    return json.dumps(value) if finite else value
+
+
+Sent = Annotated[str, BeforeValidator(_as_text)]
+"""A text that is sent; a number, true or false may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
 
@@ -29,9 +40,9 @@ class AskSpec(Record, populate_by_name=True):
 
     method: Literal["GET", "POST"] = "POST"
     path: str
-    query: dict[str, str] = {}
+    query: dict[str, Sent] = {}
     """Parameters of the URL."""
-    headers: dict[str, str] = {}
+    headers: dict[str, Sent] = {}
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body; None sends none."""
     ok_when: str | None = None
@@ -103,7 +114,7 @@ class ServerSpec(Record):
 
     profile: str = "rag-server"
     url: str = DEFAULT_URL
-    headers: dict[str, str] = {}
+    headers: dict[str, Sent] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: float = Field(default=120.0, gt=0)
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)

@@ -49,6 +49,15 @@ def test_placeholders_are_filled_in_path_query_headers_and_body(ask: Ask, mocked
     assert json.loads(request.content) == [{"deep": [fresh, 1, None]}]
 
 
+def test_numbers_and_booleans_are_sent_as_they_are_written(ask: Ask, mocked: respx.MockRouter) -> None:
+    """In the URL and in headers, as in JSON; nobody need put them into quotation marks."""
+    query = {"limit": 10, "rerank": True, "alpha": 0.5, "q": "{{question}}"}
+    ask(ANSWER, headers={"X-Tenant": 7}, ask={"query": query, "headers": {"X-Debug": False, "X-Top": 3}})
+    request = mocked.calls.last.request
+    assert dict(request.url.params) == {"limit": "10", "rerank": "true", "alpha": "0.5", "q": "Why?"}
+    assert [request.headers[name] for name in ("x-tenant", "x-debug", "x-top")] == ["7", "false", "3"]
+
+
 @pytest.mark.parametrize("body", [{}, [], 0, False, ""])
 def test_an_empty_body_is_sent_and_none_is_not(body: object, ask: Ask, mocked: respx.MockRouter) -> None:
     """Only null means that no body is sent."""
