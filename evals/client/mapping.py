@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from evals.client.expressions import compiled
 from evals.client.items import UnreadableListError, chunks_of, citations_of
 from evals.client.mapped_keys import check_mapped_keys
+from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
 from evals.client.values import number_or_none, text_or_none, whole_or_none
 from evals.errors import ConfigError
@@ -71,7 +72,7 @@ class ResponseReader:
         notes: list[str] = []
         chunks = _listed("chunks", find(self._map.chunks, body), chunks_of, notes)
         if answer is None and chunks is None:
-            raise MappingError(notes[0] if notes else f"the body has nothing at `{self._map.chunks}`")
+            raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
         return {
             "answer": answer,
             "chunks": chunks,
@@ -89,7 +90,7 @@ class ResponseReader:
             return None
         answer = find(self._map.answer, body)
         if not isinstance(answer, str):
-            raise MappingError(f"the body has no text at `{self._map.answer}`")
+            raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         return answer

@@ -50,7 +50,8 @@ def test_an_unhealthy_server_is_refused_at_once(
     route = mocked.get("/health").mock(return_value=httpx.Response(status))
     with pytest.raises(ServerRefusedError, match=f"/health answers HTTP {status}") as raised:
         _health(spec())
-    assert "server.headers" in (raised.value.hint or "")
+    for way in ("server.headers", "server.health.path", "docs/profiles.md", "--profile"):
+        assert way in (raised.value.hint or "")
     assert route.call_count == 1
 
 

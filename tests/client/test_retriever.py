@@ -31,8 +31,8 @@ def test_to_retrieve_nothing_is_no_failure(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"detail": "no such index"}, "the body has nothing at `hits`"),
-        ({"hits": None}, "the body has nothing at `hits`"),
+        ({"detail": "no such index"}, "the body has no list at `hits`"),
+        ({"hits": None}, "the body has no list at `hits`"),
         ({"hits": [["c-1", 0.7]]}, "server.map.chunks gives a list that holds a list"),
         ({"hits": "t"}, "server.map.chunks gives a text, not a list"),
     ],
