@@ -1,6 +1,7 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
 import json
+from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
 from typing import Annotated, Any, Literal, Self
@@ -11,13 +12,15 @@ from evals.schemas.base import Record
 
 
 def _as_text(value: Any) -> Any:
-    """A number, or true or false, as it is sent; anything else as it is, for the check of its type."""
+    """A number, true, false or a date, as it is sent; anything else as it is, for the check of its type."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()  # what YAML makes of a version such as 2024-10-21
     finite = isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
     return json.dumps(value) if finite else value
 
 
 Sent = Annotated[str, BeforeValidator(_as_text)]
-"""A text that is sent; a number, true or false may be written for it."""
+"""A text that is sent; a number, true, false or a date may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
 
