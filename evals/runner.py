@@ -178,8 +178,10 @@ class EvaluationRunner:
             concurrency=self.config.concurrency,
             warmup=self.config.warmup,
             probes=await choose_probes(client, workload.questions) if self.config.preflight else [],
+            own_file=self.config.dataset_file is not None,
             observer=self.observer,
         )
+        await asking.warm_up(workload.questions)
         work = self._go_on(*begun, server, workload, remarks) if begun else self._begin(server, workload, remarks)
         self.run_id = work.run.id
         done = await measure(work, instruments, self.config, self.observer, asking=asking)

@@ -1,17 +1,23 @@
 """From the body of an answer to the parts of an `EvalResponse`; tolerant of what servers send.
 
-What is absent or null becomes None, an empty list stays an empty list, and a value of the wrong type becomes None.
+What is absent or null becomes None, an empty list stays an empty list, and a value of the wrong type becomes None; of
+chunks and citations a note says then what stood there.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from evals.client.expressions import compiled
+from evals.client.items import UnreadableListError, chunks_of, citations_of
+from evals.client.mapped_keys import check_mapped_keys
+from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
+from evals.client.values import number_or_none, text_or_none, whole_or_none
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
+
+T = TypeVar("T")
 
 _NUMBER = re.compile(r"\d{1,9}")
 _RANGE = re.compile(r"(\d{1,9})\s*-\s*(\d{1,9})")
@@ -54,34 +60,49 @@ class ResponseReader:
         for expression in _expressions(spec):
             if expression is not None:
                 compiled(expression)
+        check_mapped_keys(spec.map)
 
     def read(self, body: Any) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.
 
         Raises:
-            MappingError: There is no answer in it.
+            MappingError: There is no answer in it; of a server that only retrieves, no list of chunks.
         """
-        answer = find(self._map.answer, body)
-        if not isinstance(answer, str):
-            raise MappingError(f"the body has no text at `{self._map.answer}`")
-        for pattern in self._clean:
-            answer = pattern.sub("", answer)
+        answer = self._read_answer(body)
+        notes: list[str] = []
+        chunks = _listed("chunks", find(self._map.chunks, body), chunks_of, notes)
+        if answer is None and chunks is None:
+            raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
         return {
             "answer": answer,
-            "chunks": _items(find(self._map.chunks, body), _chunk),
-            "citations": self._read_citations(body, answer),
+            "chunks": chunks,
+            "citations": None if answer is None else self._read_citations(body, answer, chunks, notes),
             "usage": _usage(find(self._map.usage, body)),
             "model": text_or_none(find(self._map.model, body)),
             "confidence": number_or_none(find(self._map.confidence, body)),
             "stages": _list_or_none(find(self._map.stages, body)),
+            "notes": notes,
         }
 
-    def _read_citations(self, body: Any, answer: str) -> list[Citation] | None:
+    def _read_answer(self, body: Any) -> str | None:
+        """The answer's text, cleaned; None where the server is not asked for one."""
+        if self._map.answer is None:
+            return None
+        answer = find(self._map.answer, body)
+        if not isinstance(answer, str):
+            raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
+        for pattern in self._clean:
+            answer = pattern.sub("", answer)
+        return answer
+
+    def _read_citations(
+        self, body: Any, answer: str, chunks: list[RetrievedChunk] | None, notes: list[str]
+    ) -> list[Citation] | None:
         given_as = self._citations.given_as
         if given_as in {"list", "auto"}:
-            listed = _items(find(self._map.citations, body), _citation)
-            if listed is not None or given_as == "list":
-                return listed
+            found = find(self._map.citations, body)
+            if found is not None or given_as == "list":
+                return _listed("citations", found, lambda value: citations_of(value, chunks), notes)
         if given_as == "none":
             return None
         marked = self._marked(answer)
@@ -122,73 +143,24 @@ def _from_marker(part: str, start: int, end: int) -> list[Citation]:
     return [Citation(chunk_id=part, start=start, end=end)] if part else []
 
 
-def _items(value: Any, build: Any) -> list[Any] | None:
-    if not isinstance(value, list):
+def _listed(name: str, value: Any, read: Callable[[Any], list[T]], notes: list[str]) -> list[T] | None:
+    """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
+    if value is None:
         return None
-    return [build(item) for item in value if isinstance(item, Mapping)]
-
-
-def _chunk(item: Mapping[str, Any]) -> RetrievedChunk:
-    fields = {name: convert(item[name]) for name, convert in _CHUNK_FIELDS if item.get(name) is not None}
-    start, end = fields.pop("start", None), fields.pop("end", None)
-    if start is not None and end is not None and 0 <= start < end:
-        fields["span"] = (start, end)
-    return RetrievedChunk(**fields)
-
-
-def _citation(item: Mapping[str, Any]) -> Citation:
-    return Citation(
-        chunk_id=text_or_none(item.get("chunk_id")),
-        document_id=text_or_none(item.get("document_id")),
-        section=text_or_none(item.get("section")),
-        index=_whole(item.get("index")),
-        start=_whole(item.get("start")),
-        end=_whole(item.get("end")),
-    )
+    try:
+        return read(value)
+    except UnreadableListError as error:
+        notes.append(f"server.map.{name} {error}")
+        return None
 
 
 def _usage(value: Any) -> TokenUsage | None:
     if not isinstance(value, Mapping):
         return None
-    prompt, completion = _whole(value.get("prompt_tokens")), _whole(value.get("completion_tokens"))
+    prompt, completion = whole_or_none(value.get("prompt_tokens")), whole_or_none(value.get("completion_tokens"))
     if prompt is None or completion is None or prompt < 0 or completion < 0:
         return None
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
-
-
-def text_or_none(value: Any) -> str | None:
-    """The value as text: a number as its digits, anything else that is no text as None."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def number_or_none(value: Any) -> float | None:
-    """The value as a finite number; None where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _whole(value: Any) -> int | None:
-    number = number_or_none(value)
-    return int(number) if number is not None and number.is_integer() else None
-
-
-_CHUNK_FIELDS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("chunk_id", text_or_none),
-    ("document_id", text_or_none),
-    ("document_name", text_or_none),
-    ("section", text_or_none),
-    ("text", text_or_none),
-    ("start", _whole),
-    ("end", _whole),
-    ("score", number_or_none),
-)
 
 
 def _list_or_none(value: Any) -> list[Any] | None:

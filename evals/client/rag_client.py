@@ -102,7 +102,8 @@ class RAGClient:
                 ) from failure
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                "set server.headers for a server that wants a login, server.health.path for another health check",
+                "set server.headers for a server that wants a login, server.health.path for another health check (null "
+                "for none); another kind of server needs a profile of its own: docs/profiles.md, --profile FILE.yml",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,13 +1,27 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
 import json
+from datetime import date, datetime
 from hashlib import sha256
-from typing import Annotated, Literal
+from math import isfinite
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
+
+
+def _as_text(value: Any) -> Any:
+    """A number, true, false or a date, as it is sent; anything else as it is, for the check of its type."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()  # what YAML makes of a version such as 2024-10-21
+    finite = isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
+    return json.dumps(value) if finite else value
+
+
+Sent = Annotated[str, BeforeValidator(_as_text)]
+"""A text that is sent; a number, true, false or a date may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
 
@@ -30,9 +44,9 @@ class AskSpec(Record, populate_by_name=True):
 
     method: Literal["GET", "POST"] = "POST"
     path: str
-    query: dict[str, str] = {}
+    query: dict[str, Sent] = {}
     """Parameters of the URL."""
-    headers: dict[str, str] = {}
+    headers: dict[str, Sent] = {}
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body; None sends none."""
     ok_when: str | None = None
@@ -42,13 +56,20 @@ class AskSpec(Record, populate_by_name=True):
 class MapSpec(Record):
     """Where the parts of an answer stand in the body, as JMESPath."""
 
-    answer: str
+    answer: str | None = None
+    """None for a server that only retrieves."""
     chunks: str | None = None
     citations: str | None = None
     usage: str | None = None
     model: str | None = None
     confidence: str | None = None
     stages: str | None = None
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if self.answer is None and self.chunks is None:
+            raise ValueError("neither answer nor chunks is given: one of them is what the server is asked for")
+        return self
 
 
 class CitationSpec(Record):
@@ -97,7 +118,7 @@ class ServerSpec(Record):
 
     profile: Annotated[str, MayChange.ON_REMAP] = "rag-server"
     url: str = DEFAULT_URL
-    headers: dict[str, str] = {}
+    headers: dict[str, Sent] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)

@@ -24,6 +24,7 @@ from evals.schemas.response import ErrorKind
 
 CONNECT_TIMEOUT_S = 10.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_METHOD_NOT_ALLOWED = 405
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 
 
@@ -206,7 +207,7 @@ class Transport:
             self._free.put_nowait(connection)
         elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
-            raise self._refused(status, headers, body, elapsed)
+            raise self._refused(method, status, headers, body, elapsed)
         return Reply(status, headers, body, elapsed)
 
     async def _exchange(
@@ -242,15 +243,25 @@ class Transport:
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(ResponseError(kind=kind, message=message), retryable=retryable, elapsed_ms=elapsed)
 
-    def _refused(self, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float) -> TransportFailure:
+    def _refused(
+        self, method: str, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float
+    ) -> TransportFailure:
         said = self._redact(" ".join(body[:2000].decode("utf-8", "replace").split()))[:200]
+        way = f" ({_not_allowed(method, headers)})" if status == _METHOD_NOT_ALLOWED else ""
+        message = f"HTTP {status}{way}" + (f": {said}" if said else "")
         return TransportFailure(
-            ResponseError(kind="status", status=status, message=f"HTTP {status}" + (f": {said}" if said else "")),
+            ResponseError(kind="status", status=status, message=message),
             retryable=status in RETRYABLE_STATUS,
             retry_after_s=parse_retry_after(headers.get("retry-after")),
             elapsed_ms=elapsed_ms,
             body=body,
         )
+
+
+def _not_allowed(method: str, headers: Mapping[str, str]) -> str:
+    """Which method was sent, and which ones the server says it takes instead."""
+    allowed = headers.get("allow", "").strip()
+    return f"{method} was sent, and the server allows {allowed[:80]}" if allowed else f"{method} was sent"
 
 
 def _without_login(url: str) -> tuple[str, dict[str, str]]:

@@ -26,7 +26,8 @@ def find_pareto(runs: Sequence[EvalRun], metrics: Sequence[Aligned], *, same_con
 
     An objective is fed by the metrics that all runs have a value of, over their common questions; feeds and weights
     are those of the first run's `scoring`. One fed by milliseconds or dollars alone is these, and lower is better;
-    latency is left out between runs of different concurrency. Weighted scores are over the same objectives.
+    latency is left out between runs of different concurrency. Weighted scores are over the same objectives. A run that
+    failed stands on no front and beats nobody.
     """
     scoring = scoring_config(runs[0])
     usable = [each for each in metrics if each.complete and (same_concurrency or each.metric.unit != "ms")]
@@ -52,11 +53,16 @@ def find_pareto(runs: Sequence[EvalRun], metrics: Sequence[Aligned], *, same_con
         fed_by=fed_by,
         left_out=_left_out(scoring, fed_by, metrics, same_concurrency=same_concurrency),
         points=points,
-        front=[point.run_id for point in points if point.on_front],
+        front=_front(runs, points),
         best={name: _best(points, name, direction) for name, direction in directions.items()},
         weights=weighted[0].weights,
         scores=[score.score for score in weighted],
     )
+
+
+def _front(runs: Sequence[EvalRun], points: Sequence[ParetoPoint]) -> list[str]:
+    failed = {run.id for run in runs if run.status == "failed"}
+    return [point.run_id for point in points if point.on_front and point.run_id not in failed]
 
 
 def _unit(summaries: Sequence[MetricSummary]) -> str:
@@ -81,7 +87,8 @@ def _point(
     values: Sequence[dict[str, float]],
     directions: Mapping[str, Direction],
 ) -> ParetoPoint:
-    better = [other.id for other, theirs in zip(runs, values, strict=True) if dominates(theirs, own, directions)]
+    others = [(other, theirs) for other, theirs in zip(runs, values, strict=True) if other.status != "failed"]
+    better = [other.id for other, theirs in others if dominates(theirs, own, directions)]
     return ParetoPoint(run_id=run.id, name=run.name, objectives=own, dominated_by=better)
 
 

@@ -13,6 +13,7 @@ class _Abstention(BaseMetric):
     group = MetricGroup.ABSTENTION
     aggregation = Aggregation.RATE
     needs = frozenset({Need.ANSWERABILITY})
+    of_answer = True
     of_unanswerable: bool | None = None
     """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
 
@@ -23,8 +24,6 @@ class _Abstention(BaseMetric):
         return super().not_applicable_to(question)
 
     def measure(self, case: Case) -> MetricResult:
-        if case.response.answer is None:
-            return self.undefined("the server sent no answer")
         holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
         return self.result(holds, abstained=case.abstained)
 

@@ -76,6 +76,8 @@ class BaseMetric(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     judge_calls: ClassVar[int] = 0
     """Judge calls for one question."""
+    of_answer: ClassVar[bool] = False
+    """Whether there is nothing to measure where the server sent no answer."""
     _needs_gold: ClassVar[bool]
     _needs_answerability: ClassVar[bool]
     _needs_answer: ClassVar[bool]
@@ -130,6 +132,8 @@ class BaseMetric(ABC):
         return None
 
     def _lacking(self, response: EvalResponse) -> str | None:
+        if self.of_answer and response.answer is None:
+            return _NO_ANSWER if response.chunks is None else _ONLY_RETRIEVES
         if self._needs_chunks and response.chunks is None:
             return "the server sent no chunks"
         if self._needs_chunks and response.chunks and not any(map(_says_something, response.chunks)):
@@ -231,6 +235,8 @@ def _by_compute(metric: BaseMetric, case: Case) -> MetricResult:
     return metric.compute(case.question, case.response)
 
 
+_NO_ANSWER = "the server sent no answer"
+_ONLY_RETRIEVES = "this server only retrieves"
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
 
 

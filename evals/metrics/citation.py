@@ -26,6 +26,7 @@ class _Citation(BaseMetric):
 
     group = MetricGroup.CITATION
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
+    of_answer = True
 
     def measure(self, case: Case) -> MetricResult:
         if case.abstained:

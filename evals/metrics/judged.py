@@ -102,7 +102,6 @@ class JudgedMetric(BaseMetric):
     needs = frozenset({Need.JUDGE})
     inquiries: ClassVar[tuple[Inquiry, ...]] = ()
     of_answer: ClassVar[bool] = True
-    """Whether there is nothing to judge where the server sent no answer."""
 
     def __init__(self, judge: Decider | None = None) -> None:
         self.judge = judge
@@ -147,11 +146,6 @@ class JudgedMetric(BaseMetric):
         if self.settled(case) is not None:
             return []
         return [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
-
-    def _lacking(self, response: EvalResponse) -> str | None:
-        if self.of_answer and response.answer is None:
-            return "the server sent no answer"
-        return super()._lacking(response)
 
     def unavailable(self, case: Case) -> str | None:
         return None if case.judged or case.verdicts else "no judge was used (--no-judge)"

@@ -86,15 +86,14 @@ class FuzzyMatch(BaseMetric):
     suites = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.EXPECTED_ANSWER})
+    of_answer = True
 
     def measure(self, case: Case) -> MetricResult:
-        question, answer = case.question, case.answer
-        if answer is None:
-            return self.undefined("the server sent no answer")
         settled = settled_by_abstention(self, case)
         if settled is not None:
             return settled
-        best = best_inclusion([question.expected_answer or "", *question.answers], answer)
+        question = case.question
+        best = best_inclusion([question.expected_answer or "", *question.answers], case.answer or "")
         return self.result(best.holds, score=round(best.score, 1), threshold=THRESHOLD, **best.details)
 
 

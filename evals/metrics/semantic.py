@@ -23,6 +23,7 @@ class _Semantic(Comparing, BaseMetric):
     """What the semantic metrics share: when they have a value without a model, and when none at all."""
 
     group = MetricGroup.GENERATION
+    of_answer = True
 
     def __init__(self, semantics: Semantics | None = None) -> None:
         self.semantics = semantics
@@ -63,8 +64,6 @@ class _AgainstExpected(_Semantic):
         return "the question has no expected answer" if question.expected_answer is None else None
 
     def settled(self, case: Case) -> MetricResult | None:
-        if case.response.answer is None:
-            return self.undefined("the server sent no answer")
         answer, expected = _pair(case)
         if not answer.strip():
             return self.result(0.0, empty="answer")
@@ -151,8 +150,6 @@ class SentenceCoverage(_Semantic):
         return None if _key_sentences(question) else "the question has no key sentences"
 
     def settled(self, case: Case) -> MetricResult | None:
-        if case.response.answer is None:
-            return self.undefined("the server sent no answer")
         failed: dict[str, Any] = {**_adequacy(adequate=False), "failed": _key_sentences(case.question)}
         if case.abstained:
             if case.question.is_unanswerable:

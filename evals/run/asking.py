@@ -8,7 +8,7 @@ from typing import Any
 from evals.client import RAGClient
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
-from evals.run.preflight import check_probes
+from evals.run.preflight import another_question, check_probes, is_final, why_wrong_server
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
 from evals.scoring.settings import Cases
 
@@ -66,6 +66,7 @@ class Asking:
         concurrency: Questions in flight.
         warmup: How many questions are asked first, unscored.
         probes: Questions whose answers show whether the corpus is on the server; none where that is known.
+        own_file: Whether the questions are of a user's own file, of which one or two may miss.
         observer: Hears of the progress.
     """
 
@@ -76,8 +77,10 @@ class Asking:
         concurrency: int,
         warmup: int,
         probes: Sequence[EvalQuestion],
+        own_file: bool,
         observer: Observer,
     ) -> None:
+        self._own_file = own_file
         self._client = client
         self._concurrency = concurrency
         self._warmup = warmup
@@ -107,20 +110,29 @@ class Asking:
         Raises:
             CorpusMissingError: The probes show that the server does not hold the documents.
         """
-        await self._warm_up(questions[: self._warmup])
         self._observer.begin(len(questions), len(there))
         if self._probes:
             await self._ask(self._probes, there, on_answer)
-            check_probes(self._client, [(probe, there[probe.id]) for probe in self._probes if probe.id in there], cases)
+            asked = [(probe, there[probe.id]) for probe in self._probes if probe.id in there]
+            check_probes(self._client, asked, cases, own_file=self._own_file)
         if not self.stop.reason:
             await self._ask(questions, there, on_answer)
         self.snapshot_end = (await self._client.info())[1]
 
-    async def _warm_up(self, questions: Sequence[EvalQuestion]) -> None:
-        for question in questions:
+    async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
+        """Ask the first questions, unscored, before there is a run.
+
+        Raises:
+            ServerRefusedError: Two different questions fail as they do on a server of another kind.
+        """
+        for question in questions[: self._warmup]:
             self._observer.phase("warming up")
             response = await self._client.ask(question.question)
             self.warmup_ms.append(response.latency_ms)
+            other = another_question(questions, question) if is_final(response) else None
+            problem = other and why_wrong_server(self._client, response, await self._client.ask(other.question))
+            if problem:
+                raise problem
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
         todo = [question for question in some if question.id not in there]

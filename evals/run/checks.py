@@ -76,7 +76,10 @@ def _check_key(judge: JudgeConfig) -> None:
 
 def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:
     """Whether a judge takes part in the run."""
-    return config.judge.enabled and any(Need.JUDGE in metric.needs for metric in metrics)
+    if not config.judge.enabled:
+        return False
+    only_retrieves = config.server_spec().map.answer is None
+    return any(Need.JUDGE in metric.needs and not (only_retrieves and metric.of_answer) for metric in metrics)
 
 
 def model_choice(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ModelChoice:

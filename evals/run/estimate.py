@@ -239,7 +239,7 @@ def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> t
     wanted = {question.dataset for question in questions}
     store = RunStore(config.runs_dir)
     for run in reversed(store.runs()):
-        if not _same_server(run, config) or not run.outcomes.answered:
+        if not _same_server(run, config) or run.status == "failed":
             continue
         try:
             records = store.records(run)

@@ -55,7 +55,7 @@ async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], ob
     """
     judge = make_judge(config) if wants_judge(config, metrics) else None
     choice = model_choice(config, metrics)
-    if choice.embedder is None and choice.scorer is None:
+    if choice.empty:
         return Instruments(metrics, judge, None)
     observer.phase("loading the models that compare texts")
     return Instruments(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import chain
 from typing import Any
 
 from evals.config import EvalConfig
@@ -23,7 +24,7 @@ from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.conclusion import conclude
+from evals.scoring.conclusion import Ended, conclude
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
@@ -77,9 +78,11 @@ async def measure(
         instruments.metrics,
         cases,
         config,
-        ended_early=problem is not None,
+        ended=_ended(problem, judging),
         duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
-        notes=_notes(work, asking, problem, judging, records, instruments.metrics),
+        notes=_each_once(
+            _notes_on_the_way(work, asking, judging, problem), _notes_on_answers(work, records, cases, instruments)
+        ),
         **_of_asking(work, asking),
         **_of_judging(judging),
     )
@@ -88,6 +91,12 @@ async def measure(
     if problem is not None:
         raise _with_way_on(problem, work)
     return Measured(run, cases, scored)
+
+
+def _ended(problem: BaseException | None, judging: Judging | None) -> Ended:
+    if isinstance(problem, CorpusMissingError):
+        return "refused"
+    return "early" if problem is not None or (judging is not None and judging.incomplete) else "whole"
 
 
 def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
@@ -105,7 +114,7 @@ def _of_judging(judging: Judging | None) -> dict[str, Any]:
     """What the run says of its judge."""
     if judging is None:
         return {"judge": None}
-    return {"judge": judging.record(), "judging_incomplete": judging.incomplete}
+    return {"judge": judging.record()}
 
 
 async def _plan_judging(
@@ -215,22 +224,24 @@ def _records(work: Work, judging: Judging | None) -> list[EvalRecord]:
     ]
 
 
-def _notes(
-    work: Work,
-    asking: Asking | None,
-    problem: BaseException | None,
-    judging: Judging | None,
-    records: Sequence[EvalRecord],
-    metrics: Sequence[BaseMetric],
+def _notes_on_the_way(
+    work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
-    """What a reader of the numbers must know, each once; what a run that goes on said of its end is said anew."""
+    """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
-    limit = usage_limit(metrics, work.usage_needs_concurrency)
-    answers = notes_on_answers(records, concurrency=work.run.concurrency, usage_limit=limit)
     of_asking = asking.notes(work.run.server) if asking else []
     of_judging = judging.notes() if judging else []
-    return list(dict.fromkeys([*earlier, *work.notes, *ended, *of_asking, *of_judging, *answers]))
+    return [*earlier, *work.notes, *ended, *of_asking, *of_judging]
+
+
+def _each_once(*notes: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(notes)))
+
+
+def _notes_on_answers(work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments) -> list[str]:
+    limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
+    return notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
 
 
 def _with_way_on(problem: BaseException, work: Work) -> BaseException:

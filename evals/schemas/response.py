@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evals.schemas.base import Finite, Record
 
@@ -73,3 +73,12 @@ class EvalResponse(Record):
     """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""
     raw_cut: bool = False
     """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""
+    notes: list[str] = []
+    """What of the body could not be read, and why; a file holds it only where there is something to say."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_notes(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if not self.notes:
+            fields.pop("notes", None)
+        return fields

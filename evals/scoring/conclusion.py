@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
-from evals.schemas import EvalRecord, EvalRun
+from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
+from evals.schemas.results import RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.outcomes import count_outcomes, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases
 from evals.scoring.weighted import make_weighted_score
+
+Ended = Literal["whole", "early", "refused"]
+"""All was done; something was left undone; or the answers are of a server that does not hold the documents, so that the
+run is failed and has no score."""
 
 
 class Terms(Protocol):
@@ -39,9 +44,8 @@ def conclude(
     terms: Terms,
     *,
     warmup_ms: Sequence[float | None] = (),
-    ended_early: bool = False,
+    ended: Ended = "whole",
     stopped: str | None = None,
-    judging_incomplete: bool = False,
     **fields: Any,
 ) -> tuple[EvalRun, list[EvalRecord]]:
     """Score the records and fill in what follows from them.
@@ -53,9 +57,8 @@ def conclude(
         cases: The records as metrics see them.
         terms: Prices, weights and the error rate: an `EvalConfig` has them.
         warmup_ms: Latencies of the unscored questions.
-        ended_early: Whether something was left undone.
+        ended: How the work ended.
         stopped: Why asking ended early, where it did.
-        judging_incomplete: Whether the budget ended the judging, or most of it failed.
         fields: What else to set in the run.
 
     Returns:
@@ -71,12 +74,23 @@ def conclude(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
-            "weighted_score": make_weighted_score(scorecard, terms.scoring, answered=outcomes.answered),
+            "weighted_score": _weighted(scorecard, terms.scoring, outcomes, ended),
             "error_count": sum(outcomes.transport.values()),
-            "status": status_of(outcomes, terms.max_error_rate, ended_early=ended_early or judging_incomplete),
+            "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,
             "semantics": semantics.names() if semantics is not None else None,
             **fields,
         }
     )
     return concluded, scored
+
+
+def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:
+    if ended == "refused":
+        reason = "the server does not hold the documents"
+        return WeightedScore(score=None, left_out=dict.fromkeys(scoring.weights, reason))
+    return make_weighted_score(scorecard, scoring, answered=outcomes.answered)
+
+
+def _status(outcomes: Outcomes, max_error_rate: float, ended: Ended) -> RunStatus:
+    return "failed" if ended == "refused" else status_of(outcomes, max_error_rate, ended_early=ended == "early")

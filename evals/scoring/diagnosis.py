@@ -98,9 +98,11 @@ def find_fault(record: EvalRecord, cases: Cases) -> Finding | None:
 
 
 def _answer_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
+    if case.response.answer is None:
+        return None
     if case.question.is_unanswerable:
         return None if case.abstained else (Fault.ANSWERED_UNANSWERABLE, "answered, though it cannot be answered")
-    if case.response.answer is None or not case.abstained:
+    if not case.abstained:
         return None
     if ranks:
         return Fault.ABSTAINED, f"abstained, though gold was retrieved at rank {ranks[0]}"
@@ -134,7 +136,7 @@ def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | No
     if not golds or case.response.chunks is None:
         return None
     if not found:
-        said = "abstained: " if case.abstained else ""
+        said = "abstained: " if case.abstained and case.response.answer is not None else ""
         return Fault.NOT_RETRIEVED, f"{said}none of {golds} gold passages among {len(case.response.chunks)} chunks"
     if found < golds:
         return Fault.PART_NOT_RETRIEVED, f"{found} of {golds} gold passages retrieved"

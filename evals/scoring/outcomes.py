@@ -10,6 +10,7 @@ from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
+from evals.scoring.citation_base import note_on_citations
 from evals.scoring.settings import Cases
 from evals.version import __version__
 
@@ -81,11 +82,14 @@ def usage_limit(metrics: Sequence[BaseMetric], limit: int | None) -> int | None:
     return limit if any(Need.USAGE in metric.needs for metric in metrics) else None
 
 
-def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_limit: int | None) -> list[str]:
+def notes_on_answers(
+    records: Sequence[EvalRecord], cases: Cases, *, concurrency: int, usage_limit: int | None
+) -> list[str]:
     """What the answers themselves give reason to say.
 
     Args:
         records: Of the run.
+        cases: They as metrics see them.
         concurrency: How many questions were in flight.
         usage_limit: Above this concurrency the server's token counts mix.
     """
@@ -96,8 +100,15 @@ def notes_on_answers(records: Sequence[EvalRecord], *, concurrency: int, usage_l
         _note_on_no_chunks(records, responses),
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
+        note_on_citations(cases.of(record) for record in records if _is_answered(record)),
     )
-    return [note for note in found if note is not None]
+    return [*(note for note in found if note is not None), *_notes_on_parts(responses)]
+
+
+def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:
+    """What of the bodies could not be read, each once."""
+    unread = Counter(note for response in responses for note in response.notes)
+    return [f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items()]
 
 
 def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:

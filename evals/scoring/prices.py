@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from evals.client.mapping import number_or_none
+from evals.client.values import number_or_none
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
 from evals.schemas import TokenUsage

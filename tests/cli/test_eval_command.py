@@ -105,6 +105,18 @@ def test_a_missing_corpus_ends_with_2_and_the_way_out(
         assert "--no-preflight" in result.err
 
 
+def test_a_run_that_the_preflight_refused_is_failed_and_has_no_score(
+    ask: Cli, start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """Its probes stay in its log; nothing stands on their numbers."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "cats.md").write_text("# Cats\n\nCats are small animals that sleep for most of the day.\n")
+    assert ask("--rag-url", start_server("--corpus", str(tmp_path / "other"))).code == 2
+    (run,) = RunStore(tmp_path / "runs").runs()
+    assert (run.status, run.weighted_score.score) == ("failed", None)
+    assert set(run.weighted_score.left_out.values()) == {"the server does not hold the documents"}
+
+
 def test_ingest_gives_the_server_its_corpus(ask: Cli, start_server: Callable[..., str]) -> None:
     """`--ingest` uploads what is missing, and uploads nothing twice."""
     url = start_server("--corpus", "none", "--top-k", "9")

@@ -167,7 +167,7 @@ def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_messa
     ask: Callable[..., Any], start_server: Callable[..., str]
 ) -> None:
     """The same words stand in `outcomes.stopped`, for programs, and behind the count of questions not asked."""
-    url = start_server("--corpus", "golden", "--misbehave", "every:1:status:404")
+    url = start_server("--corpus", "golden", "--misbehave", "every:1:status:500")
     result = ask("--rag-url", url, "--concurrency", 1, "--json")
     outcomes = result.json["outcomes"]
     assert outcomes["stopped"].startswith("the first 2 questions all failed: ")

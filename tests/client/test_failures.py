@@ -83,6 +83,56 @@ def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
     assert response.raw == body.decode()
 
 
+@pytest.mark.parametrize(
+    ("allow", "said"),
+    [
+        ("GET, HEAD", 'HTTP 405 (POST was sent, and the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),
+        (None, 'HTTP 405 (POST was sent): {"detail":"Method Not Allowed"}'),
+    ],
+)
+def test_a_method_that_is_not_allowed_is_named_with_those_that_are(allow: str | None, said: str, ask: Ask) -> None:
+    """What the server's Allow says, where it says it."""
+    headers = {"allow": allow} if allow else {}
+    response = ask(httpx.Response(405, json={"detail": "Method Not Allowed"}, headers=headers))
+    assert response.error is not None
+    assert response.error.message == said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"result": "a", "usage": None}, "it has the keys result, usage"),
+        (
+            {"choices": [{"message": {"content": "a"}}], "usage": {"tokens": 3}, "ids": []},
+            "it has the keys choices[] (message), usage (tokens), ids[]",
+        ),
+        ({f"k{n}": n for n in range(20)}, "k11, …"),
+        ({"x" * 99: 1}, "x" * 40 + "…"),
+        ({}, "it is an object, and empty"),
+        ([], "it is a list, and empty"),
+        ([{"text": "t", "score": 1}], "it is a list whose first item has the keys text, score"),
+        (["t"], "it is a list whose first item is a text"),
+        ("a", "it is a text"),
+        (None, "it is null"),
+        (0, "it is a number"),
+    ],
+)
+def test_a_body_without_the_mapped_answer_is_named_with_its_keys(body: Any, said: str, ask: Ask) -> None:
+    """Whoever writes the mapping sees where else to look."""
+    response = ask(body)
+    assert response.error is not None
+    assert response.error.message.startswith("the body has no text at `answer`; it ")
+    assert said in response.error.message
+
+
+def test_the_shape_of_a_body_is_told_in_brief(ask: Ask) -> None:
+    """However many keys it has, and however long they are."""
+    wide = {f"{n}" * 60: {f"{inner}" * 60: 1 for inner in range(9)} for n in range(9)}
+    response = ask(wide)
+    assert response.error is not None
+    assert len(response.error.message) < 500
+
+
 def test_a_page_instead_of_json_is_named_by_its_type(ask: Ask) -> None:
     """The message tells a login page from a broken server."""
     response = ask(httpx.Response(200, html="<h1>Log in</h1>"))

@@ -50,7 +50,8 @@ def test_an_unhealthy_server_is_refused_at_once(
     route = mocked.get("/health").mock(return_value=httpx.Response(status))
     with pytest.raises(ServerRefusedError, match=f"/health answers HTTP {status}") as raised:
         _health(spec())
-    assert "server.headers" in (raised.value.hint or "")
+    for way in ("server.headers", "server.health.path", "docs/profiles.md", "--profile"):
+        assert way in (raised.value.hint or "")
     assert route.call_count == 1
 
 
@@ -97,6 +98,38 @@ def test_what_the_server_does_not_say_is_none(
     assert len(facts) == 9
     assert set(facts.values()) == {None}
     assert raw["/metrics/retrieval"] is None
+
+
+FLAT = {"retrieval_top_k": 7, "hybrid_search_enabled": False, "contextual_retrieval_enabled": True}
+IN_PARTS = {"retrieval_top_k": 7, "hybrid_search": {"enabled": False}, "contextual_retrieval": {"enabled": True}}
+
+
+@pytest.mark.parametrize("facts", [FLAT, IN_PARTS])
+@pytest.mark.parametrize("silent", [None, {}, dict.fromkeys(FLAT), {"hybrid_search": None, "contextual_retrieval": {}}])
+@pytest.mark.parametrize("holder", ["/models/info", "/metrics/retrieval"])
+def test_either_endpoint_may_hold_the_facts_of_retrieval(
+    facts: dict[str, Any],
+    silent: dict[str, Any] | None,
+    holder: str,
+    spec: Callable[..., ServerSpec],
+    mocked: respx.MockRouter,
+) -> None:
+    """What is there is taken, false as well as true; an endpoint that does not say takes nothing away."""
+    for path in ("/models/info", "/metrics/retrieval"):
+        body = facts if path == holder else silent
+        mocked.get(path).mock(return_value=httpx.Response(404) if body is None else httpx.Response(200, json=body))
+    found, _ = _info(spec())
+    assert {name: found[name] for name in FLAT} == FLAT
+
+
+def test_the_endpoint_of_retrieval_is_believed_before_that_of_models(
+    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
+) -> None:
+    """Where both say something, it is the one made for it."""
+    mocked.get("/models/info").mock(return_value=httpx.Response(200, json={**FLAT, "hybrid_search_enabled": True}))
+    mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(200, json={"hybrid_search": {"enabled": False}}))
+    found, _ = _info(spec())
+    assert (found["retrieval_top_k"], found["hybrid_search_enabled"]) == (7, False)
 
 
 def test_a_fact_from_an_earlier_endpoint_is_not_lost(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.mapping import MappingError, find, number_or_none, text_or_none
+from evals.client.mapping import MappingError, find
+from evals.client.values import number_or_none, text_or_none
 from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
 
 Ask = Callable[..., EvalResponse]

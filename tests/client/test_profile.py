@@ -41,10 +41,15 @@ def test_an_unknown_profile_is_named_with_the_nearest_one() -> None:
         ({"timeout_s": "soon"}, "timeout_s"),
         ({"url": None}, "url"),
         ({"map": None}, "map"),
-        ({"map": {"answer": None}}, "map.answer"),
+        ({"map": {"answer": 3}}, "map.answer"),
+        ({"map": {"answer": None, "chunks": None}}, "map: neither answer nor chunks"),
         ({"citations": {"given_as": "footnotes"}}, "citations.given_as"),
         ({"upload": {"batch": 0}}, "upload.batch"),
-        ({"headers": {"X": 1}}, "headers.X"),
+        ({"headers": {"X": [1]}}, "headers.X"),
+        ({"headers": {"X": None}}, "headers.X"),
+        ({"ask": {"query": {"limit": [3]}}}, "ask.query.limit: must be a text, not a list"),
+        ({"ask": {"query": {"limit": float("nan")}}}, "ask.query.limit"),
+        ({"ask": {"headers": {"X-Top": {}}}}, "ask.headers.X-Top"),
         ({7: 1}, "7"),
     ],
 )
@@ -76,6 +81,57 @@ def test_a_wrong_expression_is_named_before_anything_is_sent(
     """Expressions and patterns are checked when the client is made."""
     with pytest.raises(ConfigError, match=named):
         RAGClient(spec(**overrides))
+
+
+@pytest.mark.parametrize(
+    ("part", "expression", "key", "nearest"),
+    [
+        ("chunks", "sources[].{text: text, document: file}", "document", "document_id"),
+        ("chunks", "sources[].{txt: text} | [:5]", "txt", "text"),
+        ("chunks", "map(&{id: id}, sources)", "id", "chunk_id"),
+        ("chunks", "sort_by(sources[].{sectoin: s}, &sectoin)", "sectoin", "section"),
+        ("chunks", "not_null(sources[].{text: a}, sources[].{texts: b})", "texts", "text"),
+        ("chunks", "a[0].b[?c].{scores: d} || [{text: e}]", "scores", "score"),
+        ("chunks", "a | {texts: b}", "texts", "text"),
+        ("citations", "citations[].{idx: n}", "idx", "index"),
+        ("chunks", "sources[].{name: file, text: text}", "name", "document_name"),
+        ("usage", "usage.{prompt: input, completion_tokens: output}", "prompt", "prompt_tokens"),
+    ],
+)
+def test_a_key_that_no_item_has_is_refused_with_the_nearest(
+    part: str, expression: str, key: str, nearest: str, spec: Callable[..., ServerSpec]
+) -> None:
+    """A mapping that finds nothing under a wrong key would find nothing in silence."""
+    with pytest.raises(ConfigError, match=rf"unknown key 'server.map.{part}.{key}'") as raised:
+        RAGClient(spec(map={part: expression}))
+    assert f"did you mean {nearest!r}? known: " in (raised.value.hint or "")
+    assert raised.value.exit_code == 2
+
+
+def test_a_key_that_is_like_none_is_refused_with_all_there_are(spec: Callable[..., ServerSpec]) -> None:
+    """A wrong guess would help nobody."""
+    with pytest.raises(ConfigError, match=r"server\.map\.chunks\.page_content") as raised:
+        RAGClient(spec(map={"chunks": "sources[].{page_content: text}"}))
+    known = "chunk_id, document_id, document_name, section, text, start, end, score"
+    assert raised.value.hint == f"known: {known}"
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        "sources",
+        "sources[].full_text",
+        "sources[].{text: text, start: start, end: end} | [?text]",
+        "sources[].{parent: name, texts: texts}[].texts[]",
+        "values({a: b, c: d})",
+        "{found: sources[]} | found[].{text: text}",
+        "sources[?{any: key}.any].{text: text}",
+        "reverse(sources[].{text: text, document_name: file})",
+    ],
+)
+def test_keys_of_what_an_expression_only_looks_into_are_free(chunks: str, spec: Callable[..., ServerSpec]) -> None:
+    """What reaches no chunk is no chunk's key."""
+    RAGClient(spec(map={"chunks": chunks}))
 
 
 def test_overrides_are_laid_over_part_by_part() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import Callable
+from datetime import date
 
 import httpx
 import pytest
@@ -47,6 +48,17 @@ def test_placeholders_are_filled_in_path_query_headers_and_body(ask: Ask, mocked
     fresh = str(uuid.UUID(request.headers["x-id"]))
     assert request.url.raw_path.decode() == f"/ask/{fresh}/a%2Fb%20c%3F?q=a%2Fb+c%3F"
     assert json.loads(request.content) == [{"deep": [fresh, 1, None]}]
+
+
+def test_numbers_and_booleans_are_sent_as_they_are_written(ask: Ask, mocked: respx.MockRouter) -> None:
+    """In the URL and in headers, as in JSON; nobody need put them into quotation marks."""
+    query = {"limit": 10, "rerank": True, "alpha": 0.5, "q": "{{question}}", "api-version": date(2024, 10, 21)}
+    ask(ANSWER, headers={"X-Tenant": 7}, ask={"query": query, "headers": {"X-Debug": False, "X-Top": 3}})
+    request = mocked.calls.last.request
+    assert dict(request.url.params) == {"limit": "10", "rerank": "true", "alpha": "0.5", "q": "Why?"} | {
+        "api-version": "2024-10-21"
+    }
+    assert [request.headers[name] for name in ("x-tenant", "x-debug", "x-top")] == ["7", "false", "3"]
 
 
 @pytest.mark.parametrize("body", [{}, [], 0, False, ""])

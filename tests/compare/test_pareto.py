@@ -110,3 +110,13 @@ def test_runs_without_a_common_objective_are_all_on_the_front(saved: Saved) -> N
     assert report.objectives == {}
     assert report.front == ["a", "b"]
     assert report.scores == [None, None]
+
+
+def test_a_run_that_failed_stands_on_no_front_and_beats_nobody(saved: Saved) -> None:
+    """Its few answers may look good; they are of a server that could not be evaluated."""
+    good = saved("good", {"q1": {"mrr": 0.5}, "q2": {"mrr": 0.5}})
+    refused = saved("refused", {"q1": {"mrr": 1.0}, "q2": {"mrr": 1.0}}, status="failed")
+    report = compare_runs([good, refused], pareto=True).pareto
+    assert report is not None
+    assert report.front == ["good"]
+    assert [point.dominated_by for point in report.points] == [[], []]

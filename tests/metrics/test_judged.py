@@ -288,8 +288,10 @@ def test_without_answer_there_is_nothing_to_judge() -> None:
     judge = Judge()
     failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
     assert Single(judge=judge).compute(QUESTION, failed).missing == "transport"
-    silent = Single(judge=judge).compute(QUESTION, EvalResponse(chunks=[]))
+    silent = Single(judge=judge).compute(QUESTION, EvalResponse())
     assert (silent.missing, silent.reason) == ("not_applicable", "the server sent no answer")
+    retriever = Single(judge=judge).compute(QUESTION, EvalResponse(chunks=[]))
+    assert (retriever.missing, retriever.reason) == ("not_applicable", "this server only retrieves")
     assert judge.asked == []
     assert OfChunks(judge=judge).compute(QUESTION, EvalResponse(chunks=[])).value == 1.0
 

@@ -10,7 +10,15 @@ import respx
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
-from evals.run.preflight import PROBES, check_probes, choose_probes, corpus_listed
+from evals.run.preflight import (
+    PROBES,
+    another_question,
+    check_probes,
+    choose_probes,
+    corpus_listed,
+    is_final,
+    why_wrong_server,
+)
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -112,12 +120,111 @@ def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[li
         _check(*chunks, error=True)
 
 
+def _own(*responses: EvalResponse, gold: GoldPassage | None = None) -> None:
+    golds = [gold or GoldPassage(text=GOLD)]
+    probes = [(EvalQuestion(question=f"How long, {n}?", gold_passages=golds), one) for n, one in enumerate(responses)]
+    check_probes(RAGClient(URL), probes, Cases(ScoreSettings()), own_file=True)
+
+
+MISS = EvalResponse(answer="a", chunks=[RetrievedChunk(text="an unrelated text about ships")])
+
+
+def test_what_one_or_two_questions_of_ones_own_miss_is_a_miss() -> None:
+    """Whoever writes two questions about his documents gets a recall of 0; a failure does not make them fewer."""
+    failed = EvalResponse(error=ResponseError(kind="connect", message="gone"))
+    _own(MISS)
+    _own(MISS, MISS, failed)
+    _own(EvalResponse(answer="a", chunks=[]))
+    with pytest.raises(CorpusMissingError, match="3 questions retrieved no gold"):
+        _own(MISS, MISS, MISS)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "gold"),
+    [
+        (RetrievedChunk(chunk_id="c-2"), GoldPassage(text=GOLD, chunk_id="c-1")),
+        (RetrievedChunk(document_name="other.md"), GoldPassage(text=GOLD, document_id="guide")),
+    ],
+)
+def test_a_miss_by_ids_or_documents_is_a_miss_too(chunk: RetrievedChunk, gold: GoldPassage) -> None:
+    """They are known by the same names."""
+    _own(EvalResponse(answer="a", chunks=[chunk]), gold=gold)
+
+
+@pytest.mark.parametrize("chunk", [RetrievedChunk(), RetrievedChunk(chunk_id="c-1"), RetrievedChunk(document_id="d")])
+def test_chunks_that_cannot_be_recognised_are_none_however_few_ask(chunk: RetrievedChunk) -> None:
+    """A recall of 0 would be the mapping's."""
+    with pytest.raises(CorpusMissingError, match="carry no text"):
+        _own(EvalResponse(answer="a", chunks=[chunk]))
+
+
 def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
     """Uploading documents would not help."""
     probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
     with pytest.raises(CorpusMissingError, match="carry no text") as caught:
         check_probes(RAGClient(URL), [probe], Cases(ScoreSettings()))
     assert "server.map.chunks" in (caught.value.hint or "")
+
+
+def _failed(status: int | None, kind: str = "status", message: str = "HTTP") -> EvalResponse:
+    return EvalResponse(error=ResponseError.model_validate({"kind": kind, "status": status, "message": message}))
+
+
+@pytest.mark.parametrize(
+    ("response", "part"),
+    [
+        (_failed(200, "malformed", "the body has no text at `answer`"), "server.map"),
+        (_failed(404), "server.ask.path"),
+        (_failed(405), "server.ask.method"),
+        (_failed(422), "server.ask.json"),
+    ],
+)
+def test_two_questions_that_fail_alike_for_good_are_of_another_kind_of_server(
+    response: EvalResponse, part: str
+) -> None:
+    """The error names the server, what it was asked and said, and the ways out; the exit code is that of a server."""
+    assert is_final(response)
+    problem = why_wrong_server(RAGClient(URL), response, response)
+    assert problem is not None
+    assert problem.exit_code == 3
+    assert response.error is not None
+    for said in (URL, "'rag-server'", "POST /query", response.error.message):
+        assert said in problem.message
+    for way in (part, "--rag-url", "docs/profiles.md", "--profile"):
+        assert way in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        EvalResponse(answer="a"),
+        _failed(None, "timeout"),
+        _failed(None, "connect"),
+        _failed(500),
+        _failed(429),
+        _failed(401),
+        _failed(200, "not_ok"),
+        _failed(200, "too_large"),
+    ],
+)
+def test_what_waiting_may_mend_or_another_rule_ends_is_no_other_kind_of_server(response: EvalResponse) -> None:
+    """Answers, passing failures, a refused login, and what one question alone may bring."""
+    assert not is_final(response)
+    assert why_wrong_server(RAGClient(URL), response, response) is None
+
+
+@pytest.mark.parametrize("second", [EvalResponse(answer="a"), _failed(422), _failed(500), _failed(200, "malformed")])
+def test_one_question_that_fails_shows_nothing(second: EvalResponse) -> None:
+    """The second must fail, and in the same way."""
+    assert why_wrong_server(RAGClient(URL), _failed(404), second) is None
+
+
+def test_the_second_question_is_another_one() -> None:
+    """One that is asked twice under two ids proves nothing; nor is there always another."""
+    first = EvalQuestion(id="a", question="Why?")
+    again, other = EvalQuestion(id="b", question="Why?"), EvalQuestion(id="c", question="How?")
+    assert another_question([first, again, other], first) == other
+    assert another_question([first, again], first) is None
 
 
 def test_the_first_questions_with_gold_are_the_probes() -> None:

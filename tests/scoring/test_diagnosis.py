@@ -87,9 +87,19 @@ def test_every_kind_of_fault_is_found_and_explained(fault: Fault) -> None:
         record("a", golds="", answer=REFUSAL),
         record(chunks=None),
         record("g", answer=None),
+        record("a", golds="", answer=None),
         EvalRecord(question=EvalQuestion(question="Who?")),
     ],
-    ids=["found", "found at rank 5", "cited", "rightly abstained", "no chunks said", "retrieved only", "not asked"],
+    ids=[
+        "found",
+        "found at rank 5",
+        "cited",
+        "rightly abstained",
+        "no chunks said",
+        "retrieved only",
+        "none to find",
+        "not asked",
+    ],
 )
 def test_what_is_right_or_unknown_is_no_finding(good: EvalRecord) -> None:
     """A record without fault, or of which nothing is known, is passed over."""
@@ -101,6 +111,12 @@ def test_an_abstention_without_gold_blames_the_retriever() -> None:
     (finding,) = diagnose([record("a", answer=REFUSAL)], Cases(ScoreSettings()))
     assert finding.fault is Fault.NOT_RETRIEVED
     assert finding.explanation.startswith("abstained: ")
+
+
+def test_a_server_that_only_retrieves_did_not_abstain() -> None:
+    """What it did not retrieve it did not retrieve."""
+    (finding,) = diagnose([record("a", answer=None)], Cases(ScoreSettings()))
+    assert finding.explanation.startswith("none of ")
 
 
 @pytest.mark.parametrize("answer", [REFUSAL, ""])

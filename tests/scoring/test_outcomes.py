@@ -29,7 +29,7 @@ def test_a_citation_is_invalid_only_where_the_chunks_are_known(
 @pytest.mark.parametrize(("chunks", "noted"), [(None, True), ([], False)])
 def test_answers_without_any_list_of_chunks_are_noted(chunks: list[RetrievedChunk] | None, noted: bool) -> None:
     """A mapping that finds nothing looks like a server that sends nothing; an empty list is a list."""
-    notes = notes_on_answers([record(chunks=chunks)], concurrency=1, usage_limit=None)
+    notes = notes_on_answers([record(chunks=chunks)], Cases(ScoreSettings()), concurrency=1, usage_limit=None)
     assert any("server.map.chunks does not find them" in note for note in notes) == noted
 
 

@@ -12,7 +12,6 @@ from abc import abstractmethod
 from typing import Any, Literal
 
 from evals.case.case import Case
-from evals.metrics.answer.lexical import NO_ANSWER
 from evals.metrics.answer.listed import is_listed
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
@@ -26,6 +25,7 @@ class _Checked(BaseMetric):
 
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
+    of_answer = True
     kind: Literal["list", "facts", "calculation"]
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
@@ -33,9 +33,7 @@ class _Checked(BaseMetric):
         return None if declared else f"the question declares no check of kind {self.kind!r}"
 
     def measure(self, case: Case) -> MetricResult:
-        if case.answer is None:
-            return self.undefined(NO_ANSWER)
-        return self.check(case.question, case.answer)
+        return self.check(case.question, case.answer or "")
 
     @abstractmethod
     def check(self, question: EvalQuestion, answer: str) -> MetricResult:

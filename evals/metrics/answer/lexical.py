@@ -17,7 +17,6 @@ from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.text.folding import UNSPACED, with_few_marks
 from evals.text.numbers import numbers
 
-NO_ANSWER = "the server sent no answer"
 _NO_KEYWORDS = (
     "no keywords: the expected answer has no name, no number and no telling word of four letters"
     " (in Chinese and Japanese only numbers are keywords)"
@@ -34,6 +33,7 @@ class _Lexical(BaseMetric):
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
+    of_answer = True
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         if question.is_unanswerable:
@@ -43,9 +43,7 @@ class _Lexical(BaseMetric):
         return None
 
     def measure(self, case: Case) -> MetricResult:
-        if case.answer is None:
-            return self.undefined(NO_ANSWER)
-        return self.measure_answer(case, case.question.expected_answer or "", case.answer)
+        return self.measure_answer(case, case.question.expected_answer or "", case.answer or "")
 
     @abstractmethod
     def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:

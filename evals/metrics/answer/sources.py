@@ -3,7 +3,6 @@
 import re
 
 from evals.case.case import Case
-from evals.metrics.answer.lexical import NO_ANSWER
 from evals.metrics.base import BaseMetric
 from evals.schemas import MetricGroup, MetricResult
 from evals.text.folding import fold
@@ -36,12 +35,11 @@ class SourceCitationQuality(BaseMetric):
     name = "source_citation_quality"
     group = MetricGroup.CITATION
     suites = frozenset({"answer"})
+    of_answer = True
 
     def measure(self, case: Case) -> MetricResult:
-        if case.response.answer is None:
-            return self.undefined(NO_ANSWER)
         if case.abstained:
             return self.undefined("the answer abstains")
-        text = fold(without_marks(case.response.answer))
+        text = fold(without_marks(case.response.answer or ""))
         found = [kind for kind, pattern in INDICATORS.items() if pattern.search(text)]
         return self.result(min(len(found) / _ENOUGH, 1.0), indicators=found)

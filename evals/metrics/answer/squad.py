@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from evals.case.case import Case
-from evals.metrics.answer.lexical import NO_ANSWER
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
@@ -69,12 +68,11 @@ class _Squad(BaseMetric):
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
     needs = frozenset({Need.EXPECTED_ANSWER})
+    of_answer = True
 
     def measure(self, case: Case) -> MetricResult:
-        if case.answer is None:
-            return self.undefined(NO_ANSWER)
         golds = _golds(case.question)
-        prediction = "" if case.abstained else case.answer
+        prediction = "" if case.abstained else case.answer or ""
         return self.result(self.compare(case.question)(prediction, golds), has_answer=any(map(normalise, golds)))
 
     @abstractmethod

@@ -1,0 +1,146 @@
+"""Lists whose items are no objects: texts, numbers, and what is neither."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.client import RAGClient, ServerSpec
+from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
+from evals.scoring.outcomes import notes_on_answers
+
+Ask = Callable[..., EvalResponse]
+PLAIN = {"answer": "answer", "chunks": "contexts", "citations": "cited"}
+
+
+def test_a_text_is_a_chunk_with_that_text(ask: Ask) -> None:
+    """In the server's order, an empty one included: ranks do not move."""
+    response = ask({"answer": "a", "contexts": ["first", "", "third"]}, map=PLAIN)
+    assert response.chunks == [RetrievedChunk(text=text) for text in ("first", "", "third")]
+    assert response.notes == []
+
+
+def test_texts_and_objects_may_stand_in_one_list(ask: Ask) -> None:
+    """Each item is read for itself."""
+    response = ask({"answer": "a", "contexts": ["first", {"text": "second", "chunk_id": 2}]}, map=PLAIN)
+    assert response.chunks == [RetrievedChunk(text="first"), RetrievedChunk(text="second", chunk_id="2")]
+
+
+@pytest.mark.parametrize(
+    ("cited", "ids", "expected"),
+    [
+        ([1, 3.0], [], [Citation(index=1), Citation(index=3)]),
+        (["c-1", "1.5"], [], [Citation(chunk_id="c-1"), Citation(chunk_id="1.5")]),
+        (["2", " 3 "], ["c-1"], [Citation(index=2), Citation(index=3)]),
+        (["2", "c-1"], ["7", "c-1"], [Citation(chunk_id="2"), Citation(chunk_id="c-1")]),
+        ([2], ["7"], [Citation(index=2)]),
+        ([0, -1], [], [Citation(index=0), Citation(index=-1)]),
+        ([1, {"chunk_id": "c-1"}], [], [Citation(index=1), Citation(chunk_id="c-1")]),
+    ],
+)
+def test_a_number_is_an_index_and_a_text_an_id(
+    cited: list[Any], ids: list[str], expected: list[Citation], ask: Ask
+) -> None:
+    """A number in quotation marks is an index, unless the chunks of the answer have such ids."""
+    contexts = [{"chunk_id": each, "text": "t"} for each in ids]
+    response = ask({"answer": "a", "contexts": contexts, "cited": cited}, map=PLAIN)
+    assert (response.citations, response.notes) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("contexts", "kind"),
+    [
+        ([["c-1", 0.7]], "a list that holds a list"),
+        (["first", 3], "a list that holds a number"),
+        (["first", None], "a list that holds null"),
+        ([True], "a list that holds true or false"),
+        ("first", "a text, not a list"),
+        ({"documents": []}, "an object, not a list"),
+    ],
+)
+def test_chunks_of_another_type_are_null_and_named(contexts: Any, kind: str, ask: Ask) -> None:
+    """Never an empty list, which would say that nothing was retrieved; the answer stays."""
+    response = ask({"answer": "a", "contexts": contexts}, map=PLAIN)
+    assert (response.answer, response.chunks, response.error) == ("a", None, None)
+    (note,) = response.notes
+    assert note.startswith(f"server.map.chunks gives {kind}")
+
+
+@pytest.mark.parametrize(
+    ("cited", "kind"),
+    [
+        ([[1, 2]], "a list that holds a list"),
+        ([1, None], "a list that holds null"),
+        ([False], "a list that holds true or false"),
+        ([1.5], "a list that holds a number"),
+        ([{}], "a list that holds an object without chunk_id, document_id, section, index"),
+        ([{"start": 3, "end": 4}], "a list that holds an object without chunk_id"),
+        ("c-1", "a text, not a list"),
+    ],
+)
+@pytest.mark.parametrize("given_as", ["auto", "list"])
+def test_citations_of_another_type_are_null_and_named(cited: Any, kind: str, given_as: str, ask: Ask) -> None:
+    """Neither an empty list nor what the answer's text holds takes the place of a list that cannot be read."""
+    over = {"map": PLAIN, "citations": {"given_as": given_as}}
+    response = ask({"answer": "a [1]", "contexts": [], "cited": cited}, **over)
+    assert (response.citations, response.error) == (None, None)
+    (note,) = response.notes
+    assert note.startswith(f"server.map.citations gives {kind}")
+
+
+def test_numbers_that_the_default_mapping_looks_into_name_no_source(ask: Ask) -> None:
+    """A list of numbers where the profile expects objects is not a list of wrong citations."""
+    response = ask({"answer": "a", "citations": [1, 2]})
+    assert response.citations is None
+    assert len(response.notes) == 1
+
+
+@pytest.mark.parametrize("given", [None, []])
+def test_null_and_an_empty_list_are_no_reason_for_a_note(given: Any, ask: Ask) -> None:
+    """They keep their meanings."""
+    response = ask({"answer": "a", "contexts": given, "cited": given}, map=PLAIN)
+    assert (response.chunks, response.citations, response.notes) == (given, given, [])
+
+
+def test_a_file_holds_notes_only_where_there_are_some(ask: Ask) -> None:
+    """What reads the files of before reads those of an answer without notes; a note survives its file."""
+    plain = ask({"answer": "a"}, map=PLAIN)
+    noted = ask({"answer": "a", "contexts": 3}, map=PLAIN)
+    assert "notes" not in json.loads(plain.model_dump_json())
+    assert "notes" not in plain.model_dump()
+    assert EvalResponse.model_validate_json(plain.model_dump_json()) == plain
+    assert EvalResponse.model_validate_json(noted.model_dump_json()) == noted
+    record = EvalRecord(question=EvalQuestion(question="Why?"), response=noted)
+    assert EvalRecord.model_validate_json(record.model_dump_json()).response == noted
+
+
+def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
+    """Failures have no part in the count."""
+    noted = ask({"answer": "a", "contexts": 3}, map=PLAIN)
+    failed = ask(b"<html>")
+    responses = [noted, noted, EvalResponse(answer="a", chunks=[]), failed]
+    records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
+    notes = notes_on_answers(records, concurrency=1, usage_limit=None)
+    assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
+
+
+def test_a_stored_body_is_read_again_with_its_notes(spec: Callable[..., ServerSpec]) -> None:
+    """Another mapping may note what the first one read, and the other way round."""
+    client = RAGClient(spec(map=PLAIN))
+    assert client.reread('{"answer": "a", "contexts": [3]}')["notes"]
+    assert client.reread('{"answer": "a", "contexts": ["c"]}')["notes"] == []
+
+
+def test_plain_values_come_over_a_real_connection(serve: Callable[..., str], spec: Callable[..., ServerSpec]) -> None:
+    """The texts of a server's sources, mapped to nothing but texts, are its chunks."""
+    url = serve()
+
+    async def run(chunks: str) -> EvalResponse:
+        async with RAGClient(spec(url=url, map={"chunks": chunks})) as client:
+            return await client.ask("How long are daily snapshots kept?")
+
+    texts, whole = asyncio.run(run("sources[].full_text")), asyncio.run(run("sources[].{text: full_text}"))
+    assert texts.chunks
+    assert texts.chunks == whole.chunks

@@ -1,0 +1,86 @@
+"""A server on 127.0.0.1 that answers JSON: each route is a function of the question's parameters or body."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+
+class Request(NamedTuple):
+    """What a route is asked with."""
+
+    query: Mapping[str, str]
+    body: Any
+    headers: Mapping[str, str]
+
+
+class Refusal(Exception):  # noqa: N818 - what a route answers with
+    """An answer with another status than 200."""
+
+    def __init__(self, status: HTTPStatus, detail: Any) -> None:
+        super().__init__(status)
+        self.status = status
+        self.detail = detail
+
+
+Routes = Mapping[tuple[str, str], Callable[[Request], Any]]
+"""What is answered, by method and path."""
+
+
+@contextmanager
+def serving(routes: Routes) -> Iterator[str]:
+    """Serve the routes for the time of a block, which is given the URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(routes))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _handler(routes: Routes) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer("GET")
+
+        def do_POST(self) -> None:
+            self._answer("POST")
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+            """Nobody reads it."""
+
+        def _answer(self, method: str) -> None:
+            parts = urlsplit(self.path)
+            sent = self.rfile.read(int(self.headers.get("content-length") or 0))
+            request = Request(dict(parse_qsl(parts.query)), json.loads(sent) if sent else None, self.headers)
+            allowed = [known for known, path in routes if path == parts.path]
+            try:
+                if not allowed:
+                    self._send(HTTPStatus.NOT_FOUND, {"detail": "Not Found"})
+                elif method not in allowed:
+                    refused = {"detail": "Method Not Allowed"}
+                    self._send(HTTPStatus.METHOD_NOT_ALLOWED, refused, Allow=", ".join(allowed))
+                else:
+                    self._send(HTTPStatus.OK, routes[method, parts.path](request))
+            except Refusal as refusal:
+                self._send(refusal.status, refusal.detail)
+
+        def _send(self, status: HTTPStatus, body: Any, **headers: str) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            headers |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+    return Handler
