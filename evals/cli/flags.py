@@ -213,7 +213,8 @@ def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., N
 
         @wraps(function)
         def command(**given: Any) -> None:
-            function(flags=kind(**{flag.name: given.pop(flag.name) for flag in fields(kind)}), **given)
+            flags = kind(**{flag.name: given.pop(flag.name) for flag in fields(kind)})
+            function(**given, flags=flags)
 
         command.__signature__ = Signature([*own, *told])  # type: ignore[attr-defined]  # what typer reads
         return command
