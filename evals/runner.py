@@ -108,7 +108,7 @@ class EvaluationRunner:
         self._workload = Workload()
         self._stop = StopRule(config.concurrency)
         self._settings = ScoreSettings(
-            match=config.match.settings(),
+            match=config.match,
             worst_on_error=config.on_error == "worst",
             confidence=config.confidence,
         )

@@ -143,7 +143,7 @@ def planned_settings(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Score
     """How a run of this configuration sees its records, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
     return ScoreSettings(
-        match=config.match.settings(),
+        match=config.match,
         citation_base=config.server_spec().citations.base,
         judged=True,
         semantics=Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None,

@@ -5,7 +5,6 @@ that this version does not know are passed over, as a newer one may have written
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from evals.case.matching import MatchSettings
@@ -17,11 +16,14 @@ from evals.scoring.scorecard import ScoreSettings
 
 
 def score_settings(run: EvalRun) -> ScoreSettings:
-    """How the run's records were scored; models that compare texts are not loaded again."""
-    known = {field.name for field in fields(MatchSettings)}
-    match = {key: value for key, value in _part(run, "match").items() if key in known}
+    """How the run's records were scored; models that compare texts are not loaded again.
+
+    Raises:
+        ConfigError: The rules of matching were changed by hand to something that cannot be.
+    """
+    match = {key: value for key, value in _part(run, "match").items() if key in MatchSettings.model_fields}
     return ScoreSettings(
-        match=MatchSettings(**match),
+        match=EvalConfig.build({"match": match}).match,
         citation_base=run.server.citation_base,
         worst_on_error=run.eval_config.get("on_error") == "worst",
         confidence=confidence(run),

@@ -165,7 +165,7 @@ def _with_fitting(saved: Saved, metrics: Sequence[BaseMetric], config: EvalConfi
 
 def _settings(config: EvalConfig) -> ScoreSettings:
     return ScoreSettings(
-        match=config.match.settings(),
+        match=config.match,
         citation_base=config.server_spec().citations.base,
         worst_on_error=config.on_error == "worst",
         confidence=config.confidence,

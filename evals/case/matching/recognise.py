@@ -18,31 +18,17 @@ document   the same document; tried only when named, or when a chunk carries no 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Literal, TypeVar
+from functools import cached_property
+from typing import TypeVar
 
+from evals.case.matching.documents import same_document
+from evals.case.matching.settings import MatchSettings, Rule
 from evals.schemas import GoldPassage, RetrievedChunk
 from evals.text.folding import bag, padded, pairs, tokens
 
 T = TypeVar("T")
-Rule = Literal["auto", "chunk_id", "span", "text", "inside", "overlap", "document"]
 _AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
 _WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "span", "document"})
-_ENDINGS = frozenset(
-    {"txt", "md", "pdf", "docx", "doc", "pptx", "xlsx", "html", "htm", "csv", "json", "asciidoc", "adoc", "rst", "xml"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MatchSettings:
-    """Which rule decides, and the thresholds of the rules."""
-
-    rule: Rule = "auto"
-    overlap_threshold: float = 0.7
-    overlap_pairs_threshold: float = 0.6
-    overlap_min_tokens: int = 8
-    inside_min_tokens: int = 20
-    short_gold_tokens: int = 8
 
 
 @dataclass
@@ -132,29 +118,6 @@ def _with_ids_of(
     for gold in golds:
         instead = ids.get(gold.chunk_id) if gold.chunk_id else None
         yield gold.model_copy(update={"chunk_id": instead}) if instead not in (None, gold.chunk_id) else gold
-
-
-def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool | None:
-    """Whether the chunk is of the document; None where one of the two names none. An empty name is no name."""
-    names = [document_key(name) for name in (chunk.document_id, chunk.document_name) if name]
-    if not document_id or not names:
-        return None
-    return document_key(document_id) in names
-
-
-@lru_cache(maxsize=8192)
-def document_key(name: str) -> str:
-    """Reduce a document's name to its file name without folder and ending: servers keep the one or the other.
-
-    A page of the web that is the index of its folder has the folder's name: `a.com/x/` and `a.com/x/index.html` are x.
-    """
-    path = name.replace("\\", "/").replace("/?", "?").rstrip("/") or name
-    folder, _, base = path.rpartition("/")
-    base = base or name
-    if folder.strip("/") and base.casefold() in {"index.html", "index.htm"}:
-        return folder.rstrip("/").rpartition("/")[2].casefold()
-    stem, dot, ending = base.rpartition(".")
-    return (stem if dot and stem and ending.lower() in _ENDINGS else base).casefold()
 
 
 def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
