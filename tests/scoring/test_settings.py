@@ -107,7 +107,7 @@ def test_a_part_that_is_no_table_counts_as_left_out(saved: Callable[..., EvalRun
 
 def test_rules_of_matching_that_cannot_be_are_named(saved: Callable[..., EvalRun]) -> None:
     """A share above 1, written into a saved run by hand, is no traceback."""
-    with pytest.raises(ConfigError, match="match.overlap_threshold"):
+    with pytest.raises(ConfigError, match=r"match\.overlap_threshold"):
         score_settings(saved(match={"overlap_threshold": 3}))
 
 
