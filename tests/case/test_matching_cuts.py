@@ -44,7 +44,6 @@ def document() -> tuple[str, list[tuple[int, int]]]:
     return text, spans
 
 
-@pytest.mark.xfail(strict=True, reason="a cut word undoes the run that it ends")
 @pytest.mark.parametrize(("size", "overlap"), CUTS)
 def test_every_paragraph_is_recognised_where_characters_are_counted(
     document: tuple[str, list[tuple[int, int]]], size: int, overlap: int
@@ -59,7 +58,6 @@ def test_every_paragraph_is_recognised_where_characters_are_counted(
 
 
 @pytest.mark.real_rows
-@pytest.mark.xfail(strict=False, reason="a cut word undoes the run that it ends")
 @pytest.mark.parametrize(("size", "overlap"), CUTS)
 @pytest.mark.parametrize("name", ["ragbench", "squad_v2", "hotpotqa", "qasper"])
 def test_99_of_100_real_paragraphs_are_recognised_where_characters_are_counted(

@@ -1,7 +1,19 @@
 """When a retrieved chunk is the gold one."""
 
 from evals.case.matching.documents import document_key, same_document
-from evals.case.matching.recognise import Matches, match, originals
+from evals.case.matching.evidence import RunEvidence
+from evals.case.matching.matches import Matches
+from evals.case.matching.recognise import match
+from evals.case.matching.repeats import originals
 from evals.case.matching.settings import MatchSettings, Rule
 
-__all__ = ["MatchSettings", "Matches", "Rule", "document_key", "match", "originals", "same_document"]
+__all__ = [
+    "MatchSettings",
+    "Matches",
+    "Rule",
+    "RunEvidence",
+    "document_key",
+    "match",
+    "originals",
+    "same_document",
+]

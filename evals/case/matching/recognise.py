@@ -1,273 +1,119 @@
-"""When a retrieved chunk is the gold one.
+"""Comparing every chunk of a response with every gold of its question.
 
 Chunk ids change at every ingestion, so gold ids rarely match. `auto` tries the rules in order and keeps the first
 that holds, for each pair of chunk and gold; every rule can also be named alone.
 
 =========  ==================================================================================================
-chunk_id   equal ids
+chunk_id   equal ids, in the same document where ids count from 0 in each
 span       same document, and the chunk covers at least 0.7 of the gold's characters, where both say where they stand
 text       the gold stands in the chunk, as whole words; a short gold (under 8 tokens) also needs the same
            document where both name one
-inside     the chunk stands in the gold and has at least 20 tokens
+inside     at least 20 tokens of the gold in a row are at least half of the chunk and 0.1 of the gold
 overlap    at least 0.7 of the tokens of the gold (of at least 8), and 0.6 of its pairs of neighbouring tokens,
-           are in the chunk; or the pieces of a gold that chunk borders have cut add up to 0.7
+           are in the chunk, and no other number in the place of one of the gold's; or the pieces of a gold that
+           chunk borders have cut add up to 0.7
 document   the same document; tried only when named, or when a chunk carries no text
 =========  ==================================================================================================
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from evals.case.matching.documents import same_document
+from evals.case.matching.evidence import RunEvidence, evidence_within
+from evals.case.matching.matches import Matches
+from evals.case.matching.repeats import originals
+from evals.case.matching.rules import OF_TEXT, Seen, Wanted
+from evals.case.matching.runs import Run
 from evals.case.matching.settings import MatchSettings, Rule
+from evals.case.matching.words import words_of
 from evals.schemas import GoldPassage, RetrievedChunk
-from evals.text.folding import bag, padded, pairs, tokens
-
-T = TypeVar("T")
-_AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
-_WITHOUT_TEXT: frozenset[Rule] = frozenset({"chunk_id", "span", "document"})
 
 
-@dataclass
-class Matches:
-    """Which chunk is which gold.
+def match(
+    chunks: Sequence[RetrievedChunk],
+    golds: Sequence[GoldPassage],
+    settings: MatchSettings,
+    evidence: RunEvidence | None = None,
+) -> Matches:
+    """Compare every distinct chunk with every gold.
 
-    Attributes:
-        by_chunk: For each rank, the golds (by index) that the chunk covers, or holds a piece of that others complete,
-            with the rule. Duplicates of an earlier chunk cover nothing.
-        found: For each gold recognised, the place at which it is found and the rule. A gold cut by chunk borders is
-            found where enough of it has been seen.
-        original: For each rank, the place of the first chunk that this one repeats; its own place if it repeats none.
+    Args:
+        chunks: In the server's order.
+        golds: Of the question.
+        settings: Which rules, and the shares that they ask for.
+        evidence: What the run says that one response cannot; where None, what this response says.
     """
-
-    by_chunk: list[dict[int, str]]
-    found: dict[int, tuple[int, str]] = field(default_factory=dict)
-    original: list[int] = field(default_factory=list)
-
-    @cached_property
-    def hits(self) -> list[bool]:
-        """Whether the chunk at each rank is relevant."""
-        return [bool(golds) for golds in self.by_chunk]
-
-    def hits_within(self, k: int) -> list[bool]:
-        """Whether the chunk at each of the top k ranks is relevant, seen from these ranks alone.
-
-        A piece of a gold that chunk borders have cut counts only where the top k complete the gold.
-        """
-        return [place is not None and place < k for place in self._known_from[:k]]
-
-    @cached_property
-    def _known_from(self) -> list[int | None]:
-        """For each rank, the place at which the first of its golds is found; None for a miss."""
-        return [min((self.found[gold][0] for gold in golds), default=None) for golds in self.by_chunk]
-
-    @cached_property
-    def hit_ranks(self) -> list[int]:
-        """The ranks, from 1, of the relevant chunks."""
-        return [rank for rank, hit in enumerate(self.hits, start=1) if hit]
-
-    @cached_property
-    def newly_found(self) -> list[set[int]]:
-        """For each rank, the golds that are found there and at no earlier rank."""
-        fresh: list[set[int]] = [set() for _ in self.by_chunk]
-        for gold, (place, _) in self.found.items():
-            fresh[place].add(gold)
-        return fresh
-
-    @cached_property
-    def found_counts(self) -> list[int]:
-        """For each rank, how many golds are found there and at no earlier rank."""
-        return [len(golds) for golds in self.newly_found]
-
-    @cached_property
-    def evidence(self) -> dict[str, object]:
-        """What a result says of the match: the ranks that hold gold, and by which rules it was recognised."""
-        return {"hit_ranks": self.hit_ranks, "rules": self.rules}
-
-    @cached_property
-    def rules(self) -> dict[str, int]:
-        """How many golds each rule recognised."""
-        return dict(Counter(rule for _, rule in self.found.values()))
-
-
-def match(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage], settings: MatchSettings) -> Matches:
-    """Compare every distinct chunk with every gold."""
     result = Matches(by_chunk=[{} for _ in chunks], original=originals(chunks))
-    distinct = [place for place, original in enumerate(result.original) if place == original]
-    rules = _AUTO if settings.rule == "auto" else (settings.rule,)
-    for index, gold in enumerate(_with_ids_of(golds, chunks, result.original)):
-        for place in distinct:
-            rule = _first_rule(chunks[place], gold, rules, settings)
-            if rule:
-                result.by_chunk[place][index] = rule
-                result.found.setdefault(index, (place, rule))
-        if "overlap" in rules and result.found.get(index, (1,))[0] > 0:
-            end, _ = result.found.get(index, (len(chunks), ""))  # pieces that complete it earlier count
-            _match_jointly({place: chunks[place] for place in distinct if place < end}, index, gold, settings, result)
+    evidence = evidence or evidence_within(chunks)
+    seen = _distinct(chunks, result.original, evidence)
+    for index, gold in enumerate(golds):
+        wanted = Wanted(gold, words_of(gold.text), settings, evidence)
+        rules = wanted.rules_that_may_hold()
+        runs = _find(index, wanted, seen, rules, result)
+        if "overlap" in rules and wanted.words.count >= settings.overlap_min_tokens:
+            _put_together(index, wanted, seen, runs, result)
     return result
 
 
-def _with_ids_of(
-    golds: Sequence[GoldPassage], chunks: Sequence[RetrievedChunk], original: Sequence[int]
-) -> Iterator[GoldPassage]:
-    """The golds; one that names a duplicate stands in the chunk that this repeats, and names that one instead."""
-    ids = {chunk.chunk_id: chunks[first].chunk_id for chunk, first in zip(chunks, original, strict=True)}
-    for gold in golds:
-        instead = ids.get(gold.chunk_id) if gold.chunk_id else None
-        yield gold.model_copy(update={"chunk_id": instead}) if instead not in (None, gold.chunk_id) else gold
+def _distinct(chunks: Sequence[RetrievedChunk], original: Sequence[int], evidence: RunEvidence) -> list[Seen]:
+    """The chunks that repeat no earlier one, each with the ids of all its copies."""
+    ids: dict[int, list[str]] = {}
+    for chunk, first in zip(chunks, original, strict=True):
+        ids.setdefault(first, []).extend([chunk.chunk_id] if chunk.chunk_id else [])
+    seen = []
+    for place, names in ids.items():
+        words = words_of(chunks[place].text or "") if chunks[place].text else None
+        core = evidence.common.set_aside(words) if words else None
+        seen.append(Seen(place, chunks[place], words, core, names))
+    return seen
 
 
-def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
-    """For each chunk the place of the first one with the same id, or the same text of the same document."""
-    first: dict[object, int] = {}
-    found = []
-    for place, chunk in enumerate(chunks):
-        same: list[object] = [chunk.chunk_id] if chunk.chunk_id else []
-        # Where a chunk has an id but no text, nothing else tells it from others of its document.
-        same += [(chunk.document_id or chunk.document_name, chunk.text)] if chunk.text or not chunk.chunk_id else []
-        original = min(first.get(key, place) for key in same)
-        for key in same:
-            first.setdefault(key, original)
-        found.append(original)
-    return found
+def _find(
+    index: int, wanted: Wanted, seen: Sequence[Seen], rules: Sequence[Rule], result: Matches
+) -> dict[int, Run | None]:
+    """Recognise the gold in each chunk by itself; returns the runs of it that were seen on the way, by place."""
+    runs: dict[int, Run | None] = {}
+    at_home = False
+    for one in seen:
+        rule, run = wanted.first_rule(one, rules)
+        if run is not None:
+            runs[one.place] = run
+        if rule is None:
+            continue
+        if rule in OF_TEXT and wanted.is_refused(one, at_home=at_home):
+            result.elsewhere += 1
+            runs[one.place] = None
+            continue
+        at_home = at_home or wanted.evidence.names.is_same(one.chunk, wanted.gold.document_id) is True
+        result.by_chunk[one.place][index] = rule
+        result.found.setdefault(index, (one.place, rule))
+    return runs
 
 
-def _first_rule(
-    chunk: RetrievedChunk, gold: GoldPassage, rules: Sequence[Rule], settings: MatchSettings
-) -> Rule | None:
-    comparable = bool(chunk.text) and _texts_may_match(chunk.text or "", gold.text, settings)
-    for rule in rules:
-        if (comparable or rule in _WITHOUT_TEXT) and _holds(rule, chunk, gold, settings):
-            return rule
-    if not chunk.text and rules is _AUTO and same_document(chunk, gold.document_id):
-        return "document"
-    return None
-
-
-def _texts_may_match(chunk_text: str, gold_text: str, settings: MatchSettings) -> bool:
-    """Whether the texts share words enough for any rule of text; most pairs do not, and are done here."""
-    wanted, held = bag(gold_text), bag(chunk_text)
-    shared = wanted.keys() & held.keys()
-    if len(shared) == len(held):
-        return True
-    return sum(wanted[token] for token in shared) >= settings.overlap_threshold * len(tokens(gold_text))
-
-
-def _holds(rule: Rule, chunk: RetrievedChunk, gold: GoldPassage, settings: MatchSettings) -> bool:
-    if rule == "chunk_id":
-        return gold.chunk_id is not None and gold.chunk_id == chunk.chunk_id
-    if rule == "document":
-        return same_document(chunk, gold.document_id) is True
-    if rule == "span":
-        return _spans_overlap(chunk, gold, settings.overlap_threshold)
-    return bool(chunk.text) and _texts_match(rule, chunk, chunk.text or "", gold, settings)
-
-
-def _texts_match(rule: Rule, chunk: RetrievedChunk, text: str, gold: GoldPassage, settings: MatchSettings) -> bool:
-    if rule == "text":
-        return _contains_gold(chunk, text, gold, settings)
-    if rule == "inside":
-        return len(tokens(text)) >= settings.inside_min_tokens and padded(text) in padded(gold.text)
-    return _overlaps(text, gold.text, settings)
-
-
-def _spans_overlap(chunk: RetrievedChunk, gold: GoldPassage, threshold: float) -> bool:
-    if chunk.span is None or gold.span is None or not same_document(chunk, gold.document_id):
-        return False
-    (start, end), (gold_start, gold_end) = chunk.span, gold.span
-    return min(end, gold_end) - max(start, gold_start) >= threshold * (gold_end - gold_start)
-
-
-def _contains_gold(chunk: RetrievedChunk, text: str, gold: GoldPassage, settings: MatchSettings) -> bool:
-    length = len(tokens(gold.text))
-    if not length or padded(gold.text) not in padded(text):
-        return False
-    return length >= settings.short_gold_tokens or same_document(chunk, gold.document_id) is not False
-
-
-def _overlaps(chunk_text: str, gold_text: str, settings: MatchSettings) -> bool:
-    """Whether the chunk holds enough of the gold's tokens, and enough of them as running text."""
-    length = len(tokens(gold_text))
-    if length < settings.overlap_min_tokens or len(tokens(chunk_text)) < settings.overlap_threshold * length:
-        return False
-    if _share(bag(gold_text), bag(chunk_text), length) < settings.overlap_threshold:
-        return False
-    return _share(pairs(gold_text), pairs(chunk_text), length - 1) >= settings.overlap_pairs_threshold
-
-
-def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:
-    """The share of what is wanted, counted with repetition, that is held."""
-    return sum(min(wanted[item], held[item]) for item in wanted.keys() & held.keys()) / total
-
-
-def _match_jointly(
-    chunks: Mapping[int, RetrievedChunk],
-    index: int,
-    gold: GoldPassage,
-    settings: MatchSettings,
-    result: Matches,
+def _put_together(
+    index: int, wanted: Wanted, seen: Sequence[Seen], runs: Mapping[int, Run | None], result: Matches
 ) -> None:
     """Recognise a gold that chunk borders have cut, in the chunks that hold its pieces.
 
-    Only running text counts: a chunk contributes the start of the gold if it ends with it, the end of the gold if it
-    begins with it, all of itself if it stands in the gold. Loose words of many chunks never add up to a gold.
+    A chunk adds what no earlier one has brought. Those that complete the gold, or add to it afterwards, hold a piece.
     """
-    wanted = tokens(gold.text)
-    if len(wanted) < settings.overlap_min_tokens:
+    covered = bytearray(wanted.words.count)
+    pieces: list[int] = []
+    complete: int | None = None
+    for one in seen:
+        rule = result.by_chunk[one.place].get(index)
+        run = wanted.part(one, rule, runs)
+        if run is None or not covered.count(0, run.start, run.stop):
+            continue
+        covered[run.start : run.stop] = b"\1" * run.length
+        pieces += [one.place] if rule is None else []
+        if complete is None and covered.count(1) >= wanted.settings.overlap_threshold * len(covered):
+            complete = one.place
+        if not covered.count(0):
+            break
+    if complete is None:
         return
-    covered: set[int] = set()
-    pieces = []
-    for place, chunk in chunks.items():
-        if not chunk.text or len(bag(chunk.text).keys() & bag(gold.text).keys()) < _MIN_RUN // 2:
-            continue
-        if same_document(chunk, gold.document_id) is False:
-            continue
-        span = _shared_run(tokens(chunk.text), wanted)
-        if span and not covered.issuperset(span):
-            covered.update(span)
-            pieces.append(place)
-        if len(covered) >= settings.overlap_threshold * len(wanted):
-            result.found[index] = (place, "overlap")
-            for piece in pieces:
-                result.by_chunk[piece][index] = "overlap"
-            return
-
-
-_MIN_RUN = 4
-"""A run of fewer tokens shared at a border is chance."""
-
-
-def _shared_run(chunk: tuple[str, ...], gold: tuple[str, ...]) -> range | None:
-    """The token positions of the gold that the chunk holds as running text at its own border, or is."""
-    if len(chunk) >= _MIN_RUN:
-        framed = f" {' '.join(gold)} "
-        at = framed.find(f" {' '.join(chunk)} ")
-        if at >= 0:
-            start = framed.count(" ", 0, at)
-            return range(start, start + len(chunk))
-    begun, ended = _continued(chunk, gold), _continued(gold, chunk)
-    if max(begun, ended) < _MIN_RUN:
-        return None
-    return range(begun) if begun >= ended else range(len(gold) - ended, len(gold))
-
-
-def _continued(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """How many tokens at the end of the first are those at the beginning of the second, by Knuth, Morris and Pratt."""
-    most = min(len(first), len(second))
-    begins = second[:most]
-    borders = [0] * most  # of each beginning, the length of the longest one that it also ends with
-    length = 0
-    for place in range(1, most):
-        while length and begins[place] != begins[length]:
-            length = borders[length - 1]
-        length += begins[place] == begins[length]
-        borders[place] = length
-    length = 0
-    for token in first[len(first) - most :]:
-        while length and (length == most or token != begins[length]):
-            length = borders[length - 1]
-        length += token == begins[length]
-    return length
+    if index not in result.found or result.found[index][0] > complete:
+        result.found[index] = (complete, "overlap")
+    for place in pieces:
+        result.by_chunk[place][index] = "overlap"
+        result.complete[place, index] = max(place, complete)

@@ -14,7 +14,20 @@ class MatchSettings(Record):
 
     rule: Rule = "auto"
     overlap_threshold: Finite = Field(default=0.7, gt=0, le=1)
+    """Share of the gold's tokens that a chunk must hold, or the pieces of a gold that chunk borders have cut."""
     overlap_pairs_threshold: Finite = Field(default=0.6, ge=0, le=1)
+    """And of its pairs of neighbouring tokens, in one chunk."""
     overlap_min_tokens: int = Field(default=8, ge=2)
     inside_min_tokens: int = Field(default=20, ge=1)
+    """Tokens of the gold that a chunk inside it must hold in a row."""
+    inside_chunk_share: Finite = Field(default=0.5, gt=0, le=1)
+    """Share of the chunk, without text common to many chunks, that they must be."""
+    inside_gold_share: Finite = Field(default=0.1, ge=0, le=1)
+    """Share of the gold that they must be."""
     short_gold_tokens: int = Field(default=8, ge=1)
+    common_share: Finite = Field(default=0.33, gt=0, le=1)
+    """Share of a run's chunks from which on the text that they begin or end with is set aside."""
+    comparable_share: Finite = Field(default=0.5, gt=0, le=1)
+    """Share of the golds found by text that must be found in their own document, for names to be comparable."""
+    count_other_documents: bool = False
+    """Whether the text of a gold counts in another document than its own too, where names are comparable."""
