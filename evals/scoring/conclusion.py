@@ -8,7 +8,7 @@ from evals.config import EvalConfig
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.outcomes import count_outcomes, status_of
+from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import with_prices
 from evals.scoring.scorecard import ScoreSettings, make_scorecard, make_weighted_score, score_records
 
@@ -41,11 +41,13 @@ def conclude(
     Returns:
         The run and the scored records; nothing is saved yet.
     """
+    settings = settings.within(records)
     priced = with_prices(metrics, config.prices, run.config)
     with seldom_collecting():
         scored = score_records(priced, records, settings)
     scorecard = make_scorecard(priced, scored, settings)
     outcomes = count_outcomes(scored, settings, warmup_ms).model_copy(update={"stopped": stopped})
+    notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
     concluded = run.model_copy(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
@@ -55,6 +57,7 @@ def conclude(
             "status": status_of(outcomes, config.max_error_rate, ended_early=ended_early),
             "outcomes": outcomes,
             "semantics": settings.semantics.names() if settings.semantics is not None else None,
+            "notes": [*notes, *notes_on_matching(scored, settings)],
             **fields,
         }
     )

@@ -60,9 +60,10 @@ class Finding:
     """Ranks of the chunks that hold gold."""
 
 
-def diagnose(records: Iterable[EvalRecord], settings: ScoreSettings | None = None) -> list[Finding]:
-    """Find the records in which something went wrong, the gravest first, then in the order of the questions."""
-    findings = (find_fault(record, settings or ScoreSettings()) for record in records)
+def diagnose(records: Sequence[EvalRecord], settings: ScoreSettings | None = None) -> list[Finding]:
+    """Find the records of a run in which something went wrong, the gravest first, then in the questions' order."""
+    settings = (settings or ScoreSettings()).within(records)
+    findings = [find_fault(record, settings) for record in records]
     return sorted((finding for finding in findings if finding), key=lambda finding: finding.fault)
 
 

@@ -7,12 +7,12 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from statistics import fmean
 
 from evals.case.case import Case
-from evals.case.matching import MatchSettings
+from evals.case.matching import MatchSettings, RunEvidence, evidence_of
 from evals.config import ScoringConfig
 from evals.errors import ConfigError
 from evals.metrics.base import Aggregation, BaseMetric
@@ -42,6 +42,7 @@ class ScoreSettings:
         confidence: Of the intervals.
         judged: Whether a judge takes part.
         semantics: What texts are compared with; None where no metric wants that.
+        evidence: What the run says about matching; None where each response speaks for itself.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -50,6 +51,11 @@ class ScoreSettings:
     confidence: float = 0.95
     judged: bool = False
     semantics: Semantics | None = None
+    evidence: RunEvidence | None = None
+
+    def within(self, records: Iterable[EvalRecord]) -> "ScoreSettings":
+        """The same, with what all these records of a run say about matching."""
+        return self if self.evidence is not None else replace(self, evidence=evidence_of(records, self.match))
 
     def case(self, record: EvalRecord) -> Case:
         """An asked record as metrics see it."""
@@ -61,13 +67,15 @@ class ScoreSettings:
             self.citation_base,
             self.judged,
             self.semantics,
+            self.evidence,
         )
 
 
 def score_records(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
+    metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings
 ) -> list[EvalRecord]:
     """Measure every record that has a response; the others stay as they are."""
+    settings = settings.within(records)
     return [score_record(metrics, record, settings) for record in records]
 
 

@@ -41,6 +41,7 @@ def by_threshold(
         thresholds: The overlap thresholds to try.
     """
     results = []
+    settings = settings.within(records)
     for threshold in thresholds:
         used = settings.match
         pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)

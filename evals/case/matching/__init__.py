@@ -6,6 +6,7 @@ from evals.case.matching.matches import Matches
 from evals.case.matching.recognise import match
 from evals.case.matching.repeats import originals
 from evals.case.matching.settings import MatchSettings, Rule
+from evals.case.matching.survey import evidence_of
 
 __all__ = [
     "MatchSettings",
@@ -13,6 +14,7 @@ __all__ = [
     "Rule",
     "RunEvidence",
     "document_key",
+    "evidence_of",
     "match",
     "originals",
     "same_document",

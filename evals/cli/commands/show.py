@@ -78,7 +78,7 @@ def show(
         by_id = {record.question.id: record for record in records}
         if question not in by_id:
             raise UnknownNameError("question", question, by_id)
-        print_question(out, by_id[question], run)
+        print_question(out, by_id[question], run, records)
         return
     if by is not None and not slice_by(records, by):
         keys = {"dataset"} | {key for record in records for key in record.question.metadata}

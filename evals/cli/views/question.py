@@ -1,5 +1,7 @@
 """One question whole: what was asked, expected, answered, retrieved and measured."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -15,8 +17,8 @@ _BODY = 2000
 """Characters of a body in which no answer was found: enough to see how it is built."""
 
 
-def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
-    """Print a record with nothing cut."""
+def print_question(out: Console, record: EvalRecord, run: EvalRun, records: Sequence[EvalRecord]) -> None:
+    """Print a record with nothing cut; the others of its run say what chunks have in common."""
     question, response = record.question, record.response
     out.print(clean(question.id), style="bold")
     out.print(Text.assemble("question  ", clean(question.question)))
@@ -34,7 +36,7 @@ def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
         if response.error.kind == "malformed" and response.raw:
             out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
     out.print(Text.assemble("answer    ", clean(response.answer or "–")))
-    _print_chunks(out, score_settings(run).case(record))
+    _print_chunks(out, score_settings(run).within(records).case(record))
     _print_scores(out, record, run)
 
 
