@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 
-from evals.case.matching import MatchSettings, Rule
+from evals.case.matching.settings import MatchSettings as MatchConfig
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.credentials.stored import public_url, without_credentials
@@ -49,21 +49,6 @@ class DatasetName(StrEnum):
     HOTPOTQA = "hotpotqa"
     MSMARCO = "msmarco"
     GOLDEN = "golden"
-
-
-class MatchConfig(Record):
-    """How a retrieved chunk is recognised as gold (see docs/matching.md)."""
-
-    rule: Rule = "auto"
-    overlap_threshold: Finite = Field(default=0.7, gt=0, le=1)
-    overlap_pairs_threshold: Finite = Field(default=0.6, ge=0, le=1)
-    overlap_min_tokens: int = Field(default=8, ge=2)
-    inside_min_tokens: int = Field(default=20, ge=1)
-    short_gold_tokens: int = Field(default=8, ge=1)
-
-    def settings(self) -> MatchSettings:
-        """The same, as metrics take it."""
-        return MatchSettings(**self.model_dump())
 
 
 class EvalConfig(Record):
@@ -181,7 +166,7 @@ class EvalConfig(Record):
             citation_base: Of the server that is asked, where it is another than the configured one.
         """
         return configured_settings(
-            self.match.settings(),
+            self.match,
             citation_base=self.server_spec().citations.base if citation_base is None else citation_base,
             on_error=self.on_error,
             confidence=self.confidence,

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.case.matching import MatchSettings
-from evals.config import MatchConfig
+from evals.config import EvalConfig
 from evals.credentials.judge_keys import secrets_in_environment
 from evals.judges.backends.providers import PROVIDERS
 
@@ -20,4 +20,4 @@ def test_every_key_of_a_provider_is_masked(name: str, monkeypatch: pytest.Monkey
 
 def test_the_defaults_of_matching_are_the_same_in_a_configuration_and_without_one() -> None:
     """A metric called from Python recognises the golds that it does in a run."""
-    assert MatchConfig().settings() == MatchSettings()
+    assert EvalConfig().match == MatchSettings()

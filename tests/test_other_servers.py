@@ -120,7 +120,6 @@ def test_a_server_that_only_retrieves_has_no_figures_of_answers(evaluate: Evalua
         assert reasons[name].startswith("this server only retrieves")
 
 
-@pytest.mark.xfail(reason="two chunks with one id count as one, though they are of two documents", strict=True)
 def test_ids_that_are_unique_in_their_document_alone_tell_chunks_apart(evaluate: Evaluate) -> None:
     """The first chunks of two documents are two chunks, whatever both are called."""
     run = evaluate("on_your_data", metrics=["recall_at_3"], suite=["core"])

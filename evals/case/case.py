@@ -7,7 +7,7 @@ from functools import cached_property
 from evals.case.abstention.detector import is_abstention
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
-from evals.case.matching import Matches, MatchSettings, match, originals
+from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
 
@@ -27,6 +27,7 @@ class Case:
         citation_base: Number of the first chunk in the server's citation indices.
         judged: Whether a judge takes part in the run.
         semantics: What texts are compared with, if any metric wants that.
+        evidence: What the run of the record says about matching; where None, the response speaks for itself.
     """
 
     question: EvalQuestion
@@ -36,11 +37,18 @@ class Case:
     citation_base: int = 1
     judged: bool = False
     semantics: Semantics | None = None
+    evidence: RunEvidence | None = None
+
+    def match_within(self, evidence: RunEvidence) -> None:
+        """From here on, match with what the run says about matching."""
+        self.evidence = evidence
+        for derived in ("matches", "cited", "cited_golds"):
+            self.__dict__.pop(derived, None)
 
     @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        return match(self.response.chunks or [], self.question.gold_passages, self.settings)
+        return match(self.response.chunks or [], self.question.gold_passages, self.settings, self.evidence)
 
     @cached_property
     def abstained(self) -> bool:
@@ -86,7 +94,7 @@ class Case:
         """
         chunks = self.response.chunks or []
         places = sorted({place for source in self.cited for place in source.places})
-        held = match([chunks[place] for place in places], self.question.gold_passages, self.settings)
+        held = match([chunks[place] for place in places], self.question.gold_passages, self.settings, self.evidence)
         return dict(zip(places, held.by_chunk, strict=True))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from evals.export.escaping import escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
-from evals.scoring.settings import Cases, confidence, score_settings
+from evals.scoring.settings import cases_of, confidence
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
 
 LIMIT = 60_000
@@ -24,7 +24,7 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     notes = _joined((f"- {escape(note)}\n" for note in run.notes[:_NOTES]), _NOTES_SHARE, "- …\n")
     text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
-    return text + _failures(diagnose(records, Cases(score_settings(run))), len(records), LIMIT - len(text))
+    return text + _failures(diagnose(records, cases_of(run, records)), len(records), LIMIT - len(text))
 
 
 def _joined(lines: Iterator[str], share: int, more: str) -> str:

@@ -7,7 +7,7 @@ from evals.export.cells import sheet
 from evals.export.table import error_of, metric_names, metric_values
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
 from evals.scoring.diagnosis import Finding, diagnose, needs_verification
-from evals.scoring.settings import Cases, score_settings
+from evals.scoring.settings import cases_of
 from evals.views.formatting import place_of, shortened
 
 _PASSAGES = 3
@@ -20,7 +20,7 @@ def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
 
     Failures come first, the gravest at the top, then what needs verification, then the rest.
     """
-    findings = {finding.record.question.id: finding for finding in diagnose(records, Cases(score_settings(run)))}
+    findings = {finding.record.question.id: finding for finding in diagnose(records, cases_of(run, records))}
     sound = [record for record in records if record.question.id not in findings]
     sound.sort(key=lambda record: needs_verification(record) is None)
     metrics = metric_names(run, records)

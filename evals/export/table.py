@@ -5,7 +5,7 @@ from typing import Any
 
 from evals.export.cells import sheet
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.settings import Cases, score_settings
+from evals.scoring.settings import Cases, cases_of
 
 COLUMNS = (
     "id",
@@ -25,7 +25,7 @@ def to_csv(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata."""
     metrics = metric_names(run, records)
     keys = sorted({key for record in records for key in record.question.metadata})
-    cases = Cases(score_settings(run))
+    cases = cases_of(run, records)
     rows = (
         [*_facts(record, cases), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)]
         for record in records

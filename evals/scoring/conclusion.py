@@ -9,7 +9,7 @@ from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
 from evals.schemas.results import RunStatus
 from evals.scoring.config import ScoringConfig
-from evals.scoring.outcomes import count_outcomes, status_of
+from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases
@@ -66,10 +66,12 @@ def conclude(
     """
     priced = with_prices(metrics, terms.prices, run.config)
     with seldom_collecting():
+        cases.within(records)
         scored = score_records(priced, records, cases)
     semantics = cases.settings.semantics
     scorecard = make_scorecard(priced, scored, cases.settings)
     outcomes = count_outcomes(scored, cases, warmup_ms).model_copy(update={"stopped": stopped})
+    notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
     concluded = run.model_copy(
         update={
             "completed_at": datetime.now(UTC).replace(microsecond=0),
@@ -79,6 +81,7 @@ def conclude(
             "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,
             "semantics": semantics.names() if semantics is not None else None,
+            "notes": [*notes, *notes_on_matching(scored, cases.settings)],
             **fields,
         }
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.settings import Cases, score_settings
+from evals.scoring.settings import Cases, cases_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +28,4 @@ class Measured:
 
 def measured(run: EvalRun, records: Iterable[EvalRecord]) -> Measured:
     """A saved run with its records, seen as the run says that they were scored."""
-    return Measured(run, Cases(score_settings(run)), records)
+    return Measured(run, cases_of(run, records), records)

@@ -11,8 +11,11 @@ from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
 from evals.scoring.citation_base import note_on_citations
-from evals.scoring.settings import Cases
+from evals.scoring.settings import Cases, ScoreSettings
 from evals.version import __version__
+
+MATCHING = "matching: "
+"""How a note on matching begins."""
 
 
 def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
@@ -143,6 +146,29 @@ def _note_on_no_texts(chunks: Sequence[RetrievedChunk]) -> str | None:
     named = any(chunk.document_id or chunk.document_name for chunk in chunks)
     how = "its document, so retrieval is of documents" if named else "ids alone, where gold has them"
     return f"no retrieved chunk carries text: gold is recognised by {how} (is server.map.chunks right?)"
+
+
+def notes_on_matching(records: Sequence[EvalRecord], settings: ScoreSettings) -> list[str]:
+    """What became of the names of documents in matching; nothing where they made no difference.
+
+    Args:
+        records: Of the run, scored.
+        settings: With what the run says about matching.
+    """
+    details = [[score.details for score in record.scores if "hit_ranks" in score.details] for record in records]
+    comparable = settings.evidence.names.comparable if settings.evidence is not None else None
+    if comparable is False and any(details):
+        share = settings.match.comparable_share
+        return [
+            f"{MATCHING}names of documents are ignored: of the golds found by their text less than {share:.0%} stand "
+            "in a document that is named as theirs"
+        ]
+    elsewhere = sum(max((found.get("other_documents", 0) for found in some), default=0) for some in details)
+    if not elsewhere:
+        return []
+    return [
+        f"{MATCHING}documents of chunks and gold are comparable: hits in other documents are not counted ({elsewhere})"
+    ]
 
 
 def package_versions() -> dict[str, str]:

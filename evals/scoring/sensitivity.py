@@ -45,7 +45,7 @@ def by_threshold(
     for threshold in thresholds:
         used = settings.match
         pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
-        match = replace(used, overlap_threshold=threshold, overlap_pairs_threshold=pairs)
+        match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
         moved = replace(settings, match=match)
         of_moved = Cases(moved)
         cases = [of_moved.of(record) for record in records if record.response is not None]

@@ -5,14 +5,14 @@ profile of its server need not be here any more. Keys that this version does not
 may have written them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from evals.case.case import Case
-from evals.case.matching import MatchSettings
+from evals.case.matching import MatchSettings, RunEvidence, evidence_of
 from evals.errors import ConfigError
 from evals.inputs.problems import first_problem
 from evals.metrics.base import BaseMetric
@@ -20,6 +20,8 @@ from evals.metrics.registry import known_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.config import ScoringConfig
 from evals.semantics.base import Semantics
+
+_Part = TypeVar("_Part", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class ScoreSettings:
         confidence: Of the intervals.
         judged: Whether a judge takes part.
         semantics: What texts are compared with; None where no metric wants that.
+        evidence: What the run says about matching; None where each response speaks for itself.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -41,6 +44,7 @@ class ScoreSettings:
     confidence: float = 0.95
     judged: bool = False
     semantics: Semantics | None = None
+    evidence: RunEvidence | None = None
 
 
 class Cases:
@@ -68,10 +72,19 @@ class Cases:
         case = self._known.get(question.id)
         if case is None or case.question is not question or case.response is not response:
             own = self._settings
-            case = Case(question, response, (), own.match, own.citation_base, own.judged, own.semantics)
+            case = Case(question, response, (), own.match, own.citation_base, own.judged, own.semantics, own.evidence)
             self._known[question.id] = case
         case.verdicts = verdicts
         return case
+
+    def within(self, records: Iterable[EvalRecord]) -> "Cases":
+        """From here on, match with what all these records of a run say about matching; returns itself."""
+        if self._settings.evidence is None:
+            evidence = evidence_of(records, self._settings.match)
+            self._settings = replace(self._settings, evidence=evidence)
+            for case in self._known.values():
+                case.match_within(evidence)
+        return self
 
     def compare_by(self, semantics: Semantics) -> None:
         """From here on, compare texts by these models."""
@@ -102,12 +115,23 @@ def configured_settings(
     return ScoreSettings(match, citation_base, on_error == "worst", confidence, judged, semantics)
 
 
+def cases_of(run: EvalRun, records: Iterable[EvalRecord]) -> Cases:
+    """The records of a saved run as they were scored.
+
+    Raises:
+        ConfigError: Its configuration was changed by hand to something that cannot be.
+    """
+    return Cases(score_settings(run)).within(records)
+
+
 def score_settings(run: EvalRun) -> ScoreSettings:
-    """How the records of a saved run were scored; models that compare texts are not loaded again."""
-    known = {part.name for part in fields(MatchSettings)}
-    match = {key: value for key, value in _part(run, "match").items() if key in known}
+    """How the records of a saved run were scored; models that compare texts are not loaded again.
+
+    Raises:
+        ConfigError: The rules of matching were changed by hand to something that cannot be.
+    """
     return configured_settings(
-        MatchSettings(**match),
+        _valid(MatchSettings, run, "match"),
         citation_base=run.server.citation_base,
         on_error=run.eval_config.get("on_error", "exclude"),
         confidence=confidence(run),
@@ -127,15 +151,7 @@ def scoring_config(run: EvalRun) -> ScoringConfig:
     Raises:
         ConfigError: They were changed by hand to something that cannot be.
     """
-    part = _part(run, "scoring")
-    known = {key: value for key, value in part.items() if key in ScoringConfig.model_fields}
-    try:
-        return ScoringConfig.model_validate(known)
-    except ValidationError as error:
-        problem = first_problem(error, ScoringConfig)
-        raise ConfigError(
-            f"run {run.id} has a configuration that cannot be: scoring.{problem}", problem.hint
-        ) from error
+    return _valid(ScoringConfig, run, "scoring")
 
 
 def known_metrics(run: EvalRun) -> list[BaseMetric]:
@@ -147,3 +163,15 @@ def known_metrics(run: EvalRun) -> list[BaseMetric]:
 def _part(run: EvalRun, key: str) -> Mapping[str, Any]:
     part = run.eval_config.get(key)
     return part if isinstance(part, Mapping) else {}
+
+
+def _valid(model: type[_Part], run: EvalRun, key: str) -> _Part:
+    """A part of the run's configuration, as it stands in the run."""
+    known = {name: value for name, value in _part(run, key).items() if name in model.model_fields}
+    try:
+        return model.model_validate(known)
+    except ValidationError as error:
+        problem = first_problem(error, model)
+        raise ConfigError(
+            f"run {run.id} holds a configuration that cannot be: {key}.{problem}", problem.hint
+        ) from error

@@ -44,6 +44,26 @@ GOLD = "burst pipes are covered up to ten thousand euros"
         pytest.param([RetrievedChunk(chunk_id=name, document_id="x") for name in "ab"], [0, 1], id="ids without text"),
         pytest.param([RetrievedChunk(text="one"), RetrievedChunk(text="two")], [0, 1], id="two texts"),
         pytest.param([RetrievedChunk(chunk_id=name) for name in "abaab"], [0, 1, 0, 0, 1], id="many"),
+        pytest.param(
+            [RetrievedChunk(chunk_id="0", text=name, document_id=name) for name in "xyx"],
+            [0, 1, 0],
+            id="id of two documents",
+        ),
+        pytest.param(
+            [RetrievedChunk(chunk_id="0", document_name=name) for name in "xyx"],
+            [0, 1, 0],
+            id="its name",
+        ),
+        pytest.param(
+            [RetrievedChunk(chunk_id="0", text=text, document_id="x") for text in ("one", "on")],
+            [0, 0],
+            id="same place",
+        ),
+        pytest.param([RetrievedChunk(chunk_id="0", text=text) for text in ("1", "2", "1")], [0, 1, 0], id="texts"),
+        pytest.param(
+            [RetrievedChunk(chunk_id="0", text="one", document_id=name) for name in "xy"], [0, 0], id="id and text"
+        ),
+        pytest.param([RetrievedChunk(chunk_id="a"), RetrievedChunk(chunk_id="a", text="one")], [0, 0], id="bare first"),
     ],
 )
 def test_a_duplicate_points_to_the_first_chunk_that_it_repeats(
@@ -80,3 +100,12 @@ def test_a_duplicate_keeps_its_rank_and_gains_nothing(measure: Callable[..., Met
     assert measure(RecallAtK(2), gold, chunks=chunks).value == 0
     assert measure(RecallAtK(3), gold, chunks=chunks).value == 1
     assert measure(NDCG(10), gold, chunks=chunks).value == pytest.approx(0.5)
+
+
+def test_a_gold_is_no_repeat_where_ids_count_from_0_in_each_document(measure: Callable[..., MetricResult]) -> None:
+    """The first chunk of the second document has the id of the first chunk of the first one."""
+    chunks = [
+        RetrievedChunk(chunk_id="0", document_id="manual.pdf", text="fire is covered in full"),
+        RetrievedChunk(chunk_id="0", document_id="guide.pdf", text=f"So {GOLD}."),
+    ]
+    assert measure(RecallAtK(5), [GoldPassage(text=GOLD, document_id="guide")], chunks=chunks).value == 1

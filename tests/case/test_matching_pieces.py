@@ -162,3 +162,64 @@ def test_pieces_are_cited_also_where_an_earlier_chunk_holds_the_gold_whole(measu
     chunks = [RetrievedChunk(text=text) for text in (GOLD, _piece(0, 10), _piece(10, 20))]
     record: dict[str, Any] = {"chunks": chunks, "citations": [Citation(index=2), Citation(index=3)]}
     assert measure(CitationRecall(), [GoldPassage(text=GOLD)], **record).value == 1
+
+
+LONG = [f"l{number}" for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("spans", "precision"),
+    [
+        pytest.param([(0, 45), (45, 60)], 1, id="the first inside"),
+        pytest.param([(45, 60), (0, 45)], 1, id="the second inside"),
+        pytest.param([(0, 30), (30, 60)], 1, id="both inside"),
+        pytest.param([(0, 50), (45, 60)], 1, id="overlapping"),
+        pytest.param([(0, 45), (45, 55), (55, 60)], 1, id="what is added after 0.7"),
+        pytest.param([(0, 60), (45, 60)], 0.5, id="nothing new"),
+        pytest.param([(0, 25), (50, 60)], 0.5, id="not complete"),
+    ],
+)
+def test_a_piece_beside_one_that_is_inside_is_relevant_where_they_complete_the_gold(
+    measure: Measure, spans: list[tuple[int, int]], precision: float
+) -> None:
+    """A chunk inside the gold is a hit by itself, and does not make misses of the other pieces."""
+    chunks = [RetrievedChunk(text=" ".join(LONG[start:end])) for start, end in spans]
+    record: dict[str, Any] = {"chunks": chunks, "citations": [Citation(index=n + 1) for n in range(len(chunks))]}
+    gold = [GoldPassage(text=" ".join(LONG))]
+    assert measure(PrecisionAtK(len(chunks)), gold, **record).value == precision
+    assert measure(CitationPrecision(), gold, **record).value == precision
+    assert measure(RecallAtK(len(chunks)), gold, **record).value == 1
+
+
+def test_a_piece_is_no_hit_above_the_rank_that_completes_the_gold(measure: Measure) -> None:
+    """The first piece of ten tokens waits for the second, which is inside the gold by itself."""
+    chunks = [RetrievedChunk(text=" ".join(LONG[start:end])) for start, end in ((50, 60), (0, 50))]
+    gold = [GoldPassage(text=" ".join(LONG))]
+    assert measure(PrecisionAtK(1), gold, chunks=chunks).value == 0
+    assert measure(PrecisionAtK(2), gold, chunks=chunks).value == 1
+    assert measure(MRR(), gold, chunks=chunks).value == 0.5
+
+
+def test_pieces_too_small_for_a_long_gold_count_where_together_they_hold_enough(recognised: Recognised) -> None:
+    """Twenty tokens are under a tenth of 400, and twenty such chunks are all of it."""
+    words = [f"w{number}" for number in range(400)]
+    chunks = [" ".join(words[start : start + 20]) for start in range(0, 400, 20)]
+    assert recognised(" ".join(words), *chunks[:13]).found == {}
+    assert recognised(" ".join(words), *chunks).found == {0: (13, "overlap")}
+
+
+@pytest.mark.parametrize("line", ["Acme Ltd", "Source: handbook.pdf | page 7 of 9", "internal use only, do not copy"])
+@pytest.mark.parametrize("where", ["{line}\n{text}", "{text}\n{line}", "{line}\n{text}\n{line}"])
+def test_a_line_on_each_chunk_hides_no_border(recognised: Recognised, line: str, where: str) -> None:
+    """Pieces of ten tokens are not at the border of their chunk where every chunk has a header or a footer."""
+    parts = ["so it goes", _piece(0, 10), "else and something", _piece(10, 20), "and so on"]
+    chunks = [where.format(line=line.replace("7", str(page)), text=text) for page, text in enumerate(parts, start=10)]
+    assert recognised(GOLD, *chunks).found == {0: (3, "overlap")}
+
+
+@pytest.mark.parametrize("cut", range(1, 6))
+def test_a_piece_may_end_in_a_fragment(recognised: Recognised, cut: int) -> None:
+    """Borders that count characters cut a word, of which each chunk has a part."""
+    gold = "burst pipes are covered up to ninety thousand euros for every single household"
+    at = gold.index("thousand") + cut
+    assert recognised(gold, f"so then {gold[:at]}", f"{gold[at:]} and so on").found == {0: (1, "overlap")}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
+from evals.errors import ConfigError
 from evals.metrics.registry import select
 from evals.schemas import (
     EvalQuestion,
@@ -103,6 +104,12 @@ def test_keys_of_a_newer_version_are_passed_over(saved: Callable[..., EvalRun]) 
 def test_a_part_that_is_no_table_counts_as_left_out(saved: Callable[..., EvalRun], broken: Any) -> None:
     """Such a run can still be looked at."""
     assert score_settings(saved(match=broken)).match == ScoreSettings().match
+
+
+def test_rules_of_matching_that_cannot_be_are_named(saved: Callable[..., EvalRun]) -> None:
+    """A share above 1, written into a saved run by hand, is no traceback."""
+    with pytest.raises(ConfigError, match=r"match\.overlap_threshold"):
+        score_settings(saved(match={"overlap_threshold": 3}))
 
 
 def test_metrics_that_do_not_exist_here_are_passed_over(

@@ -1,0 +1,21 @@
+"""When a retrieved chunk is the gold one."""
+
+from evals.case.matching.documents import document_key, same_document
+from evals.case.matching.evidence import RunEvidence
+from evals.case.matching.matches import Matches
+from evals.case.matching.recognise import match
+from evals.case.matching.repeats import originals
+from evals.case.matching.settings import MatchSettings, Rule
+from evals.case.matching.survey import evidence_of
+
+__all__ = [
+    "MatchSettings",
+    "Matches",
+    "Rule",
+    "RunEvidence",
+    "document_key",
+    "evidence_of",
+    "match",
+    "originals",
+    "same_document",
+]

@@ -1,0 +1,131 @@
+"""Which documents are one and the same, by their names."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from urllib.parse import unquote
+
+from evals.schemas import RetrievedChunk
+from evals.text.folding import fold
+
+_ENDINGS = frozenset(
+    {"txt", "md", "pdf", "docx", "doc", "pptx", "xlsx", "html", "htm", "csv", "json", "asciidoc", "adoc", "rst", "xml"}
+)
+_MORE_ENDINGS = _ENDINGS | {
+    *("text", "markdown", "mdx", "rtf", "odt", "ods", "odp", "ppt", "xls", "jsonl", "tsv", "yaml", "yml", "xhtml"),
+    *("epub", "eml", "msg", "log", "tex", "org", "parquet"),
+}
+_IDS = re.compile(
+    r"(?<![^\W_])(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,64})(?![^\W_])"
+)
+"""A UUID, or a hash: at least 8 hexadecimal digits, letters and figures among them."""
+_VERSION = re.compile(r"(?<=.)[\W_]+(?:v\d{1,3}(?:[._]\d{1,3}){0,2}|copy|\(\d{1,2}\))$")
+_FRAGMENT = re.compile(r"(?<=.)#.*$", re.DOTALL)
+_PART = re.compile(r"[^\W_]+")
+
+
+@lru_cache(maxsize=8192)
+def document_key(name: str) -> str:
+    """Reduce a document's name to its file name without folder and ending: servers keep the one or the other.
+
+    A page of the web that is the index of its folder has the folder's name: `a.com/x/` and `a.com/x/index.html` are x.
+    """
+    path = name.replace("\\", "/").replace("/?", "?").rstrip("/") or name
+    folder, _, base = path.rpartition("/")
+    base = base or name
+    if folder.strip("/") and base.casefold() in {"index.html", "index.htm"}:
+        return folder.rstrip("/").rpartition("/")[2].casefold()
+    return _without_ending(base, _ENDINGS).casefold()
+
+
+def _without_ending(name: str, endings: frozenset[str]) -> str:
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and stem and ending.lower() in endings else name
+
+
+@lru_cache(maxsize=8192)
+def bare_name(name: str) -> tuple[str, ...]:
+    """The words of a document's name, without what pipelines add: UUIDs and hashes, `_v2`, `(1)`, endings, fragments.
+
+    Years and other numbers stay: they tell policy-2023 from policy-2024. A name of nothing else stays as it is.
+    """
+    bare, before = document_key(_FRAGMENT.sub("", unquote(name))), ""
+    while bare != before:
+        before = bare
+        bare = _VERSION.sub("", _without_ending(bare, _MORE_ENDINGS))
+    parts = tuple(_PART.findall(_IDS.sub(" ", fold(bare))))
+    return parts or (document_key(name),)
+
+
+class Kinship(IntEnum):
+    """How near two names of documents are."""
+
+    OTHER = 0
+    PREFIXED = 1
+    """The one is the other with something before it: another document, or one that was renamed."""
+    ALIKE = 2
+    """The same but for what pipelines add."""
+    SAME = 3
+
+
+@lru_cache(maxsize=16384)
+def kinship(one: str, other: str) -> Kinship:
+    """How near two names are."""
+    if document_key(one) == document_key(other):
+        return Kinship.SAME
+    short, long = sorted((bare_name(one), bare_name(other)), key=len)
+    if short == long:
+        return Kinship.ALIKE
+    telling = any(len(part) > 2 and not part.isdecimal() for part in short)
+    return Kinship.PREFIXED if telling and long[-len(short) :] == short else Kinship.OTHER
+
+
+def same_document(chunk: RetrievedChunk, document_id: str | None) -> bool | None:
+    """Whether the chunk names the document; None where one of the two names none. An empty name is no name."""
+    names = names_of(chunk)
+    if not document_id or not names:
+        return None
+    return any(document_key(name) == document_key(document_id) for name in names)
+
+
+def names_of(chunk: RetrievedChunk) -> list[str]:
+    """The names that a chunk gives to its document."""
+    return [name for name in (chunk.document_id, chunk.document_name) if name]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentNames:
+    """What a run says of the names of documents.
+
+    Attributes:
+        comparable: Whether chunks and golds name documents alike: what differs is another document then. Where they do
+            not, names are ignored; None where the run does not say.
+        same: Of the golds' documents, the `document_key` of those that chunks name so.
+        alike: Of the golds' documents, the `bare_name` of those that chunks name so.
+    """
+
+    comparable: bool | None = None
+    same: frozenset[str] = frozenset()
+    alike: frozenset[tuple[str, ...]] = frozenset()
+
+    def is_same(self, chunk: RetrievedChunk, document_id: str | None) -> bool | None:
+        """Whether the chunk is of the gold's document; None where one of the two names none, or nobody can tell."""
+        near = self._kinship(chunk, document_id)
+        return None if near in {None, Kinship.PREFIXED} else near is not Kinship.OTHER
+
+    def is_other(self, chunk: RetrievedChunk, document_id: str | None) -> bool:
+        """Whether the chunk is of another document than the gold's, by names that do not only differ in a prefix."""
+        return self._kinship(chunk, document_id) is Kinship.OTHER
+
+    def _kinship(self, chunk: RetrievedChunk, document_id: str | None) -> Kinship | None:
+        """How near the names are; where chunks of the run name the document more nearly, another one is another."""
+        names = names_of(chunk)
+        if not document_id or not names:
+            return None
+        near = max(kinship(name, document_id) for name in names)
+        if document_key(document_id) in self.same:
+            nearest = Kinship.SAME
+        else:
+            nearest = Kinship.ALIKE if bare_name(document_id) in self.alike else Kinship.PREFIXED
+        return near if near >= nearest else Kinship.OTHER

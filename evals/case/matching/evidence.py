@@ -1,0 +1,36 @@
+"""What a whole run says about matching that one response cannot: common text, and whether names can be compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from evals.case.matching.common import CommonText, common_text
+from evals.case.matching.documents import DocumentNames
+from evals.case.matching.words import words_of
+from evals.schemas import RetrievedChunk
+
+_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """Computed once for a run, and the same for each of its records.
+
+    Attributes:
+        common: What many of the chunks begin or end with.
+        names: Of documents: which are the same, and whether those of chunks and golds are comparable.
+        repeated_ids: Whether ids count within a document only: one response holds an id in two documents.
+    """
+
+    common: CommonText = field(default_factory=CommonText)
+    names: DocumentNames = field(default_factory=DocumentNames)
+    repeated_ids: bool = False
+
+
+_NOTHING = RunEvidence()
+
+
+def evidence_within(chunks: Sequence[RetrievedChunk]) -> RunEvidence:
+    """What a response says by itself: the text that most of its chunks begin or end with."""
+    texts = dict.fromkeys(chunk.text for chunk in chunks if chunk.text)
+    common = common_text([words_of(text) for text in texts], _MOST)
+    return RunEvidence(common) if common.starts or common.ends else _NOTHING

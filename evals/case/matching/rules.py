@@ -1,0 +1,181 @@
+"""The rules by which one chunk is recognised as one gold, each alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from evals.case.matching.contradictions import contradicts
+from evals.case.matching.evidence import RunEvidence
+from evals.case.matching.runs import MIN_RUN, Run, border_run, large_run, whole_run
+from evals.case.matching.settings import MatchSettings, Rule
+from evals.case.matching.words import Words
+from evals.schemas import GoldPassage, RetrievedChunk
+
+T = TypeVar("T")
+AUTO: tuple[Rule, ...] = ("chunk_id", "span", "text", "inside", "overlap")
+OF_TEXT: frozenset[str] = frozenset({"text", "inside", "overlap"})
+"""Rules that look at nothing but the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A distinct chunk of a response.
+
+    Attributes:
+        place: In the response.
+        chunk: The chunk.
+        words: Of its text; None where it has none.
+        core: Its words without those at its ends that are common to many chunks; None where nothing is.
+        ids: Its id, and those of the chunks that repeat it.
+    """
+
+    place: int
+    chunk: RetrievedChunk
+    words: Words | None
+    core: Words | None
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A gold, with what decides whether a chunk is it."""
+
+    gold: GoldPassage
+    words: Words
+    settings: MatchSettings
+    evidence: RunEvidence
+
+    def rules_that_may_hold(self) -> list[Rule]:
+        """The rules to try, in their order: not those that look at what the gold does not say."""
+        rule, gold = self.settings.rule, self.gold
+        lacking = {"chunk_id": gold.chunk_id is None, "span": gold.span is None}
+        return [name for name in (AUTO if rule == "auto" else (rule,)) if not lacking.get(name)]
+
+    def first_rule(self, one: Seen, rules: Sequence[Rule]) -> tuple[Rule | None, Run | None]:
+        """The first rule that holds, and the run of the gold that the chunk holds where a rule has looked for it."""
+        run = None
+        for rule in rules:
+            if rule == "inside":
+                run = self.run_inside(one)
+                if run is not None and run.length >= self.settings.inside_gold_share * self.words.count:
+                    return rule, run
+            elif _HOLDS[rule](self, one):
+                return rule, run
+        if one.words is None and self.settings.rule == "auto" and _is_its_document(self, one):
+            return "document", None
+        return None, run
+
+    def run_inside(self, one: Seen) -> Run | None:
+        """The one run of the gold that the chunk is, but for what was added to it."""
+        least, share = self.settings.inside_min_tokens, self.settings.inside_chunk_share
+        for words in (one.words, one.core):
+            if words is not None and words.count >= least <= self.words.count:
+                run = whole_run(words, self.words) or large_run(words, self.words, least, share)
+                if run is not None:
+                    return run if run.whole or not contradicts(words, self.words) else None
+        return None
+
+    def is_refused(self, one: Seen, *, at_home: bool) -> bool:
+        """Whether a hit by its text alone is none, as the chunk is of another document.
+
+        Args:
+            one: The chunk.
+            at_home: Whether an earlier chunk holds the gold and names its document: without a run, that is how names
+                are known to be comparable.
+        """
+        names = self.evidence.names
+        if self.settings.count_other_documents or names.comparable is False or not (names.comparable or at_home):
+            return False
+        return names.is_other(one.chunk, self.gold.document_id)
+
+    def is_elsewhere(self, chunk: RetrievedChunk) -> bool:
+        """Whether the chunk is of another document, as far as the names can tell."""
+        names = self.evidence.names
+        return names.comparable is not False and names.is_other(chunk, self.gold.document_id)
+
+    def part(self, one: Seen, rule: str | None, runs: Mapping[int, Run | None]) -> Run | None:
+        """What the chunk holds of the gold: all of it by most rules; None for nothing that counts.
+
+        Args:
+            one: The chunk.
+            rule: By which it was recognised, if by any.
+            runs: Of chunks, by place, as far as they are known.
+        """
+        if rule is not None and rule not in {"inside", "overlap"}:
+            return Run(0, self.words.count, whole=False)
+        run = runs[one.place] if one.place in runs else self._piece(one)
+        if rule is None:
+            return None if run is None or self.is_elsewhere(one.chunk) else run
+        return run or Run(0, self.words.count, whole=False)
+
+    def _piece(self, one: Seen) -> Run | None:
+        """What the chunk holds of a gold that chunk borders have cut.
+
+        Only running text counts: the start of the gold if the chunk ends with it, the end of the gold if it begins with
+        it, all of the chunk if it stands in the gold. Loose words of many chunks never add up to a gold.
+        """
+        for words in (one.words, one.core):
+            if words is not None and words.count >= MIN_RUN:
+                run = whole_run(words, self.words) or border_run(words, self.words)
+                if run is not None:
+                    return run if run.whole or not contradicts(words, self.words) else None
+        return None
+
+
+def _has_its_id(wanted: Wanted, one: Seen) -> bool:
+    """Whether the ids are equal, and say that it is the chunk: one that each document has does not by itself."""
+    if wanted.gold.chunk_id not in one.ids:
+        return False
+    evidence, document = wanted.evidence, wanted.gold.document_id
+    if evidence.repeated_ids and not document:
+        return one.words is None
+    bound = evidence.repeated_ids or evidence.names.comparable
+    return not (bound and evidence.names.is_other(one.chunk, document))
+
+
+def _covers_its_span(wanted: Wanted, one: Seen) -> bool:
+    ours, theirs = one.chunk.span, wanted.gold.span
+    if ours is None or theirs is None or not _is_its_document(wanted, one):
+        return False
+    covered = min(ours[1], theirs[1]) - max(ours[0], theirs[0])
+    return covered >= wanted.settings.overlap_threshold * (theirs[1] - theirs[0])
+
+
+def _is_its_document(wanted: Wanted, one: Seen) -> bool:
+    return wanted.evidence.names.is_same(one.chunk, wanted.gold.document_id) is True
+
+
+def _holds_it(wanted: Wanted, one: Seen) -> bool:
+    gold = wanted.words
+    if one.words is None or not gold.count or gold.padded not in one.words.padded:
+        return False
+    return gold.count >= wanted.settings.short_gold_tokens or not wanted.is_elsewhere(one.chunk)
+
+
+def _overlaps_it(wanted: Wanted, one: Seen) -> bool:
+    """Whether the chunk holds enough of the gold's tokens, enough of them as running text, and no other number."""
+    gold, words, settings = wanted.words, one.words, wanted.settings
+    least = settings.overlap_threshold
+    if words is None or gold.count < settings.overlap_min_tokens or words.count < least * gold.count:
+        return False
+    if len(gold.vocabulary - words.vocabulary) > (1 - least) * gold.count:
+        return False
+    if _share(gold.bag, words.bag, gold.count) < least:
+        return False
+    if _share(gold.pairs, words.pairs, gold.count - 1) < settings.overlap_pairs_threshold:
+        return False
+    return not contradicts(words, gold)
+
+
+def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:
+    """The share of what is wanted, counted with repetition, that is held."""
+    return sum(min(wanted[item], held[item]) for item in wanted.keys() & held.keys()) / total
+
+
+_HOLDS: Mapping[str, Callable[[Wanted, Seen], bool]] = {
+    "chunk_id": _has_its_id,
+    "span": _covers_its_span,
+    "text": _holds_it,
+    "overlap": _overlaps_it,
+    "document": _is_its_document,
+}
