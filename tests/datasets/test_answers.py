@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from evals.datasets.answers import read_answers
 from evals.errors import DatasetError
-from evals.run.answers import read_answers
 
 
 def write(folder: Path, *rows: dict[str, Any]) -> Path:
