@@ -9,9 +9,13 @@ from evals.schemas.base import Finite, Record
 
 
 class GoldPassage(Record):
-    """A passage that a good retriever finds for the question."""
+    """A passage that a good retriever finds for the question.
 
-    text: str = Field(min_length=1)
+    It needs one of text, chunk_id and document_id: relevance judgements know a document by its id alone.
+    """
+
+    text: str = ""
+    """Empty where it is known by an id alone."""
     chunk_id: str | None = None
     """The id of the server's chunk that holds it, where the user knows it."""
     document_id: str | None = None
@@ -21,6 +25,12 @@ class GoldPassage(Record):
     """First and one-past-last character of the text in its document."""
     relevance: Finite = Field(default=1.0, gt=0)
     """The grade that nDCG uses as gain."""
+
+    @model_validator(mode="after")
+    def _can_be_told(self) -> "GoldPassage":
+        if not (self.text or self.chunk_id or self.document_id):
+            raise ValueError("it needs a text, a chunk_id or a document_id")
+        return self
 
     @model_validator(mode="after")
     def _span_is_ordered(self) -> "GoldPassage":

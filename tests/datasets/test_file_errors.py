@@ -21,7 +21,7 @@ BAD = [
     ("q.json", '[{"question": 5}]', "question 1, column question: must be a text, not a number"),
     ("q.json", '[{"question": "  "}]', "question 1, column question: it is empty"),
     ("q.json", '[{"question": "\\ud800"}]', "question 1, column question: must be a text without"),
-    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0.text: it is missing"),
+    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0: it needs a text, a chunk_id or"),
     ("q.json", '[{"question": "a", "gold_passages": [{"text": "t", "relevance": NaN}]}]', "gold_passages.0.relevance"),
     ("q.json", '[{"question": "a"}, {"question": "a"}]', "q.json, questions 1 and 2 hold the same question"),
     ("q.json", '{"questions": [], "documents": [{"id": "d"}]}', "q.json, document 1, column name: it is missing"),

@@ -23,7 +23,8 @@ def print_question(out: Console, record: EvalRecord, run: EvalRun) -> None:
     out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
     for gold in question.gold_passages:
         where = " § ".join(part for part in (gold.document_id, gold.section) if part)
-        out.print(Text.assemble("gold      ", clean(f"{where}: " if where else ""), clean(gold.text)))
+        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
+        out.print(Text.assemble("gold      ", clean(": ".join(part for part in (where, said) if part))))
     if response is None:
         out.print("not asked")
         return
