@@ -11,7 +11,8 @@ text       the gold stands in the chunk, as whole words; a short gold (under 8 t
 inside     the chunk stands in the gold and has at least 20 tokens
 overlap    at least 0.7 of the tokens of the gold (of at least 8), and 0.6 of its pairs of neighbouring tokens,
            are in the chunk; or the pieces of a gold that chunk borders have cut add up to 0.7
-document   the same document; tried only when named, or when a chunk carries no text
+document   the same document; tried only when named, when a chunk carries no text, or for a gold known by its document
+           alone
 =========  ==================================================================================================
 """
 
@@ -179,9 +180,14 @@ def _first_rule(
     for rule in rules:
         if (comparable or rule in _WITHOUT_TEXT) and _holds(rule, chunk, gold, settings):
             return rule
-    if not chunk.text and rules is _AUTO and same_document(chunk, gold.document_id):
+    if rules is _AUTO and _only_documents_tell(chunk, gold) and same_document(chunk, gold.document_id):
         return "document"
     return None
+
+
+def _only_documents_tell(chunk: RetrievedChunk, gold: GoldPassage) -> bool:
+    """Whether nothing finer could be compared: a text is lacking, and the gold names no chunk or characters instead."""
+    return not chunk.text or not (gold.text or gold.chunk_id or (gold.span and chunk.span))
 
 
 def _texts_may_match(chunk_text: str, gold_text: str, settings: MatchSettings) -> bool:
