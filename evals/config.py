@@ -187,7 +187,8 @@ class EvalConfig(Record):
     data_dir: Path | None = None
     """Folder of local rows, instead of the hub."""
     samples_per_dataset: int | None = Field(default=100, ge=1)
-    """How many questions of each dataset; 0 or None for all."""
+    """How many questions of each dataset; 0 or None for all. Where it is not said ("default"), 100, and of
+    `dataset_file` all."""
     seed: int = 42
     suite: list[str] | None = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
@@ -228,7 +229,7 @@ class EvalConfig(Record):
     def _in_our_words(cls, data: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
         # Around everything, so that the constructor too raises what `build` does: no ValueError, pydantic lets it pass.
         try:
-            return check(_spell_out(data) if isinstance(data, Mapping) else data)
+            return check(_with_samples(_spell_out(data)) if isinstance(data, Mapping) else data)
         except ValidationError as error:
             raise _explain(first_problem(error, cls)) from error
 
@@ -321,6 +322,12 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = _spell_out_model(data["judge"])
     return data
+
+
+def _with_samples(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys with the number of questions, where none is said: it depends on where the questions come from."""
+    given = {key: value for key, value in data.items() if (key, value) != ("samples_per_dataset", "default")}
+    return {"samples_per_dataset": None, **given} if given.get("dataset_file") is not None else given
 
 
 def _refuse_foreign_address(below: Any, above: Any) -> None:

@@ -45,7 +45,7 @@ DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .jso
 @app.command("eval")
 def eval_command(
     datasets: Annotated[str | None, typer.Option(help="Names, with commas; NAME:CONFIG for another config")] = None,
-    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100); 0 for all")] = None,
+    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100; own file: all); 0: all")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draw (42)")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run")] = None,
     rag_url: Annotated[str | None, typer.Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)")] = None,
@@ -101,7 +101,7 @@ def datasets_command() -> None:
 @app.command("stats")
 def stats_command(
     datasets: Annotated[str | None, typer.Option(help="Names, with commas (all)")] = None,
-    samples: Annotated[int, typer.Option(help="Questions of each dataset; 0 for all")] = 100,
+    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100; own file: all); 0: all")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw")] = 42,
     data_dir: DataDir = None,
     dataset_file: DatasetFile = None,

@@ -42,6 +42,8 @@ class Draft:
     questions: list[EvalQuestion] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
+    available: int | None = None
+    """How many questions there were to draw from, where that is told."""
 
     def add_document(self, name: str, text: str, *, head: str = "") -> Document:
         """Add a document once, whatever the number of rows that hold it.
@@ -176,6 +178,7 @@ def make_dataset(
             split=split,
             source=source,
             questions=len(draft.questions),
+            available=draft.available,
             documents=len(documents),
             sha256=sha256,
             dropped=dict(draft.dropped),

@@ -39,16 +39,21 @@ class QuestionFile:
 
 
 def load_file(path: Path, options: LoadOptions) -> EvalDataset:
-    """Draw questions of a file; the dataset is called by the stem of the file's name.
+    """Draw questions of a file, in the order in which they stand there; the dataset is called by the file's stem.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
     content = read_file(path)
     places = sample([question.id for question in content.questions], options.samples, options.seed)
-    drawn = [content.questions[place] for place in places]
-    draft = Draft(_of(path.stem, drawn), {document.id: document for document in content.documents})
-    return make_dataset(path.stem, (), draft, source=path.name, sha256=fingerprint(_of(_NAMELESS, drawn)))
+    asked = [content.questions[place] for place in sorted(places)]
+    draft = Draft(
+        _of(path.stem, asked),
+        {document.id: document for document in content.documents},
+        available=len(content.questions),
+    )
+    drawn = fingerprint(_of(_NAMELESS, [content.questions[place] for place in places]))
+    return make_dataset(path.stem, (), draft, source=path.name, sha256=drawn)
 
 
 def _of(dataset: str, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:

@@ -7,7 +7,7 @@ from evals.export.escaping import escape
 from evals.run.run_settings import confidence, score_settings
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
-from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
+from evals.views.formatting import arrow, bounds, interval, lost, number, place_of, questions_of
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -43,7 +43,7 @@ def _head(run: EvalRun) -> str:
     facts = [
         f"`{run.id}`",
         run.status,
-        f"{run.question_count} questions{failed}",
+        f"{questions_of(run.fingerprints, run.question_count)}{failed}",
         escape(", ".join(run.datasets)),
         escape(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),
         f"judge {escape(run.judge.model, 100)}" if run.judge else "no judge",

@@ -167,9 +167,11 @@ class DatasetFingerprint(Record):
     source: str
     """Where the rows came from: hub id and revision, or the file's name."""
     questions: int
+    available: int | None = None
+    """How many questions a file of the user's own holds; more than `questions` where a sample was drawn of them."""
     documents: int
     sha256: str
-    """Over the sampled questions in canonical JSON."""
+    """Over the sampled questions in canonical JSON, in the order of the draw: the rows may stand in any order."""
     dropped: dict[str, int] = {}
     """What was left out of the source, by reason."""
 

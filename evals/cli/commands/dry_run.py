@@ -14,6 +14,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.run.checks import check_config, estimate_of, load_workload, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.saved import Saved, estimate_saved
+from evals.views.formatting import questions_of
 
 
 def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
@@ -36,10 +37,11 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
         **_measuring(metrics, config, estimate),
         "runs_dir": str(config.runs_dir),
     }
+    asked = questions_of(workload.fingerprints, len(workload.questions))
     lines = [
-        f"would ask {plan['server']} {plan['questions']} questions, {config.concurrency} at a time, nothing asked",
+        f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked",
         *(
-            f"  {e.name}: {e.questions} questions, {e.documents} documents, from {e.source}"
+            f"  {e.name}: {questions_of([e], e.questions)}, {e.documents} documents, from {e.source}"
             for e in workload.fingerprints
         ),
         *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),

@@ -1,8 +1,11 @@
 """`evals stats`: what the datasets hold."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from evals.cli.flags import sample_count
@@ -14,48 +17,64 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
 from evals.run.checks import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
+from evals.views.formatting import questions_of
 
 _COLUMNS = (
     "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
 )  # fmt: skip
 
 
-def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
+def show_stats(
+    datasets: str | None, samples: int | None, seed: int, data_dir: Path | None, dataset_file: Path | None
+) -> None:
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
         ConfigError: Both datasets and a file are named, no name is a name, or samples is below 0.
         DatasetError: Not one could be loaded.
     """
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    keys: dict[str, Any] = {"seed": seed, "data_dir": data_dir, "dataset_file": dataset_file}
+    if samples is not None:
+        keys["samples_per_dataset"] = sample_count(samples)
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    loaded, problems, drawn = {}, {}, 0
+    for name in [dataset_file.stem] if dataset_file else names:
+        config = EvalConfig.build(keys, {"datasets": [name]})
+        try:
+            loaded[name] = load_workload(config)
+        except DatasetError as error:
+            problems[name] = error
+            continue
+        drawn = drawn or _drawn(loaded[name], config)
+    out = console()
+    if loaded:
+        _print(out, loaded)
+    if drawn:
+        out.print(f"at most {drawn} questions of each dataset were drawn (--samples 0 for all)", style="dim")
+    for name, problem in problems.items():
+        out.print(clean(f"{name}: {problem.message}"), style="yellow")
+    if not loaded:
+        raise next(iter(problems.values()))
+
+
+def _print(out: Console, loaded: Mapping[str, Workload]) -> None:
+    """A row a dataset, and below the table what else there is to say of each."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    problems, sources, drawn, count = [], [], False, sample_count(samples)
-    if datasets is not None and dataset_file is not None:
-        raise ConfigError("--dataset-file and --datasets exclude each other")
-    names = list_available() if datasets is None else names_of(datasets, "--datasets")
-    for name in [dataset_file.stem] if dataset_file else names:
-        keys = {"dataset_file": dataset_file} if dataset_file else {"datasets": [name]}
-        config = EvalConfig.build({**keys, "samples_per_dataset": count, "seed": seed, "data_dir": data_dir})
-        try:
-            workload = load_workload(config)
-        except DatasetError as error:
-            problems.append((name, error))
-            continue
+    for name, workload in loaded.items():
         table.add_row(*_row(name, workload))
-        sources.append(_source(name, workload))
-        drawn = drawn or len(workload.questions) == samples
-    out = console()
-    if table.row_count:
-        out.print(table)
-    for source in sources:
-        out.print(clean(source), style="dim")
-    if drawn:
-        out.print(f"at most {samples} questions of each dataset were drawn (--samples 0 for all)", style="dim")
-    for name, problem in problems:
-        out.print(clean(f"{name}: {problem.message}"), style="yellow")
-    if not table.row_count:
-        raise problems[0][1]
+    out.print(table)
+    for name, workload in loaded.items():
+        out.print(clean(_source(name, workload)), style="dim")
+
+
+def _drawn(workload: Workload, config: EvalConfig) -> int:
+    """How many questions --samples may have cut the dataset to; 0 where all there are were taken."""
+    count, (found,) = len(workload.questions), workload.fingerprints
+    return count if count == config.samples_per_dataset and count != found.available else 0
 
 
 def _row(name: str, workload: Workload) -> list[str]:
@@ -65,7 +84,7 @@ def _row(name: str, workload: Workload) -> list[str]:
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     return [
         name,
-        str(len(questions)),
+        questions_of(workload.fingerprints, len(questions)).removesuffix(" questions"),
         f"{answerable / len(known):.0%}" if known else "not said",
         str(len(golds)),
         f"{sum(golds) / len(golds):.1f}" if golds else "–",

@@ -16,7 +16,7 @@ from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.sensitivity import by_threshold
 from evals.store.commands import command
-from evals.views.formatting import number, one_line, place_of
+from evals.views.formatting import number, one_line, place_of, questions_of
 from evals.views.hints import applying
 
 _CHUNKS_SHOWN = 3
@@ -48,7 +48,7 @@ def _head(run: EvalRun) -> Text:
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
-    text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
+    text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
     return text
 
 
