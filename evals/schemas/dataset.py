@@ -144,10 +144,14 @@ class Section(Record):
     end: int = Field(ge=0)
 
 
+DOCUMENT_ID = r"^[\w.-]{1,120}$"
+"""What may be the name of a file anywhere."""
+
+
 class Document(Record):
     """A document of the corpus; `id` is what gold passages name and what the uploaded file is called."""
 
-    id: str = Field(pattern=r"^[\w.-]{1,120}$")
+    id: str = Field(pattern=DOCUMENT_ID)
     name: str
     text: str
     sections: list[Section] = []
@@ -174,6 +178,10 @@ class DatasetFingerprint(Record):
     """Over the sampled questions in canonical JSON, in the order of the draw: the rows may stand in any order."""
     dropped: dict[str, int] = {}
     """What was left out of the source, by reason."""
+    columns: dict[str, str] = {}
+    """Of a file of the user's own: by field, the column that it was read from."""
+    notes: list[str] = []
+    """What a reader must know of how such a file was read."""
 
 
 class EvalDataset(Record):
