@@ -143,7 +143,7 @@ def test_a_question_with_an_answer_is_not_unanswerable(tmp_path: Path, row: dict
     ("make", "message"),
     [
         (lambda path: None, "No such file"),
-        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.mkdir(), r"it is a folder without queries\.jsonl"),
         (lambda path: path.write_bytes(b"question\n\x81\n"), "neither UTF-8 nor Windows-1252"),
         (lambda path: path.write_bytes(b"question\n\x00\n"), "it holds zero bytes"),
         (lambda path: path.write_bytes(b"\xff\xfeq"), "it is not UTF-16-LE text"),
