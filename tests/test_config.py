@@ -297,3 +297,10 @@ def test_the_default_number_of_questions_is_of_datasets_alone(keys: dict[str, An
 def test_no_samples_means_all_of_them() -> None:
     """0 says in a file what `--samples 0` says on the command line."""
     assert EvalConfig(samples_per_dataset=0).samples_per_dataset is None
+
+
+def test_columns_may_be_a_text_with_commas() -> None:
+    """As on the command line; a file of the configuration has them as a mapping."""
+    said = {"question": "Meine Frage", "id": "nr"}
+    for columns in (said, "question=Meine Frage, id = nr,"):
+        assert EvalConfig(dataset_file="q.csv", columns=columns).columns == said

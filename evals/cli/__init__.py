@@ -39,7 +39,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done;
 Gate = Annotated[list[str] | None, typer.Option(help="Fail unless, as in 'mrr>=0.8'; repeatable")]
 JudgeUrl = Annotated[str | None, typer.Option(help="Address of the judge's API, such as a local one")]
 DataDir = Annotated[Path | None, typer.Option(help="Local rows or hub clones instead of the hub")]
-DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .json, .jsonl or .csv")]
+DatasetFile = Annotated[Path | None, typer.Option(help="Your own questions: .csv, .xlsx, .json and others")]
+Columns = Annotated[str | None, typer.Option(help="Columns of your file: question=Frage")]
 
 
 @app.command("eval")
@@ -68,6 +69,7 @@ def eval_command(
     max_error_rate: Annotated[float | None, typer.Option(help="More failures: exit 4 (0.1)")] = None,
     data_dir: DataDir = None,
     dataset_file: DatasetFile = None,
+    columns: Columns = None,
     ingest: Annotated[bool | None, typer.Option("--ingest", help="Upload the datasets' documents first")] = None,
     preflight: Annotated[bool | None, typer.Option("--preflight/--no-preflight", help="Check the corpus (yes)")] = None,
     embedded: Annotated[bool | None, typer.Option("--embedded", help="Evaluate the built-in server")] = None,
@@ -85,7 +87,8 @@ def eval_command(
         metrics=metrics, match=match, judge=judge, judge_model=judge_model, judge_base_url=judge_base_url,
         judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost, concurrency=concurrency, rps=rps,
         timeout=timeout, warmup=warmup, on_error=on_error, max_error_rate=max_error_rate, data_dir=data_dir,
-        dataset_file=dataset_file, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate, runs_dir=runs_dir,
+        dataset_file=dataset_file, columns=columns, ingest=ingest, preflight=preflight, embedded=embedded, gate=gate,
+        runs_dir=runs_dir,
     )  # fmt: skip
     evaluate(flags, config=config, resume=resume, dry_run=dry_run, as_json=as_json)
 
@@ -105,11 +108,12 @@ def stats_command(
     seed: Annotated[int, typer.Option(help="Seed of the draw")] = 42,
     data_dir: DataDir = None,
     dataset_file: DatasetFile = None,
+    columns: Columns = None,
 ) -> None:
     """Show what the datasets hold: questions, answerable share, gold, corpus."""
     from evals.cli.commands.stats import show_stats
 
-    show_stats(datasets, samples, seed, data_dir, dataset_file)
+    show_stats(datasets, samples, seed, data_dir, dataset_file, columns)
 
 
 @app.command("metrics")
@@ -193,7 +197,8 @@ def score_command(
     gold: Annotated[Path | None, typer.Argument(help="Gold passages, for retrieved passages")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Passages: cut-off of recall and nDCG (10)")] = None,
     output: Annotated[Path | None, typer.Option(help="Passages: write the means to this JSON file")] = None,
-    dataset_file: Annotated[Path | None, typer.Option(help="Answers: their questions, .json, .jsonl or .csv")] = None,
+    dataset_file: Annotated[Path | None, typer.Option(help="Answers: their questions, .csv, .json and others")] = None,
+    columns: Annotated[str | None, typer.Option(help="Answers: columns of the questions, question=Frage")] = None,
     suite: Annotated[str | None, typer.Option(help="Answers: suites of metrics, with commas (core)")] = None,
     metrics: Annotated[str | None, typer.Option(help="Answers: metrics, with commas")] = None,
     match: Annotated[str | None, typer.Option(help="Answers: how chunks are recognised as gold (auto)")] = None,
@@ -217,9 +222,9 @@ def score_command(
 
     score(
         predictions, gold, k=k, output=output, config=config, dry_run=dry_run, as_json=as_json,
-        dataset_file=dataset_file, suite=suite, metrics=metrics, match=match, judge=judge, judge_model=judge_model,
-        judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache, max_cost=max_cost,
-        name=name, gate=gate, runs_dir=runs_dir,
+        dataset_file=dataset_file, columns=columns, suite=suite, metrics=metrics, match=match, judge=judge,
+        judge_model=judge_model, judge_base_url=judge_base_url, judge_repeats=judge_repeats, judge_cache=judge_cache,
+        max_cost=max_cost, name=name, gate=gate, runs_dir=runs_dir,
     )  # fmt: skip
 
 

@@ -1,12 +1,11 @@
 """Numbers, names and foreign text as people read them, the same wherever they are shown."""
 
 import re
-from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the command line prints errors by this module, and loads no schemas for --help
-    from evals.schemas import DatasetFingerprint, MetricSummary, RetrievedChunk
+    from evals.schemas import MetricSummary, RetrievedChunk
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """What steers a terminal, turns the direction of text or hides in it; tabs and line breaks do not."""
@@ -34,12 +33,6 @@ def shortened(text: str, limit: int) -> str:
 def one_line(text: str, limit: int) -> str:
     """Foreign text made printable, on one line and cut to so many characters."""
     return shortened(" ".join(printable(" ".join(text.split())).split()), limit)
-
-
-def questions_of(fingerprints: "Iterable[DatasetFingerprint]", count: int) -> str:
-    """How many questions were asked, and of how many where rows of a file were left out: "100 of 150 questions"."""
-    there = sum(each.questions if each.available is None else each.available for each in fingerprints)
-    return f"{count} of {there} questions" if there > count else f"{count} questions"
 
 
 def number(value: float | None, unit: str) -> str:

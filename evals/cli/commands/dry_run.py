@@ -14,7 +14,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.run.checks import check_config, estimate_of, load_workload, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.saved import Saved, estimate_saved
-from evals.views.formatting import questions_of
+from evals.views.questions import questions_of, reading_notes
 
 
 def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
@@ -44,6 +44,7 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
             f"  {e.name}: {questions_of([e], e.questions)}, {e.documents} documents, from {e.source}"
             for e in workload.fingerprints
         ),
+        *reading_notes(workload.fingerprints),
         *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),
         *_measured(plan, estimate),
         f"seed {config.seed}, runs in {config.runs_dir}",

@@ -50,6 +50,7 @@ class EvalFlags:
     max_error_rate: float | None = None
     data_dir: Path | None = None
     dataset_file: Path | None = None
+    columns: str | None = None
     ingest: bool | None = None
     preflight: bool | None = None
     embedded: bool | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from evals.cli.flags import sample_count
 from evals.cli.names import names_of
@@ -17,7 +18,7 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
 from evals.run.checks import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
-from evals.views.formatting import questions_of
+from evals.views.questions import left_out, questions_of
 
 _COLUMNS = (
     "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
@@ -25,17 +26,24 @@ _COLUMNS = (
 
 
 def show_stats(
-    datasets: str | None, samples: int | None, seed: int, data_dir: Path | None, dataset_file: Path | None
+    datasets: str | None,
+    samples: int | None,
+    seed: int,
+    data_dir: Path | None,
+    dataset_file: Path | None,
+    columns: str | None,
 ) -> None:
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
-        ConfigError: Both datasets and a file are named, no name is a name, or samples is below 0.
+        ConfigError: Both datasets and a file are named, no name is a name, samples is below 0, or columns are no pairs.
         DatasetError: Not one could be loaded.
     """
     if datasets is not None and dataset_file is not None:
         raise ConfigError("--dataset-file and --datasets exclude each other")
     keys: dict[str, Any] = {"seed": seed, "data_dir": data_dir, "dataset_file": dataset_file}
+    if columns is not None:
+        keys["columns"] = columns
     if samples is not None:
         keys["samples_per_dataset"] = sample_count(samples)
     names = list_available() if datasets is None else names_of(datasets, "--datasets")
@@ -69,6 +77,8 @@ def _print(out: Console, loaded: Mapping[str, Workload]) -> None:
     out.print(table)
     for name, workload in loaded.items():
         out.print(clean(_source(name, workload)), style="dim")
+        if workload.fingerprints[0].columns:
+            _print_reading(out, workload)
 
 
 def _drawn(workload: Workload, config: EvalConfig) -> int:
@@ -97,10 +107,22 @@ def _row(name: str, workload: Workload) -> list[str]:
 def _source(name: str, workload: Workload) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
     (found,) = workload.fingerprints
-    dropped = ", ".join(f"{count} × {reason}" for reason, count in found.dropped.items())
-    left_out = f"; left out: {dropped}" if dropped else ""
+    without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
     fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
-    return f"{name}: from {found.source}{left_out}; feeds {fed}"
+    return f"{name}: from {found.source}{without}; feeds {fed}"
+
+
+def _print_reading(out: Console, workload: Workload) -> None:
+    """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
+    (found,), first = workload.fingerprints, workload.questions[0]
+    read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
+    out.print(clean(f"read: {read}"), style="dim")
+    for note in found.notes:
+        out.print(clean(f"! {note}"), style="yellow")
+    golds = [gold.text or gold.document_id or gold.chunk_id or "" for gold in first.gold_passages]
+    shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
+    for label, text in shown:
+        out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
 
 
 def _fed_groups(questions: list[EvalQuestion]) -> list[str]:

@@ -16,8 +16,9 @@ from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.sensitivity import by_threshold
 from evals.store.commands import command
-from evals.views.formatting import number, one_line, place_of, questions_of
+from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.questions import questions_of, reading_notes
 
 _CHUNKS_SHOWN = 3
 
@@ -30,7 +31,7 @@ def print_run(out: Console, run: EvalRun) -> None:
         out.print(line)
     _print_weighted(out, run)
     _print_judge(out, run)
-    for note in run.notes:
+    for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
 
 

@@ -83,7 +83,7 @@ class Reading:
 
     def used(self) -> dict[str, str]:
         """By field its column, of those that hold anything."""
-        return {field: column for field, column in self.fields.items() if column in self.filled}
+        return {field: self.fields[field] for field in NAMES if self.fields.get(field) in self.filled}
 
     def notes(self) -> list[str]:
         """What a reader must know: what became metadata, and what was not read."""
