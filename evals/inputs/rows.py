@@ -17,6 +17,8 @@ from evals.inputs.sheets import SPREADSHEETS, parquet_rows, spreadsheet_rows
 TREES = frozenset({".json", ".yaml", ".yml"})
 """Endings of files that hold one value, in which rows stand somewhere."""
 _DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
+TABLES = _DELIMITED | SPREADSHEETS | {".parquet"}
+"""Endings of files that hold a header and cells."""
 _PARTS = ("questions", "documents")
 _ABOUT = frozenset({"name", "version", "description", "licence", "license", "metadata"})
 """Keys of an object that say what the file is; nothing reads them."""

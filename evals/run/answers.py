@@ -50,7 +50,7 @@ def saved_answers(answers: Path, config: EvalConfig) -> Saved:
         DatasetError: The questions or the answers cannot be read, or do not belong together.
     """
     workload = load_workload(config)
-    responses = read_answers(answers)
+    responses = read_answers(answers, config.columns)
     known = {question.id for question in workload.questions}
     if known.isdisjoint(responses):
         raise DatasetError(

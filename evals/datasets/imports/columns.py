@@ -91,7 +91,7 @@ class Reading:
         if self.metadata:
             notes.append(f"kept as metadata: {_some(self.metadata)} (--columns FIELD=COLUMN reads a column otherwise)")
         if self.answers:
-            notes.append(f"not read: {_some(self.answers)} (what a system answered, which `evals score` reads)")
+            notes.append(f"for `evals score`: {_some(self.answers)} (what a system answered)")
         return notes
 
 

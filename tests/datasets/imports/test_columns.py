@@ -65,7 +65,7 @@ def test_the_columns_of_tools_are_read(
     assert question.question == "Q?"
     assert (question.expected_answer, [gold.text for gold in question.gold_passages]) == (expected, golds)
     assert question.metadata == {}
-    said = f"q.json: not read: {', '.join(answers)} (what a system answered, which `evals score` reads)"
+    said = f"q.json: for `evals score`: {', '.join(answers)} (what a system answered)"
     assert content.notes == ([said] if answers else [])
 
 
@@ -76,7 +76,7 @@ def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
     assert [question.metadata for question in content.questions] == [{"Topic": "rates", "level": 2}, {"tags": ["a"]}]
     assert content.notes == [
         "q.json: kept as metadata: Topic, level, tags (--columns FIELD=COLUMN reads a column otherwise); "
-        "not read: response (what a system answered, which `evals score` reads)"
+        "for `evals score`: response (what a system answered)"
     ]
     assert content.columns == {"question": "question", "metadata": "metadata"}
 
@@ -103,7 +103,7 @@ def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> Non
     assert (question.id, question.question, question.expected_answer) == ("7", "Q?", "A")
     assert [gold.text for gold in question.gold_passages] == ["The text."]
     assert content.columns == {"question": "Frage", "expected_answer": "Soll", "gold_passages": "Source", "id": "nr"}
-    assert "not read: answer" in content.notes[0]
+    assert "for `evals score`: answer" in content.notes[0]
 
 
 def test_a_column_that_is_said_must_be_there(read: Read) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.datasets.answers import read_answers
 from evals.datasets.file import QuestionFile, read_file
 
 DATA = os.environ.get("EVALS_REAL_DATA")
@@ -70,7 +71,7 @@ def test_ragas_and_deepeval(name: str) -> None:
     assert asked(content) == list(zip(QUESTIONS, EXPECTED, strict=True))
     assert golds(content) == GOLDS
     assert [question.metadata for question in content.questions] == [{}] * 6
-    assert content.notes == [f"{name}: not read: {TOOLS[name]} (what a system answered, which `evals score` reads)"]
+    assert content.notes == [f"{name}: for `evals score`: {TOOLS[name]} (what a system answered)"]
 
 
 @pytest.mark.parametrize("name", SHEETS)
@@ -130,3 +131,21 @@ def test_mlflow() -> None:
     assert asked(content) == [(QUESTIONS[0], "96 hours"), (QUESTIONS[2], "24 months")]
     facts = [[key.text for key in question.key_sentences] for question in content.questions]
     assert facts == [["96 hours"], ["24 months"]]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_answers_of_ragas_and_deepeval(name: str) -> None:
+    """Each belongs to the question of the same file; what was retrieved comes in its order."""
+    questions, answers = read_file(HOME / name).questions, read_answers(HOME / name)
+    assert list(answers) == [question.id for question in questions]
+    answered = [answer.answer for answer in answers.values()]
+    assert answered == [
+        "It lasts 96 hours.",
+        "USB-C and a headphone jack.",
+        "Two years.",
+        "Yes.",
+        "€49,90 from May",
+        "I don't know.",
+    ]
+    chunks = [answer.chunks for answer in answers.values()]
+    assert [each and [chunk.text for chunk in each] for each in chunks] == GOLDS
