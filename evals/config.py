@@ -12,8 +12,9 @@ from evals.case.matching.settings import MatchSettings as MatchConfig
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.credentials.stored import public_url, without_credentials
+from evals.datasets.imports.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
-from evals.inputs.problems import Problem, first_problem
+from evals.inputs.problems import Problem, first_problem, nearest_hint
 from evals.inputs.yaml_layers import merge, read_yaml
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
@@ -67,10 +68,13 @@ class EvalConfig(Record):
     """Names, each with `:config` where another config is wanted. None: ragbench, or golden with `embedded`."""
     dataset_file: Path | None = None
     """Questions of your own, which replace the datasets."""
+    columns: dict[str, str] = {}
+    """Of `dataset_file`: by field, the column that holds it, where its name does not say so."""
     data_dir: Path | None = None
     """Folder of local rows, instead of the hub."""
     samples_per_dataset: int | None = Field(default=100, ge=1)
-    """How many questions of each dataset; 0 or None for all."""
+    """How many questions of each dataset; 0 or None for all. Where it is not said ("default"), 100, and of
+    `dataset_file` all."""
     seed: int = 42
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
@@ -111,7 +115,7 @@ class EvalConfig(Record):
     def _in_our_words(cls, data: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
         # Around everything, so that the constructor too raises what `build` does: no ValueError, pydantic lets it pass.
         try:
-            return check(_spell_out(data) if isinstance(data, Mapping) else data)
+            return check(_of_its_questions(_spell_out(data)) if isinstance(data, Mapping) else data)
         except ValidationError as error:
             raise _explain(first_problem(error, cls)) from error
 
@@ -119,6 +123,24 @@ class EvalConfig(Record):
     @classmethod
     def _zero_is_all(cls, value: Any) -> Any:
         return None if value == 0 and not isinstance(value, bool) else value
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+        if not all(field.strip() and column.strip() for field, _, column in pairs):
+            raise ValueError("must be FIELD=COLUMN, with commas between several")
+        return {field.strip(): column.strip() for field, _, column in pairs}
+
+    @field_validator("columns")
+    @classmethod
+    def _fields_exist(cls, columns: dict[str, str]) -> dict[str, str]:
+        for field in columns:
+            if field not in FIELDS:
+                raise ValueError(f"a question has no field {field!r} ({nearest_hint(field, FIELDS)})")
+        return columns
 
     @field_validator("datasets", "suite", "metrics", mode="before")
     @classmethod
@@ -219,6 +241,18 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = spell_out_model(data["judge"])
     return data
+
+
+def _of_its_questions(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys with the number of questions, where none is said: it depends on where the questions come from.
+
+    Raises:
+        ConfigError: Columns are said of a file, and there is none.
+    """
+    given = {key: value for key, value in data.items() if (key, value) != ("samples_per_dataset", "default")}
+    if given.get("columns") and given.get("dataset_file") is None:
+        raise ConfigError("columns are those of a dataset file, and none is named", "name it with --dataset-file")
+    return {"samples_per_dataset": None, **given} if given.get("dataset_file") is not None else given
 
 
 def _refuse_foreign_address(below: Any, above: Any) -> None:

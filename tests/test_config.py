@@ -274,6 +274,33 @@ def test_an_unknown_key_of_the_server_is_told(write: WriteYaml) -> None:
         EvalConfig.from_file(write("server: {timeot_s: 5}\n")).server_spec()
 
 
+@pytest.mark.parametrize(
+    ("keys", "count"),
+    [
+        ({}, 100),
+        ({"samples_per_dataset": "default"}, 100),
+        ({"dataset_file": "q.csv"}, None),
+        ({"dataset_file": "q.csv", "samples_per_dataset": "default"}, None),
+        ({"dataset_file": "q.csv", "samples_per_dataset": 100}, 100),
+        ({"dataset_file": None}, 100),
+        ({"samples_per_dataset": None}, None),
+    ],
+    ids=str,
+)
+def test_the_default_number_of_questions_is_of_datasets_alone(keys: dict[str, Any], count: int | None) -> None:
+    """All rows of a file are asked unless a number is said; what is stored says the number, whatever it came from."""
+    config = EvalConfig(**keys)
+    assert config.samples_per_dataset == count
+    assert EvalConfig.build(config.as_written()).samples_per_dataset == count
+
+
 def test_no_samples_means_all_of_them() -> None:
     """0 says in a file what `--samples 0` says on the command line."""
     assert EvalConfig(samples_per_dataset=0).samples_per_dataset is None
+
+
+def test_columns_may_be_a_text_with_commas() -> None:
+    """As on the command line; a file of the configuration has them as a mapping."""
+    said = {"question": "Meine Frage", "id": "nr"}
+    for columns in (said, "question=Meine Frage, id = nr,"):
+        assert EvalConfig(dataset_file="q.csv", columns=columns).columns == said

@@ -103,6 +103,50 @@ def test_no_file_of_the_project_names_a_path_of_a_machine() -> None:
             assert not machine.search(path.read_text(encoding="utf-8")), name
 
 
+ASKED = "How long does the X300 run on one battery?"
+GOLD = ["The battery lasts 96 hours."]
+EXAMPLES = {
+    "ragas.jsonl": GOLD,
+    "old-ragas.csv": [],
+    "deepeval.csv": [*GOLD, "Charging takes 40 minutes."],
+    "promptfooconfig.yaml": GOLD,
+    "promptfoo-tests.csv": [],
+    "promptfoo-output.json": [],
+    "langsmith.jsonl": [],
+    "phoenix.csv": [],
+    "mlflow.jsonl": [],
+    "squad.json": GOLD,
+    "beir/queries.jsonl": ["x300"],
+    "topics.tsv": ["x300"],
+    "excel.csv": GOLD,
+}
+"""The example files of docs/datasets.md with the gold of their question: texts, else ids of documents."""
+BESIDE = {"beir/corpus.jsonl", "beir/qrels/test.tsv", "qrels.txt"}
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples of docs/datasets.md as files in a folder."""
+    folder = tmp_path_factory.mktemp("examples")
+    page = (HOME / "docs" / "datasets.md").read_text(encoding="utf-8")
+    found = re.findall(r"^`([\w./-]+)`[^\n]*\n\n```\w+\n(.*?)```", page, re.DOTALL | re.MULTILINE)
+    assert [name for name, _ in found if name not in BESIDE] == list(EXAMPLES)
+    for name, text in found:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("name", "golds"), EXAMPLES.items(), ids=list(EXAMPLES))
+def test_the_example_of_every_tool_is_read_as_the_page_says(examples: Path, name: str, golds: list[str]) -> None:
+    """Question, expected answer and gold of each; judgements of relevance know no answers."""
+    columns = {"gold_passages": "Quelle"} if name == "excel.csv" else {}
+    (question,) = read_file(examples / name, columns).questions
+    judged = name in {"beir/queries.jsonl", "topics.tsv"}
+    assert (question.question, question.expected_answer) == (ASKED, None if judged else "96 hours")
+    assert [gold.text or gold.document_id for gold in question.gold_passages] == golds
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_the_example_of_a_question_file_can_be_read(kind: str, tmp_path: Path) -> None:
     """docs/datasets.md shows files that load, and the two forms say the same."""
@@ -112,6 +156,7 @@ def test_the_example_of_a_question_file_can_be_read(kind: str, tmp_path: Path) -
     path = tmp_path / f"questions.{kind}"
     path.write_text(found.group(1), encoding="utf-8")
     first, second = read_file(path).questions
+    assert first.question == ASKED
     assert first.expected_answer == "96 hours"
     assert first.gold_passages[0].span == (120, 147)
     assert first.metadata == {"difficulty": "easy"}

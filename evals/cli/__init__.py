@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from evals.cli.flags import DataDir, DatasetFile, EvalFlags, RescoreFlags, RunAsJson, RunsDir, ScoreFlags, takes_flags
+from evals.cli.flags import (
+    Columns,
+    DataDir,
+    DatasetFile,
+    EvalFlags,
+    RescoreFlags,
+    RunAsJson,
+    RunsDir,
+    ScoreFlags,
+    takes_flags,
+)
 
 app = typer.Typer(
     name="evals",
@@ -54,15 +64,16 @@ def datasets_command() -> None:
 @app.command("stats")
 def stats_command(
     datasets: Annotated[str | None, typer.Option(help="Names, with commas (all)")] = None,
-    samples: Annotated[int, typer.Option(help="Questions of each dataset; 0 for all")] = 100,
+    samples: Annotated[int | None, typer.Option(help="Questions of each dataset (100; own file: all); 0: all")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw")] = 42,
     data_dir: DataDir = None,
     dataset_file: DatasetFile = None,
+    columns: Columns = None,
 ) -> None:
     """Show what the datasets hold: questions, answerable share, gold, corpus."""
     from evals.cli.commands.stats import show_stats
 
-    show_stats(datasets, samples, seed, data_dir, dataset_file)
+    show_stats(datasets, samples, seed, data_dir, dataset_file, columns)
 
 
 @app.command("metrics")
@@ -129,7 +140,8 @@ def rescore_command(
 
 @app.command("score")
 @takes_flags(
-    dataset_file="Answers: their questions, .json, .jsonl or .csv",
+    dataset_file="Answers: their questions, .csv, .json and others",
+    columns="Answers: columns of the questions, question=Frage",
     suite="Answers: suites of metrics, with commas (core)",
     metrics="Answers: metrics, with commas",
     match="Answers: how chunks are recognised as gold (auto)",

@@ -61,7 +61,8 @@ def _seconds(value: float, flag: str) -> float:
 
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
-DatasetFile = Annotated[Path | None, Option(help="Your own questions: .json, .jsonl or .csv"), "dataset_file"]
+DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
+Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
@@ -74,7 +75,10 @@ class QuestionFlags:
         str | None, Option(help="Names, with commas; NAME:CONFIG for another config"), "datasets", names_of
     ] = None
     samples: Annotated[
-        int | None, Option(help="Questions of each dataset (100); 0 for all"), "samples_per_dataset", sample_count
+        int | None,
+        Option(help="Questions of each dataset (100; own file: all); 0: all"),
+        "samples_per_dataset",
+        sample_count,
     ] = None
     seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
     data_dir: DataDir = None
@@ -86,6 +90,7 @@ class FileFlags:
 
     panel: ClassVar[str] = "Questions"
     dataset_file: DatasetFile = None
+    columns: Columns = None
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,14 @@ class LoadOptions:
         seed: Of the draw.
         config: Another config of the dataset than its default.
         data_dir: Folder of local files or clones, instead of the hub.
+        columns: Of a user's own file: by field, the column that holds it.
     """
 
     samples: int | None = 100
     seed: int = 42
     config: str | None = None
     data_dir: Path | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -42,6 +44,11 @@ class Draft:
     questions: list[EvalQuestion] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
+    available: int | None = None
+    """How many questions there were to draw from, where that is told."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What a reader must know of how rows were read."""
 
     def add_document(self, name: str, text: str, *, head: str = "") -> Document:
         """Add a document once, whatever the number of rows that hold it.
@@ -176,6 +183,9 @@ def make_dataset(
             split=split,
             source=source,
             questions=len(draft.questions),
+            available=draft.available,
+            columns=dict(draft.columns),
+            notes=draft.notes,
             documents=len(documents),
             sha256=sha256,
             dropped=dict(draft.dropped),

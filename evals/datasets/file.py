@@ -1,54 +1,71 @@
-"""A user's own questions: JSON, JSONL or CSV with the fields of `EvalQuestion`; only `question` is required."""
+"""A user's own questions, in our own form or in that of another tool; only the question is required."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from evals.case.abstention.detector import is_abstention
 from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset
+from evals.datasets.imports.columns import Reading, plain_name, reading_of
+from evals.datasets.imports.fields import question_data
+from evals.datasets.imports.references import settle
+from evals.datasets.imports.source import open_source
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
+from evals.inputs.cells import is_nothing
 from evals.inputs.problems import first_problem
-from evals.inputs.rows import Rows, csv_rows, json_documents, json_rows, jsonl_rows, loads
 from evals.schemas import Document, EvalDataset, EvalQuestion
 
-_Checked = TypeVar("_Checked", EvalQuestion, Document)
-_FIELDS = frozenset(EvalQuestion.model_fields)
-_AS_JSON = frozenset({"answers", "gold_passages", "key_sentences", "checks", "metadata"})
-_READERS: Mapping[str, Callable[[str, str], Rows]] = {
-    ".jsonl": jsonl_rows,
-    ".csv": csv_rows({name: name in _AS_JSON for name in _FIELDS}),
-}
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
+_SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 
 
 @dataclass
 class QuestionFile:
-    """What a file holds."""
+    """What a file holds.
+
+    Attributes:
+        questions: In the order of the file.
+        documents: The corpus that came with them.
+        columns: By field, the column that it was read from.
+        dropped: What was left out, by reason.
+        notes: What a reader must know of how it was read.
+    """
 
     questions: list[EvalQuestion] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
 
 
 def load_file(path: Path, options: LoadOptions) -> EvalDataset:
-    """Draw questions of a file; the dataset is called by the stem of the file's name.
+    """Draw questions of a file, in the order in which they stand there; the dataset is called by the file's stem.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    content = read_file(path)
+    content = read_file(path, options.columns)
     places = sample([question.id for question in content.questions], options.samples, options.seed)
-    drawn = [content.questions[place] for place in places]
-    draft = Draft(_of(path.stem, drawn), {document.id: document for document in content.documents})
-    return make_dataset(path.stem, (), draft, source=path.name, sha256=fingerprint(_of(_NAMELESS, drawn)))
+    asked = [content.questions[place] for place in sorted(places)]
+    draft = Draft(
+        _of(path.stem, asked),
+        {document.id: document for document in content.documents},
+        content.dropped,
+        available=len(content.questions),
+        columns=content.columns,
+        notes=content.notes,
+    )
+    drawn = fingerprint(_of(_NAMELESS, [content.questions[place] for place in places]))
+    return make_dataset(path.stem, (), draft, source=path.name, sha256=drawn)
 
 
 def _of(dataset: str, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
@@ -56,39 +73,37 @@ def _of(dataset: str, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
     return [each if each.dataset else each.model_copy(update={"dataset": dataset}) for each in questions]
 
 
-def read_file(path: Path) -> QuestionFile:
-    """Read a file of questions.
+def read_file(path: Path, columns: Mapping[str, str] | None = None) -> QuestionFile:
+    """Read a file of questions, or a folder of queries with judgements of relevance.
 
-    A JSON file holds a list of questions, or an object with `questions` and, to ingest them, `documents`.
+    Args:
+        path: The file.
+        columns: By field, the column that holds it, where its name does not say so.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DatasetError(f"cannot read {path}: {reason}") from error
-    ending = path.suffix.lower()
-    documents: list[Document] = []
-    if ending == ".json":
-        data = loads(text, path.name)
-        documents = _documents(json_documents(path.name, data))
-        questions = _questions(json_rows(path.name, data))
-    elif ending in _READERS:
-        questions = _questions(_READERS[ending](path.name, text))
-    else:
-        raise DatasetError(f"{path.name}: the file must end with .json, .jsonl or .csv")
-    if not questions:
+    source = open_source(path)
+    if not source.rows:
         raise DatasetError(f"{path.name} holds no questions")
-    return QuestionFile(questions, documents)
+    reading = reading_of(path.name, [row for _, row in source.rows], columns or {})
+    content = QuestionFile([], source.documents, reading.used(), source.dropped)
+    content.questions = _questions(source.rows, reading, content.dropped)
+    content.notes = _as_one(path.name, [*source.notes, *reading.notes()])
+    return content
 
 
-def _questions(rows: Rows) -> list[EvalQuestion]:
+def _as_one(name: str, notes: Sequence[str]) -> list[str]:
+    return [f"{name}: {'; '.join(notes)}"] if notes else []
+
+
+def _questions(
+    rows: Iterable[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str]
+) -> list[EvalQuestion]:
     questions: dict[str, EvalQuestion] = {}
     places: dict[str, str] = {}
     for where, row in rows:
-        question, named = _question(row, where)
+        question, named = _question(row, reading, where, dropped)
         if question.id in questions:
             raise _twice(question, where, places[question.id], named=named)
         places[question.id] = where
@@ -106,26 +121,28 @@ def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> 
     )
 
 
-def _question(row: Any, where: str) -> tuple[EvalQuestion, bool]:
+def _question(row: Mapping[str, Any], reading: Reading, where: str, dropped: Counter[str]) -> tuple[EvalQuestion, bool]:
     """The question of a row, and whether its id was given."""
-    if not isinstance(row, dict):
-        raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
-    for name in row:
-        if name not in _FIELDS:
-            close = get_close_matches(str(name), _FIELDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "put what is yours under `metadata`"
-            raise DatasetError(f"{where}: unknown column {name!r}", hint)
-    named = row.get("id") is not None and bool(str(row["id"]).strip())
-    if not named:
-        text = str(row.get("question", "")).encode(errors="surrogatepass")
-        row = {**row, "id": f"q-{sha256(text).hexdigest()[:12]}"}
-    elif not isinstance(row["id"], str):
-        row = {**row, "id": str(row["id"])}
-    question = _checked(EvalQuestion, row, where)
-    if not question.question.strip():
-        raise DatasetError(f"{where}, column question: it is empty")
+    data = question_data(row, reading, where)
+    named = "id" in data
+    data.setdefault("id", derived_id(data.get("question", "")))
+    settle(data, where, dropped, gold_is_said=not _SAID_TO_BE_GOLD.isdisjoint(map(plain_name, reading.fields.values())))
+    try:
+        question = EvalQuestion.model_validate(data)
+    except ValidationError as error:
+        problem = first_problem(error, EvalQuestion)
+        key, dot, rest = problem.key.partition(".")
+        column = f"{reading.fields.get(key, key)}{dot}{rest}"
+        raise DatasetError(f"{where}, column {column}: {problem.what}", problem.hint) from error
+    if is_nothing(question.question):
+        raise DatasetError(f"{where}, column {reading.fields['question']}: it is empty")
     _refuse_contradiction(question, where)
     return question, named
+
+
+def derived_id(question: object) -> str:
+    """The id of a question that is given none: the same in every file and at every place."""
+    return f"q-{sha256(str(question).encode(errors='surrogatepass')).hexdigest()[:12]}"
 
 
 def _refuse_contradiction(question: EvalQuestion, where: str) -> None:
@@ -148,21 +165,3 @@ def _refuse_contradiction(question: EvalQuestion, where: str) -> None:
 def _declines(answer: str, question: EvalQuestion) -> bool:
     """Whether it may say that there is no answer: in doubt it does, for a file is refused otherwise."""
     return bool(_NEGATION.search(answer)) or is_abstention(answer, question.question)
-
-
-def _documents(rows: Rows) -> list[Document]:
-    documents: dict[str, Document] = {}
-    for where, row in rows:
-        document = _checked(Document, row, where)
-        if document.id in documents:
-            raise DatasetError(f"{where}: id {document.id!r} is that of another document", "ids must be unique")
-        documents[document.id] = document
-    return list(documents.values())
-
-
-def _checked(model: type[_Checked], row: Any, where: str) -> _Checked:
-    try:
-        return model.model_validate(row)
-    except ValidationError as error:
-        problem = first_problem(error, model)
-        raise DatasetError(f"{where}{', column ' if problem.key else ': '}{problem}", problem.hint) from error

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
 from evals.datasets.hub import HubSource, clone_of
+from evals.datasets.imports.references import DECLINED, declines
 from evals.datasets.rows import DatasetRows
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
@@ -39,7 +41,8 @@ class RAGBenchLoader(HubRowsLoader):
 
     A question is asked once, however many generators answered it. Gold is each document with a sentence that is
     annotated as relevant; those sentences are the key sentences. The generated response is the expected answer only
-    where it is annotated as adherent. The corpus is the documents of the questions drawn.
+    where it is annotated as adherent and does not decline to answer. The corpus is the documents of the questions
+    drawn.
     """
 
     name = "ragbench"
@@ -111,7 +114,9 @@ class RAGBenchLoader(HubRowsLoader):
             for index, text in relevant.values()
             if text.strip()
         ]
-        adherent = _is_reference(row["adherence_score"], row["response"])
+        worth = _worth(row["adherence_score"], row["response"], row["question"])
+        draft.dropped.update([DECLINED] if worth is _Worth.DECLINES else [])
+        adherent = worth is _Worth.REFERENCE
         return EvalQuestion(
             id=f"{self.name}:{subset}:{row['id']}",
             question=row["question"].strip(),
@@ -157,21 +162,29 @@ def _by_turns(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
 
 
 def _best_rows(rows: DatasetRows, places: Sequence[int]) -> list[int]:
-    """Of the rows with the same id, one a generator, the first whose answer is a reference; else the first."""
+    """Of the rows with the same id, one a generator, the first of those whose answer is worth most as a reference."""
     ids = rows.column("id")
-    reference = [
-        _is_reference(adherent, response)
-        for adherent, response in zip(rows.column("adherence_score"), rows.column("response"), strict=True)
-    ]
+    generated = list(zip(*(rows.column(name) for name in ("adherence_score", "response", "question")), strict=True))
     same: dict[str, list[int]] = {}
     for place, row_id in enumerate(ids):
         same.setdefault(row_id, []).append(place)
-    return [next((p for p in same[ids[place]] if reference[p]), same[ids[place]][0]) for place in places]
+    return [min(same[ids[place]], key=lambda other: _worth(*generated[other])) for place in places]
 
 
-def _is_reference(adherent: bool | None, response: str | None) -> bool:
-    """Whether the generated response may stand as the expected answer: it is there, and it is adherent."""
-    return bool(adherent) and bool((response or "").strip())
+class _Worth(IntEnum):
+    """What a generated response is worth as the expected answer, the best first."""
+
+    REFERENCE = 0
+    DECLINES = 1
+    """Adherent, for it claims nothing; no right answer could be told by it."""
+    NOTHING = 2
+    """Not adherent, or not there."""
+
+
+def _worth(adherent: bool | None, response: str | None, question: str) -> _Worth:
+    if not adherent or not (response or "").strip():
+        return _Worth.NOTHING
+    return _Worth.DECLINES if declines(response or "", question) else _Worth.REFERENCE
 
 
 def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:

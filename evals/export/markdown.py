@@ -8,6 +8,7 @@ from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
 from evals.scoring.settings import cases_of, confidence
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
+from evals.views.questions import questions_of, reading_notes
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -22,7 +23,8 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
-    notes = _joined((f"- {escape(note)}\n" for note in run.notes[:_NOTES]), _NOTES_SHARE, "- …\n")
+    said = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
+    notes = _joined((f"- {escape(note)}\n" for note in said), _NOTES_SHARE, "- …\n")
     text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
     return text + _failures(diagnose(records, cases_of(run, records)), len(records), LIMIT - len(text))
 
@@ -43,7 +45,7 @@ def _head(run: EvalRun) -> str:
     facts = [
         f"`{run.id}`",
         run.status,
-        f"{run.question_count} questions{failed}",
+        f"{questions_of(run.fingerprints, run.question_count)}{failed}",
         escape(", ".join(run.datasets)),
         escape(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),
         f"judge {escape(run.judge.model, 100)}" if run.judge else "no judge",

@@ -1,26 +1,85 @@
-"""The rows of a file of questions, each with its place: JSON, JSONL and CSV."""
+"""The rows of a file of questions, each with its place: JSON, JSONL, YAML, and tables of all kinds."""
 
-import csv
-import io
 import json
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from evals.errors import DatasetError
-from evals.inputs.problems import nearest_hint
+import yaml
 
+from evals.errors import DatasetError
+from evals.inputs.decoding import read_text
+from evals.inputs.delimited import Rows, delimited_rows
+from evals.inputs.problems import nearest_hint
+from evals.inputs.sheets import SPREADSHEETS, parquet_rows, spreadsheet_rows
+
+TREES = frozenset({".json", ".yaml", ".yml"})
+"""Endings of files that hold one value, in which rows stand somewhere."""
+_DELIMITED = frozenset({".csv", ".tsv", ".tab", ".txt"})
+TABLES = _DELIMITED | SPREADSHEETS | {".parquet"}
+"""Endings of files that hold a header and cells."""
 _PARTS = ("questions", "documents")
 _ABOUT = frozenset({"name", "version", "description", "licence", "license", "metadata"})
 """Keys of an object that say what the file is; nothing reads them."""
-_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-
-Rows = Iterator[tuple[str, Any]]
 
 
-def json_rows(name: str, data: Any) -> Rows:
-    """Questions of what a JSON file holds: a list, or `questions` of an object.
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a file holds.
+
+    Attributes:
+        rows: Each with its place, as messages name it.
+        note: What a reader must know of how they were read.
+    """
+
+    rows: Rows
+    note: str | None = None
+
+
+def read_table(path: Path, is_known: Callable[[str], bool]) -> Table:
+    """Read a file that holds a row after another.
+
+    Args:
+        path: Its ending says what it is.
+        is_known: Whether a title is that of a known column: tells separators and sheets apart.
+
+    Raises:
+        DatasetError: It cannot be read, a row is not well formed, or the ending is unknown.
+    """
+    ending = path.suffix.lower()
+    if ending == ".jsonl":
+        return Table(list(jsonl_rows(path.name, read_text(path)[0])))
+    if ending == ".parquet":
+        return Table(parquet_rows(path))
+    if ending in SPREADSHEETS:
+        return Table(*spreadsheet_rows(path, is_known))
+    if ending in _DELIMITED:
+        text, note = read_text(path, windows=True)
+        return Table(delimited_rows(path.name, text, is_known), note)
+    raise DatasetError(
+        f"{path.name}: the file must end with .json, .jsonl, .csv, .tsv, .xlsx, .parquet or .yaml",
+        "a folder of queries.jsonl, corpus.jsonl and qrels will do too",
+    )
+
+
+def read_tree(path: Path) -> Any:
+    """Read a JSON or YAML file as one value.
+
+    Raises:
+        DatasetError: It cannot be read, or is neither.
+    """
+    text, _ = read_text(path)
+    if path.suffix.lower() == ".json":
+        return loads(text, path.name)
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise DatasetError(f"{path.name}: not valid YAML ({' '.join(str(error).split())})") from error
+
+
+def listed_rows(name: str, data: Any) -> Iterator[tuple[str, Any]]:
+    """Questions of one value: a list, or `questions` of an object.
 
     Raises:
         DatasetError: It holds something else.
@@ -34,8 +93,8 @@ def json_rows(name: str, data: Any) -> Rows:
         yield f"{name}, question {number}", row
 
 
-def json_documents(name: str, data: Any) -> Rows:
-    """Documents of what a JSON file holds, where it is an object that has some.
+def listed_documents(name: str, data: Any) -> Iterator[tuple[str, Any]]:
+    """Documents of one value, where it is an object that has some.
 
     Raises:
         DatasetError: They are no list.
@@ -47,8 +106,8 @@ def json_documents(name: str, data: Any) -> Rows:
         yield f"{name}, document {number}", row
 
 
-def jsonl_rows(name: str, text: str) -> Rows:
-    """Questions of a JSONL file: an object a line.
+def jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
+    """The values of a JSONL file: one a line.
 
     Raises:
         DatasetError: A line is no JSON.
@@ -57,33 +116,6 @@ def jsonl_rows(name: str, text: str) -> Rows:
         if line.strip():
             where = f"{name}, line {number}"
             yield where, loads(line, where)
-
-
-def csv_rows(columns: Mapping[str, bool]) -> Callable[[str, str], Rows]:
-    """A reader of CSV files whose columns are known.
-
-    Args:
-        columns: By name, whether its cells are JSON.
-    """
-
-    def rows(name: str, text: str) -> Rows:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        number = 0
-        try:
-            _check_header(name, reader.fieldnames or (), columns)
-            for number, cells in enumerate(reader, start=1):
-                where = f"{name}, row {number}"
-                if None in cells:
-                    raise DatasetError(f"{where}: more cells than the header has columns")
-                yield (
-                    where,
-                    {key: _cell(key, cell, where, columns) for key, cell in cells.items() if cell not in (None, "")},
-                )
-        except csv.Error as error:
-            where = f"{name}, row {number + 1} (line {reader.reader.line_num})"
-            raise DatasetError(f"{where}: not valid CSV ({error})") from error
-
-    return rows
 
 
 def loads(text: str, where: str) -> Any:
@@ -101,23 +133,4 @@ def loads(text: str, where: str) -> Any:
 def _refuse_unknown_parts(name: str, data: Collection[str]) -> None:
     for key in data:
         if key not in _PARTS and key not in _ABOUT:
-            raise DatasetError(f"{name}: unknown key {key!r} beside the questions", nearest_hint(key, _PARTS))
-
-
-def _check_header(name: str, header: Sequence[str], columns: Collection[str]) -> None:
-    for sign, word in _SEPARATORS.items():
-        if any(sign in title and set(columns) & set(title.split(sign)) for title in header):
-            raise DatasetError(f"{name}: its columns are separated by {word} ({sign!r})", "save it with commas")
-    twice = [title for title, times in Counter(header).items() if title and times > 1]
-    if twice:
-        raise DatasetError(f"{name}: the header holds the column {twice[0]!r} twice", "name each column once")
-
-
-def _cell(name: str, cell: str, where: str, columns: Mapping[str, bool]) -> Any:
-    if columns.get(name):
-        return loads(cell, f"{where}, column {name}")
-    if name == "is_unanswerable":
-        if cell.strip().lower() not in _WORDS:
-            raise DatasetError(f"{where}, column {name}: {cell!r} is not true or false")
-        return _WORDS[cell.strip().lower()]
-    return cell
+            raise DatasetError(f"{name}: unknown key {key!r} beside the questions", nearest_hint(str(key), _PARTS))

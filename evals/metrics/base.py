@@ -143,14 +143,19 @@ class BaseMetric(ABC):
         return None
 
     def _unrecognisable(self, case: Case) -> str | None:
-        """Why no chunk can be told to be gold or not: no text, and no id or document that golds name as well."""
+        """Why no chunk can be told to be gold or not: what golds say of themselves, no chunk says as well."""
         chunks, golds = case.response.chunks, case.question.gold_passages
-        if not (self._needs_gold and self._needs_chunks and chunks) or any(chunk.text for chunk in chunks):
+        if not (self._needs_gold and self._needs_chunks and chunks):
+            return None
+        worded = any(gold.text for gold in golds)
+        if not worded and case.settings.rule in _RULES_OF_TEXT:
+            return f"the gold passages carry no text, which match.rule {case.settings.rule} compares"
+        if worded and any(chunk.text for chunk in chunks):
             return None
         by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
         named = any(chunk.document_id or chunk.document_name for chunk in chunks)
         by_document = named and any(gold.document_id for gold in golds)
-        return None if by_id or by_document else _SAYS_NOTHING
+        return None if by_id or by_document else _SAYS_NOTHING if worded else _NOT_NAMED
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -238,6 +243,8 @@ def _by_compute(metric: BaseMetric, case: Case) -> MetricResult:
 _NO_ANSWER = "the server sent no answer"
 _ONLY_RETRIEVES = "this server only retrieves"
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
+_RULES_OF_TEXT = frozenset({"text", "inside", "overlap"})
+_NOT_NAMED = "gold is known by an id alone, and the chunks carry no such id (is the mapping right?)"
 
 
 def _says_something(chunk: RetrievedChunk) -> bool:

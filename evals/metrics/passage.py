@@ -13,7 +13,7 @@ from evals.case.case import Case
 from evals.case.matching import Matches
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
 from evals.metrics.ranking import ndcg_at, recall_at
-from evals.schemas import MetricGroup, MetricResult
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.text.words import word_set
 
 
@@ -68,6 +68,12 @@ class _Passage(BaseMetric):
     suites = frozenset({"passage"})
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        reason = super().not_applicable_to(question)
+        if reason is None and not all(gold.text for gold in question.gold_passages):
+            return "a gold passage carries no text"
+        return reason
+
     def measure(self, case: Case) -> MetricResult:
         chunks = case.response.chunks or []
         if chunks and all(chunk.text is None for chunk in chunks):
@@ -83,8 +89,8 @@ class PassageExactMatch(_Passage):
     """Whether the first retrieved passage is a gold passage, word for word.
 
     Formula: 1 where the top passage equals any gold, both lower-cased and stripped of white space at their ends, else
-    0; 0 where nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where the chunks
-    carry no text. Reference: Rajpurkar et al. 2016 (SQuAD), whose exact match this applies to passages.
+    0; 0 where nothing was retrieved. Range 0 to 1, higher is better. None without gold passages, and where a gold or
+    the chunks carry no text. Reference: Rajpurkar et al. 2016 (SQuAD), whose exact match this applies to passages.
     """
 
     name = "passage_exact_match"
@@ -101,7 +107,7 @@ class SpanF1(_Passage):
     |P ∩ G| / |G|; P and G are the sets of tokens of the top passage and of the gold, so a repeated word counts once.
     Tokens: NLTK's word tokens of each sentence, lower-cased, kept where all characters are letters or digits ("3.5"
     and "non-profit" are none); stop words stay. 0 where no token is shared or nothing was retrieved.
-    Range 0 to 1, higher is better. None without gold passages, and where the chunks carry no text.
+    Range 0 to 1, higher is better. None without gold passages, and where a gold or the chunks carry no text.
     Reference: Rajpurkar et al. 2016 (SQuAD), whose F1 counts repeated words; this one does not.
     """
 
@@ -131,7 +137,7 @@ class PassageRecallAtK(_Ranked):
 
     Formula: |golds that stand in, or hold, one of the top K passages| / |gold|, texts lower-cased and stripped; an
     empty text matches nothing. Each gold counts once, however many passages hold it.
-    Range 0 to 1, higher is better. None without gold passages, and where the chunks carry no text.
+    Range 0 to 1, higher is better. None without gold passages, and where a gold or the chunks carry no text.
     Unlike recall_at_K it knows no documents and no thresholds, so a short passage is found in every gold that holds
     it. Reference: Manning et al. 2008; equal to trec_eval's recall_K where passages and golds match one to one.
     """
@@ -149,8 +155,8 @@ class PassageNDCGAtK(_Ranked):
     min(number of golds, K) ranks. rel is 1 where the passage holds a gold that no earlier one holds, else 0: repeating
     a gold gains nothing, so the value never exceeds 1. A passage that holds two golds gains once, and the ideal has
     two: 1 cannot be reached then. Equal to trec_eval's ndcg_cut_K where passages and golds match one to one. Range 0 to
-    1, higher is better. None without gold passages, and where the chunks carry no text. Unlike ndcg_at_K it takes golds
-    that stand together in one passage for as many relevant passages.
+    1, higher is better. None without gold passages, and where a gold or the chunks carry no text. Unlike ndcg_at_K it
+    takes golds that stand together in one passage for as many relevant passages.
     Reference: Järvelin & Kekäläinen 2002.
     """
 

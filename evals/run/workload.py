@@ -39,7 +39,7 @@ def load_workload(config: EvalConfig) -> Workload:
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:
-    everything = LoadOptions(config.samples_per_dataset, config.seed, data_dir=config.data_dir)
+    everything = LoadOptions(config.samples_per_dataset, config.seed, data_dir=config.data_dir, columns=config.columns)
     if config.dataset_file:
         return [load_file(config.dataset_file, everything)]
     sets = []

@@ -9,9 +9,13 @@ from evals.schemas.base import Finite, Record
 
 
 class GoldPassage(Record):
-    """A passage that a good retriever finds for the question."""
+    """A passage that a good retriever finds for the question.
 
-    text: str = Field(min_length=1)
+    It needs one of text, chunk_id and document_id: relevance judgements know a document by its id alone.
+    """
+
+    text: str = ""
+    """Empty where it is known by an id alone."""
     chunk_id: str | None = None
     """The id of the server's chunk that holds it, where the user knows it."""
     document_id: str | None = None
@@ -21,6 +25,12 @@ class GoldPassage(Record):
     """First and one-past-last character of the text in its document."""
     relevance: Finite = Field(default=1.0, gt=0)
     """The grade that nDCG uses as gain."""
+
+    @model_validator(mode="after")
+    def _can_be_told(self) -> "GoldPassage":
+        if not (self.text or self.chunk_id or self.document_id):
+            raise ValueError("it needs a text, a chunk_id or a document_id")
+        return self
 
     @model_validator(mode="after")
     def _span_is_ordered(self) -> "GoldPassage":
@@ -134,10 +144,14 @@ class Section(Record):
     end: int = Field(ge=0)
 
 
+DOCUMENT_ID = r"^[\w.-]{1,120}$"
+"""What may be the name of a file anywhere."""
+
+
 class Document(Record):
     """A document of the corpus; `id` is what gold passages name and what the uploaded file is called."""
 
-    id: str = Field(pattern=r"^[\w.-]{1,120}$")
+    id: str = Field(pattern=DOCUMENT_ID)
     name: str
     text: str
     sections: list[Section] = []
@@ -157,11 +171,17 @@ class DatasetFingerprint(Record):
     source: str
     """Where the rows came from: hub id and revision, or the file's name."""
     questions: int
+    available: int | None = None
+    """How many questions a file of the user's own holds; more than `questions` where a sample was drawn of them."""
     documents: int
     sha256: str
-    """Over the sampled questions in canonical JSON."""
+    """Over the sampled questions in canonical JSON, in the order of the draw: the rows may stand in any order."""
     dropped: dict[str, int] = {}
     """What was left out of the source, by reason."""
+    columns: dict[str, str] = {}
+    """Of a file of the user's own: by field, the column that it was read from."""
+    notes: list[str] = []
+    """What a reader must know of how such a file was read."""
 
 
 class EvalDataset(Record):

@@ -1,6 +1,7 @@
 """Each rule by which a chunk is recognised as a gold, alone and under auto."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -327,3 +328,35 @@ def test_a_span_matches_where_it_covers_enough_of_the_gold(
     """Same document, and 0.7 of the gold's characters."""
     gold = GoldPassage(text=_words(10), document_id="guide", span=(100, 200) if span and span[0] else (0, 100))
     assert rule_of(gold, RetrievedChunk(text="other words", document_name=document, span=span)) == expected
+
+
+LEAVE = {"text": "The notice period is four weeks, from the first of a month on.", "document_id": "hr.md"}
+
+
+@pytest.mark.parametrize(
+    ("gold", "chunk", "expected"),
+    [
+        ({"document_id": "hr"}, LEAVE, "document"),
+        ({"document_id": "hr"}, {**LEAVE, "document_id": "it.md"}, None),
+        ({"document_id": "hr"}, {"text": LEAVE["text"]}, None),
+        ({"chunk_id": "c1"}, {**LEAVE, "chunk_id": "c1"}, "chunk_id"),
+        ({"chunk_id": "c1"}, {**LEAVE, "chunk_id": "c2"}, None),
+        ({"chunk_id": "c1", "document_id": "hr"}, {**LEAVE, "chunk_id": "c2"}, None),
+        ({"document_id": "hr", "span": (0, 10)}, {**LEAVE, "span": (0, 62)}, "span"),
+        ({"document_id": "hr", "span": (90, 99)}, {**LEAVE, "span": (0, 62)}, None),
+        ({"document_id": "hr", "span": (0, 10)}, LEAVE, "document"),
+    ],
+    ids=str,
+)
+def test_a_gold_without_text_is_known_by_the_finest_that_it_names(
+    rule_of: RuleOf, gold: dict[str, Any], chunk: dict[str, Any], expected: str | None
+) -> None:
+    """A document alone means any of its chunks, a chunk that one, and characters only these where both tell them."""
+    assert rule_of(GoldPassage(**gold), RetrievedChunk(**chunk)) == expected
+
+
+@pytest.mark.parametrize("rule", ["text", "inside", "overlap"])
+def test_a_gold_without_text_never_matches_by_text(rule_of: RuleOf, rule: str) -> None:
+    """Nothing stands in every text, and is no passage of it."""
+    for text in (LONG, "...", "the gold"):
+        assert rule_of(GoldPassage(document_id="hr"), RetrievedChunk(text=text, document_id="hr"), rule=rule) is None

@@ -213,14 +213,14 @@ def test_an_unknown_question_is_answered_with_the_nearest(
 
 
 def test_the_marks_of_a_question_are_explained(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
-    """A legend below the chunks; a gold that names no document is not given the name gold."""
+    """A legend below the chunks; a gold that names no document is not given the name gold, and an id alone is shown."""
     store = RunStore(tmp_path)
-    golds = {"gold_passages": [{"text": "About q."}]}
+    golds = {"gold_passages": [{"text": "About q."}, {"document_id": "hr.md"}, {"chunk_id": "c9"}]}
     run, records = build_run("abcd", {"q": {"mrr": 1.0}}, questions={"q": golds})
     store.save(run)
     store.compact(run, records)
     out = evals_cli("show", "abcd", "--question", "q", "--runs-dir", tmp_path).out
-    assert "gold      About q." in out
+    assert "gold      About q.\ngold      hr.md\ngold      chunk c9\n" in out
     assert "✓    1    ? [text]: About q." in out
     assert "✓ holds gold, by the rule in brackets; c is cited by the answer" in out
 

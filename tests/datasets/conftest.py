@@ -1,9 +1,11 @@
 """Small rows with the hub's exact columns, written where a data directory or a clone has them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -142,5 +144,52 @@ def put(tmp_path: Path) -> Callable[..., Path]:
         else:
             pq.write_table(pa.Table.from_pylist(list(rows), schema=SCHEMAS[name]), folder / file)
         return tmp_path / "data"
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def spreadsheet() -> Callable[[Path, Mapping[str, Sequence[Sequence[object]]]], Path]:
+    """Write an .xlsx file with the sheets given, each a list of rows; None is a cell that is not there."""
+    namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+
+    def cell(value: object, place: str) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
+        if isinstance(value, int | float):
+            return f'<c r="{place}"><v>{value}</v></c>'
+        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
+
+    def sheet(rows: Sequence[Sequence[object]]) -> str:
+        lines = (
+            f'<row r="{number}">{"".join(cell(v, f"{chr(65 + at)}{number}") for at, v in enumerate(row))}</row>'
+            for number, row in enumerate(rows, start=1)
+        )
+        return f'<worksheet xmlns="{namespace}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+
+    def write(path: Path, sheets: Mapping[str, Sequence[Sequence[object]]]) -> Path:
+        numbered = list(enumerate(sheets, start=1))
+        listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="rId{n}"/>' for n, name in numbered)
+        links = "".join(
+            f'<Relationship Id="rId{n}" Type="{office}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+            for n, _ in numbered
+        )
+        book = f'<Relationship Id="rId1" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
+        with ZipFile(path, "w") as file:
+            file.writestr("_rels/.rels", f'<Relationships xmlns="{package}/relationships">{book}</Relationships>')
+            file.writestr(
+                "xl/workbook.xml",
+                f'<workbook xmlns="{namespace}" xmlns:r="{office}"><sheets>{listed}</sheets></workbook>',
+            )
+            file.writestr(
+                "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
+            )
+            for n, name in numbered:
+                file.writestr(f"xl/worksheets/sheet{n}.xml", sheet(sheets[name]))
+        return path
 
     return write

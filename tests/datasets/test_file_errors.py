@@ -21,7 +21,7 @@ BAD = [
     ("q.json", '[{"question": 5}]', "question 1, column question: must be a text, not a number"),
     ("q.json", '[{"question": "  "}]', "question 1, column question: it is empty"),
     ("q.json", '[{"question": "\\ud800"}]', "question 1, column question: must be a text without"),
-    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0.text: it is missing"),
+    ("q.json", '[{"question": "a", "gold_passages": [{}]}]', "column gold_passages.0: it needs a text, a chunk_id or"),
     ("q.json", '[{"question": "a", "gold_passages": [{"text": "t", "relevance": NaN}]}]', "gold_passages.0.relevance"),
     ("q.json", '[{"question": "a"}, {"question": "a"}]', "q.json, questions 1 and 2 hold the same question"),
     ("q.json", '{"questions": [], "documents": [{"id": "d"}]}', "q.json, document 1, column name: it is missing"),
@@ -34,22 +34,32 @@ BAD = [
     ("q.jsonl", "\n \n", "q.jsonl holds no questions"),
     ("q.csv", "", "q.csv holds no questions"),
     ("q.csv", "question\n", "q.csv holds no questions"),
-    ("q.csv", "expected_answer\nx\n", "q.csv, row 1, column question: it is missing"),
+    ("q.csv", "answer,topic\nx,y\n", "q.csv: no column holds the question; its columns: answer, topic"),
+    ("q.json", '[{"antwort": "a"}]', "q.json: no column holds the question; its columns: antwort"),
+    ("q.json", "[{}]", "q.json: no column holds the question; its columns: none"),
+    ("q.csv", "question,expected_answer\n,x\n", "q.csv, row 1, column question: must not be empty"),
+    ("q.csv", "Question,topic\nN/A,x\n,y\n", "q.csv, row 1, column Question: it is empty"),
     ("q.csv", "question\na\nb,c\n", "q.csv, row 2: more cells than the header has columns"),
     ("q.csv", 'question\n"a\nb', r"q.csv, row 1 \(line 3\): not valid CSV"),
     ("q.csv", 'question\n"a"b\n', r"q.csv, row 1 \(line 2\): not valid CSV"),
-    ("q.csv", "question,answers\na,b\n", "q.csv, row 1, column answers: not valid JSON"),
-    ("q.csv", "question,answers\na,5\n", "q.csv, row 1, column answers: must be a list, not a number"),
+    ("q.csv", 'question,answers\na,"[""b"""\n', "q.csv, row 1, column answers: not valid JSON"),
+    ("q.csv", 'question,context\na,"[\'b\', [c]"\n', "q.csv, row 1, column context: not valid JSON"),
+    ("q.csv", "question,metadata\na,easy\n", r"q.csv, row 1, column metadata: not valid JSON \('easy'\)"),
+    ("q.csv", 'question,inputs\na,"{""b"": "\n', "q.csv, row 1: not valid JSON"),
     ("q.csv", "question,is_unanswerable\na,maybe\n", "row 1, column is_unanswerable: 'maybe' is not true or false"),
     ("q.csv", "id,question\n1,a\n1,b\n", "q.csv, row 2: id '1' stands at q.csv, row 1 already"),
     ("q.csv", "id,question\n,a\n,b\n,a\n", "q.csv, rows 1 and 3 hold the same question"),
     ("q.jsonl", '{"question": "a"}\n\n{"question": "a"}', "q.jsonl, lines 1 and 3 hold the same question"),
     ("q.csv", "question,expected_answer,question\na,b,c\n", "q.csv: the header holds the column 'question' twice"),
-    ("q.csv", "question;expected_answer\na;b\n", "q.csv: its columns are separated by semicolons"),
-    ("q.csv", "id\tquestion\n1\ta\n", "q.csv: its columns are separated by tabs"),
+    ("q.csv", "Question,question\na,b\n", "q.csv: the columns 'Question' and 'question' have one name"),
     ("q.json", '[{"question": "a", "gold_passages": [5]}]', "gold_passages.0: must hold keys and values, not a number"),
     ("q.json", '[{"question": "a", "gold_passages": [{"txet": "t"}]}]', "column gold_passages.0.txet: unknown key"),
-    ("q.txt", "Who?", "q.txt: the file must end with"),
+    ("q.txt", "Who?\nWhere?", r"q.txt: no column holds the question; its columns: Who\?"),
+    ("q.docx", "Who?", "q.docx: the file must end with"),
+    ("q.yaml", "a: [", "q.yaml: not valid YAML"),
+    ("q.yaml", "- 5", "q.yaml, question 1: expected an object"),
+    ("q.parquet", "PAR1", "cannot read .*q.parquet: "),
+    ("q.xlsx", "Who?", "cannot read .*q.xlsx: it is no spreadsheet"),
     ("q", "Who?", "q: the file must end with"),
 ]  # fmt: skip
 
@@ -64,21 +74,32 @@ def test_what_is_wrong_is_told_by_row_and_column(tmp_path: Path, name: str, cont
 
 
 @pytest.mark.parametrize(
-    ("column", "hint"),
+    ("column", "known"),
     [
-        ("qestion", "did you mean 'question'?"),
-        ("gold_passage", "did you mean 'gold_passages'?"),
-        ("is_answerable", "did you mean 'is_unanswerable'?"),
-        ("zzz", "put what is yours under `metadata`"),
+        ("gold_passage", "gold_passages"),
+        ("Refernce", "reference"),
+        ("expected_asnwer", "expected_answer"),
+        ("retrieved context", "retrieved_contexts"),
     ],
 )
-def test_an_unknown_column_says_the_nearest(tmp_path: Path, column: str, hint: str) -> None:
-    """A typing error in a header is not lost in silence."""
+def test_a_column_one_edit_from_a_known_one_is_refused(tmp_path: Path, column: str, known: str) -> None:
+    """A typing error in a header is not lost in silence, as metadata; letters that are swapped are one edit."""
     path = tmp_path / "q.csv"
     path.write_text(f"question,{column}\na,b\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match=f"row 1: unknown column '{column}'") as caught:
+    with pytest.raises(DatasetError, match=f"q.csv: unknown column '{column}'") as caught:
         read_file(path)
-    assert caught.value.hint == hint
+    assert (caught.value.hint or "").startswith(f"did you mean '{known}'? Say what it is with --columns")
+    assert read_file(path, {"expected_answer": column}).questions[0].expected_answer == "b"
+    path.write_text(f"question,{column}\na,\n", encoding="utf-8")
+    assert read_file(path).notes == []
+
+
+def test_the_question_itself_may_be_misspelt(tmp_path: Path) -> None:
+    """The nearest name says more than a list of the columns."""
+    path = tmp_path / "q.csv"
+    path.write_text("qestion,expected_answer\na,b\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match="unknown column 'qestion'"):
+        read_file(path)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +143,12 @@ def test_a_question_with_an_answer_is_not_unanswerable(tmp_path: Path, row: dict
     ("make", "message"),
     [
         (lambda path: None, "No such file"),
-        (lambda path: path.mkdir(), "Is a directory"),
-        (lambda path: path.write_bytes(b"question\n\xff\n"), "not UTF-8"),
+        (lambda path: path.mkdir(), r"it is a folder without queries\.jsonl"),
+        (lambda path: path.write_bytes(b"question\n\x81\n"), "neither UTF-8 nor Windows-1252"),
+        (lambda path: path.write_bytes(b"question\n\x00\n"), "it holds zero bytes"),
+        (lambda path: path.write_bytes(b"\xff\xfeq"), "it is not UTF-16-LE text"),
     ],
-    ids=["missing", "folder", "latin-1"],
+    ids=["missing", "folder", "no code page", "binary", "cut"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_our_error(tmp_path: Path, make: object, message: str) -> None:
     """What the disk says is passed on in one sentence."""

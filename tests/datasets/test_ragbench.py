@@ -304,3 +304,28 @@ def test_a_missing_column_is_named(put: Callable[..., Path], column: str) -> Non
     folder = put("ragbench", [line], "test.jsonl", config="covidqa")
     with pytest.raises(DatasetError, match=f"no column '{column}'"):
         RAGBenchLoader().load(LoadOptions(data_dir=folder))
+
+
+REFUSAL = "The provided context does not contain information about the price."
+
+
+def test_an_adherent_answer_that_declines_is_no_reference(load: Load) -> None:
+    """It claims nothing, so nothing of it is unsupported; a right answer would be marked wrong by it."""
+    dataset = load(row("a", response=REFUSAL), row("b", response=REFUSAL, adherence_score=False), row("c"))
+    expected = {question.id: question.expected_answer for question in dataset.questions}
+    assert expected == {
+        "ragbench:covidqa:a": None,
+        "ragbench:covidqa:b": None,
+        "ragbench:covidqa:c": "They make noise.",
+    }
+    assert dataset.questions[0].is_unanswerable is None
+    assert dataset.fingerprint.dropped == {"expected answer that declines to answer": 1}
+
+
+def test_an_answer_of_another_generator_goes_before_one_that_declines(load: Load) -> None:
+    """The question has a reference then, and nothing was left out."""
+    rows = [row("a", response=REFUSAL, generation_model_name="one"), row("a", generation_model_name="two")]
+    (question,) = load(*rows).questions
+    assert (question.expected_answer, question.metadata["reference_model"]) == ("They make noise.", "two")
+    (question,) = load(row("a", adherence_score=False), row("a", ["1a"], response=REFUSAL)).questions
+    assert [key.text for key in question.key_sentences] == ["Cows moo."]

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig, MatchConfig
+from evals.datasets.answers import read_answers
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.inputs.problems import first_problem, problems_of
-from evals.run.answers import read_answers
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.journal import read_records
 from evals.store.runs import RunStore

@@ -152,3 +152,14 @@ def test_the_result_says_which_ranks_hold_gold(measure: Callable[..., MetricResu
     chunks = [RetrievedChunk(text="miss"), RetrievedChunk(text="the gold")]
     result = measure(parse_metric("passage_recall_at_10"), [GoldPassage(text="gold")], chunks=chunks)
     assert result.details == {"hit_ranks": [2], "rules": {"substring": 1}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("golds", [[{"document_id": "hr"}], [{"document_id": "hr"}, {"text": "a"}]], ids=str)
+def test_a_gold_without_text_says_so(
+    measure: Callable[..., MetricResult], name: str, golds: list[dict[str, str]]
+) -> None:
+    """Texts cannot be compared with a name; the other golds alone would be a recall of something else."""
+    chunks = [RetrievedChunk(text="a", document_id="hr")]
+    result = measure(parse_metric(name), [GoldPassage(**gold) for gold in golds], chunks=chunks)
+    assert (result.value, result.reason) == (None, "a gold passage carries no text")

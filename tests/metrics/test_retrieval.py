@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import log2
+from typing import Any
 
 import pytest
 
@@ -136,3 +137,25 @@ def test_chunks_that_no_gold_can_be_recognised_in_have_no_value(
     result = measure(metric, [GoldPassage(text="the passage", **gold)], chunks=[RetrievedChunk(**chunk)])
     assert result.value == (0 if meets else None)
     assert meets or result.reason == "the chunks carry neither text nor a name (is the mapping right?)"
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("rule", "chunk", "value", "reason"),
+    [
+        ("auto", {"document_id": "hr.md"}, 1, None),
+        ("auto", {"document_id": "it.md"}, 0, None),
+        ("auto", {"chunk_id": "7"}, None, "gold is known by an id alone, and the chunks carry no such id"),
+        ("auto", {}, None, "gold is known by an id alone, and the chunks carry no such id"),
+        ("text", {"document_id": "hr.md"}, None, "the gold passages carry no text, which match.rule text compares"),
+    ],
+    ids=str,
+)
+def test_gold_by_document_alone_is_measured_where_chunks_name_documents(
+    measure: Measure, metric: BaseMetric, rule: Any, chunk: dict[str, str], value: float | None, reason: str | None
+) -> None:
+    """What cannot be recognised in any way has a reason and no value: it is no recall of 0."""
+    chunks = [RetrievedChunk(text="Notice is four weeks.", **chunk)]
+    result = measure(metric, [GoldPassage(document_id="hr")], chunks=chunks, rule=rule)
+    assert (result.value and 1) == value
+    assert reason is None or (result.reason or "").startswith(reason)

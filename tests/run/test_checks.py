@@ -141,11 +141,31 @@ def test_a_file_replaces_the_datasets(config: Callable[..., EvalConfig], tmp_pat
 
 
 def test_a_sample_of_a_file_is_drawn_as_of_a_dataset(config: Callable[..., EvalConfig], tmp_path: Path) -> None:
-    """A smaller sample is the start of a larger one."""
-    path = write_questions(tmp_path / "mine.json", *"abcdefgh")
-    drawn = [load_workload(config(dataset_file=path, samples_per_dataset=n)).questions for n in (3, 6)]
-    assert drawn[0] == drawn[1][:3]
-    assert len(drawn[1]) == 6
+    """A smaller sample is part of a larger one; both stand in the order of the file."""
+    path = write_questions(tmp_path / "mine.json", *"hgfedcba")
+    work = [load_workload(config(dataset_file=path, samples_per_dataset=n)) for n in (3, 6)]
+    small, large = ([question.id for question in each.questions] for each in work)
+    assert set(small) < set(large)
+    assert (len(small), len(large)) == (3, 6)
+    assert (small, large) == (sorted(small, reverse=True), sorted(large, reverse=True))
+    assert [(f.questions, f.available) for each in work for f in each.fingerprints] == [(3, 8), (6, 8)]
+
+
+@pytest.mark.parametrize("said", [{}, {"samples_per_dataset": "default"}, {"samples_per_dataset": 0}], ids=str)
+def test_all_rows_of_a_file_are_asked_in_its_order(
+    config: Callable[..., EvalConfig], tmp_path: Path, said: dict[str, Any]
+) -> None:
+    """A user's own questions are few and all meant; the 100 of the datasets is not for them."""
+    ids = [f"q{number}" for number in range(150)]
+    workload = load_workload(config(dataset_file=write_questions(tmp_path / "mine.json", *ids), **said))
+    assert [question.id for question in workload.questions] == ids
+
+
+def test_the_order_of_the_rows_is_no_other_file(config: Callable[..., EvalConfig], tmp_path: Path) -> None:
+    """Whoever sorts a sheet asks the same; a run that was begun before can be gone on with."""
+    paths = [write_questions(tmp_path / f"{name}.json", *name) for name in ("abc", "cab")]
+    prints = [load_workload(config(dataset_file=path)).fingerprints[0].sha256 for path in paths]
+    assert prints[0] == prints[1]
 
 
 def test_a_dataset_named_twice_is_asked_once(config: Callable[..., EvalConfig]) -> None:

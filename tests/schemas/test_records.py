@@ -202,3 +202,11 @@ def test_the_first_accepted_answer_is_expected_where_a_file_names_no_other(
     question = EvalQuestion(question="q", **given)
     assert (question.expected_answer, question.answers) == (expected, given.get("answers", []))
     assert EvalQuestion.model_validate_json(question.model_dump_json()) == question
+
+
+@pytest.mark.parametrize("known", [{"text": "gold"}, {"chunk_id": "c1"}, {"document_id": "hr.md"}], ids=str)
+def test_a_gold_passage_is_known_by_its_text_or_an_id(known: dict[str, str]) -> None:
+    """Judgements of relevance name a document and no words; what names nothing at all is no gold."""
+    assert GoldPassage(**known).text == known.get("text", "")
+    with pytest.raises(ValidationError, match="it needs a text, a chunk_id or a document_id"):
+        GoldPassage(section="S")

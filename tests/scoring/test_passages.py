@@ -103,7 +103,7 @@ GOOD: list[Any] = [[predicted("q", "deed")], [gold("q", "deed")]]
     ("predictions", "tests", "message"),
     [
         ("{}", GOOD[1], "predictions.json: expected a JSON list"),
-        ("[{]", GOOD[1], "predictions.json, entry 1 (line 1): not valid JSON"),
+        ("[{]", GOOD[1], "predictions.json, entry 1: not valid JSON"),
         (
             ["q"],
             GOOD[1],

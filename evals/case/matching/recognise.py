@@ -12,7 +12,8 @@ inside     at least 20 tokens of the gold in a row are at least half of the chun
 overlap    at least 0.7 of the tokens of the gold (of at least 8), and 0.6 of its pairs of neighbouring tokens,
            are in the chunk, and no other number in the place of one of the gold's; or the pieces of a gold that
            chunk borders have cut add up to 0.7
-document   the same document; tried only when named, or when a chunk carries no text
+document   the same document; tried only when named, when a chunk carries no text, or for a gold known by its document
+           alone
 =========  ==================================================================================================
 """
 

@@ -61,9 +61,14 @@ class Wanted:
                     return rule, run
             elif _HOLDS[rule](self, one):
                 return rule, run
-        if one.words is None and self.settings.rule == "auto" and _is_its_document(self, one):
+        if self.settings.rule == "auto" and self._only_documents_tell(one) and _is_its_document(self, one):
             return "document", None
         return None, run
+
+    def _only_documents_tell(self, one: Seen) -> bool:
+        """Whether nothing finer could be compared: a text is lacking, and the gold names no chunk or characters."""
+        gold = self.gold
+        return one.words is None or not (gold.text or gold.chunk_id or (gold.span and one.chunk.span))
 
     def run_inside(self, one: Seen) -> Run | None:
         """The one run of the gold that the chunk is, but for what was added to it."""

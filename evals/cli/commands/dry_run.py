@@ -17,6 +17,7 @@ from evals.run.instruments import estimate_of
 from evals.run.saved import estimate_saved
 from evals.run.work import Work
 from evals.run.workload import load_workload
+from evals.views.questions import questions_of, reading_notes
 
 
 def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
@@ -39,12 +40,14 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
         **_measuring(metrics, config, estimate),
         "runs_dir": str(config.runs_dir),
     }
+    asked = questions_of(workload.fingerprints, len(workload.questions))
     lines = [
-        f"would ask {plan['server']} {plan['questions']} questions, {config.concurrency} at a time, nothing asked",
+        f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked",
         *(
-            f"  {e.name}: {e.questions} questions, {e.documents} documents, from {e.source}"
+            f"  {e.name}: {questions_of([e], e.questions)}, {e.documents} documents, from {e.source}"
             for e in workload.fingerprints
         ),
+        *reading_notes(workload.fingerprints),
         *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),
         *_measured(plan, estimate),
         f"seed {config.seed}, runs in {config.runs_dir}",

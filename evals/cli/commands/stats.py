@@ -1,10 +1,13 @@
 """`evals stats`: what the datasets hold."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from evals.cli.flags import names_of, sample_count
 from evals.cli.terminal.console import clean, console
@@ -14,70 +17,84 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
 from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
+from evals.views.questions import left_out, questions_of
 
 _COLUMNS = (
     "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
 )  # fmt: skip
 
 
-def show_stats(datasets: str | None, samples: int, seed: int, data_dir: Path | None, dataset_file: Path | None) -> None:
+def show_stats(
+    datasets: str | None,
+    samples: int | None,
+    seed: int,
+    data_dir: Path | None,
+    dataset_file: Path | None,
+    columns: str | None,
+) -> None:
     """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
 
     Raises:
-        ConfigError: Both datasets and a file are named, no name is a name, or samples is below 0.
+        ConfigError: Both datasets and a file are named, no name is a name, samples is below 0, or columns are no pairs.
         DatasetError: Not one could be loaded.
     """
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    keys: dict[str, Any] = {"seed": seed, "data_dir": data_dir, "dataset_file": dataset_file}
+    if columns is not None:
+        keys["columns"] = columns
+    if samples is not None:
+        keys["samples_per_dataset"] = sample_count(samples)
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    loaded, problems, drawn = {}, {}, 0
+    for name in [dataset_file.stem] if dataset_file else names:
+        config = EvalConfig.build(keys, {"datasets": [name]})
+        try:
+            loaded[name] = load_workload(config)
+        except DatasetError as error:
+            problems[name] = error
+            continue
+        drawn = drawn or _drawn(loaded[name], config)
+    out = console()
+    if loaded:
+        _print(out, loaded)
+    if drawn:
+        out.print(f"at most {drawn} questions of each dataset were drawn (--samples 0 for all)", style="dim")
+    for name, problem in problems.items():
+        out.print(clean(f"{name}: {problem.message}"), style="yellow")
+    if not loaded:
+        raise next(iter(problems.values()))
+
+
+def _print(out: Console, loaded: Mapping[str, Workload]) -> None:
+    """A row a dataset, and below the table what else there is to say of each."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
-    drawn = {"samples_per_dataset": sample_count(samples), "seed": seed, "data_dir": data_dir}
-    problems, sources, sampled = [], [], False
-    for name, keys in _named(datasets, dataset_file):
-        config = EvalConfig.build(drawn, keys)
-        try:
-            workload = load_workload(config)
-        except DatasetError as error:
-            problems.append((name, error))
-            continue
+    for name, workload in loaded.items():
         table.add_row(*_row(name, workload))
-        sources.append(_source(name, workload))
-        sampled = sampled or len(workload.questions) == samples
-    _print_found(table, sources, samples if sampled else None)
-    for name, problem in problems:
-        console().print(clean(f"{name}: {problem.message}"), style="yellow")
-    if not sources:
-        raise problems[0][1]
+    out.print(table)
+    for name, workload in loaded.items():
+        out.print(clean(_source(name, workload)), style="dim")
+        if workload.fingerprints[0].columns:
+            _print_reading(out, workload)
 
 
-def _named(datasets: str | None, dataset_file: Path | None) -> list[tuple[str, dict[str, object]]]:
-    """What is to be loaded: each with its name and the keys that say so."""
-    if datasets is not None and dataset_file is not None:
-        raise ConfigError("--dataset-file and --datasets exclude each other")
-    if dataset_file is not None:
-        return [(dataset_file.stem, {"dataset_file": dataset_file})]
-    names = list_available() if datasets is None else names_of(datasets, "--datasets")
-    return [(name, {"datasets": [name]}) for name in names]
-
-
-def _print_found(table: Table, sources: Sequence[str], sampled: int | None) -> None:
-    """Print what was found, with how many questions were drawn where they are not all."""
-    out = console()
-    if sources:
-        out.print(table)
-    for source in sources:
-        out.print(clean(source), style="dim")
-    if sampled is not None:
-        out.print(f"at most {sampled} questions of each dataset were drawn (--samples 0 for all)", style="dim")
+def _drawn(workload: Workload, config: EvalConfig) -> int:
+    """How many questions --samples may have cut the dataset to; 0 where all there are were taken."""
+    count, (found,) = len(workload.questions), workload.fingerprints
+    return count if count == config.samples_per_dataset and count != found.available else 0
 
 
 def _row(name: str, workload: Workload) -> list[str]:
     questions = workload.questions
-    known = [question.is_unanswerable for question in questions if question.is_unanswerable is not None]
+    known = [question for question in questions if question.is_unanswerable is not None]
+    answerable = sum(not question.is_unanswerable for question in known)
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     return [
         name,
-        str(len(questions)),
-        f"{known.count(False) / len(known):.0%}" if known else "not said",
+        questions_of(workload.fingerprints, len(questions)).removesuffix(" questions"),
+        f"{answerable / len(known):.0%}" if known else "not said",
         str(len(golds)),
         f"{sum(golds) / len(golds):.1f}" if golds else "–",
         str(sum(question.expected_answer is not None for question in questions)),
@@ -89,10 +106,22 @@ def _row(name: str, workload: Workload) -> list[str]:
 def _source(name: str, workload: Workload) -> str:
     """Where the rows came from, what was left out of them, and what they feed."""
     (found,) = workload.fingerprints
-    dropped = ", ".join(f"{count} × {reason}" for reason, count in found.dropped.items())
-    left_out = f"; left out: {dropped}" if dropped else ""
+    without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
     fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
-    return f"{name}: from {found.source}{left_out}; feeds {fed}"
+    return f"{name}: from {found.source}{without}; feeds {fed}"
+
+
+def _print_reading(out: Console, workload: Workload) -> None:
+    """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
+    (found,), first = workload.fingerprints, workload.questions[0]
+    read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
+    out.print(clean(f"read: {read}"), style="dim")
+    for note in found.notes:
+        out.print(clean(f"! {note}"), style="yellow")
+    golds = [gold.text or gold.document_id or gold.chunk_id or "" for gold in first.gold_passages]
+    shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
+    for label, text in shown:
+        out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
 
 
 def _fed_groups(questions: list[EvalQuestion]) -> list[str]:

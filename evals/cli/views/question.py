@@ -33,7 +33,8 @@ def _print_asked(out: Console, question: EvalQuestion) -> None:
     out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
     for gold in question.gold_passages:
         where = " § ".join(part for part in (gold.document_id, gold.section) if part)
-        out.print(Text.assemble("gold      ", clean(f"{where}: " if where else ""), clean(gold.text)))
+        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
+        out.print(Text.assemble("gold      ", clean(": ".join(part for part in (where, said) if part))))
 
 
 def _print_failure(out: Console, response: EvalResponse) -> None:

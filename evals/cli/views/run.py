@@ -19,6 +19,7 @@ from evals.scoring.settings import scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.questions import questions_of, reading_notes
 
 _CHUNKS_SHOWN = 3
 _SENSITIVE = ("recall_at_5", "precision_at_5")
@@ -32,7 +33,7 @@ def print_run(out: Console, run: EvalRun) -> None:
         out.print(line)
     _print_weighted(out, run)
     _print_judge(out, run)
-    for note in run.notes:
+    for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
 
 
@@ -50,7 +51,7 @@ def _head(run: EvalRun) -> Text:
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
-    text.append(f"\n{run.question_count} questions: {', '.join(parts)}")
+    text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
     return text
 
 

@@ -1,0 +1,171 @@
+"""Which column of a file is which field: by our own names, those of other tools, or as the user says."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from evals.errors import DatasetError
+from evals.inputs.cells import is_nothing
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "question_id", "query_id", "_id"),
+    "question": ("question", "user_input", "query", "input"),
+    "expected_answer": (
+        "expected_answer",
+        "reference",
+        "ground_truth",
+        "ground_truths",
+        "expected_output",
+        "expected_response",
+        "reference_outputs",
+    ),
+    "answers": ("answers",),
+    "gold_passages": ("gold_passages", "reference_contexts", "expected_retrieved_context", "context"),
+    "gold_document_ids": ("gold_document_ids",),
+    "gold_chunk_ids": ("gold_chunk_ids", "reference_context_ids"),
+    "key_sentences": ("key_sentences", "expected_facts"),
+    "is_unanswerable": ("is_unanswerable", "is_impossible"),
+    "dataset": ("dataset",),
+    "checks": ("checks",),
+    "metadata": ("metadata", "additional_metadata"),
+}
+"""Fields of a question, and the names of their columns: our own, then those of ragas, deepeval, MLflow, LangSmith,
+Phoenix, BEIR and SQuAD. Where a file has several the first counts. The `gold_…_ids` are golds known by an id alone."""
+EITHER = ("answer", "output", "outputs")
+"""The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
+MLflow)."""
+SYSTEM = (
+    "response",
+    "actual_output",
+    "retrieved_contexts",
+    "retrieval_context",
+    "contexts",
+    "retrieved_context_ids",
+)
+"""What a system answered and retrieved: saved answers, which are no part of a question."""
+_KNOWN = frozenset({*(name for names in NAMES.values() for name in names), *EITHER, *SYSTEM})
+_NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECASE)
+"""How tools name what stood within an object: `inputs.question`."""
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHORTEST_SLIP = 4
+"""Names of fewer letters have too many neighbours for one of them to be a slip."""
+_LISTED = 12
+
+
+def plain_name(title: str) -> str:
+    """A title as names are compared: "Ground Truth", "groundTruth" and "ground-truth" are `ground_truth`."""
+    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip()))).casefold()
+
+
+def is_known(title: str) -> bool:
+    """Whether a column of this title is read."""
+    return plain_name(title) in _KNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the columns of a file are read.
+
+    Attributes:
+        fields: By field, its column.
+        filled: The columns that hold anything.
+        metadata: The columns that are kept as metadata.
+        answers: The columns that hold what a system answered.
+    """
+
+    fields: Mapping[str, str]
+    filled: frozenset[str] = frozenset()
+    metadata: Sequence[str] = ()
+    answers: Sequence[str] = ()
+
+    def used(self) -> dict[str, str]:
+        """By field its column, of those that hold anything."""
+        return {field: self.fields[field] for field in NAMES if self.fields.get(field) in self.filled}
+
+    def notes(self) -> list[str]:
+        """What a reader must know: what became metadata, and what was not read."""
+        notes = []
+        if self.metadata:
+            notes.append(f"kept as metadata: {_some(self.metadata)} (--columns FIELD=COLUMN reads a column otherwise)")
+        if self.answers:
+            notes.append(f"for `evals score`: {_some(self.answers)} (what a system answered)")
+        return notes
+
+
+def reading_of(name: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
+    """Find the columns of a file.
+
+    Args:
+        name: Of the file, for messages.
+        rows: All rows.
+        said: What the user says, by field the column.
+
+    Raises:
+        DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
+            the question.
+    """
+    filled = frozenset(title for row in rows for title, cell in row.items() if not is_nothing(cell) and cell != [])
+    titles = _by_name(name, dict.fromkeys(str(title) for row in rows for title in row))
+    fields = {field: _said(name, column, titles) for field, column in said.items()}
+    for field_name, names in NAMES.items():
+        found = _first(names, titles, filled)
+        if field_name not in fields and found and found not in fields.values():
+            fields[field_name] = found
+    either = [titles[known] for known in EITHER if known in titles and titles[known] not in fields.values()]
+    if either and "expected_answer" not in fields:
+        fields["expected_answer"] = either.pop(0)
+    taken = set(fields.values())
+    answers = [*either, *(titles[known] for known in SYSTEM if known in titles and titles[known] not in taken)]
+    rest = [title for title in titles.values() if title in filled and title not in taken.union(answers)]
+    for title in rest:
+        _refuse_slip(name, title)
+    if "question" not in fields:
+        columns = ", ".join(titles.values()) or "none"
+        raise DatasetError(
+            f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
+        )
+    return Reading(fields, filled, rest, [title for title in answers if title in filled])
+
+
+def _by_name(name: str, titles: Iterable[str]) -> dict[str, str]:
+    """The titles by their plain names."""
+    found: dict[str, str] = {}
+    for title in titles:
+        other = found.setdefault(plain_name(title), title)
+        if other != title:
+            raise DatasetError(f"{name}: the columns {other!r} and {title!r} have one name", "name each column once")
+    return found
+
+
+def _first(names: Sequence[str], titles: Mapping[str, str], filled: Collection[str]) -> str | None:
+    """The first of the columns that holds anything, else the first that is there."""
+    there = [titles[known] for known in names if known in titles]
+    return next((title for title in there if title in filled), there[0] if there else None)
+
+
+def _said(name: str, column: str, titles: Mapping[str, str]) -> str:
+    found = column if column in titles.values() else titles.get(plain_name(column))
+    if found is None:
+        raise DatasetError(
+            f"{name} has no column {column!r}, which --columns names", f"its columns: {', '.join(titles.values())}"
+        )
+    return found
+
+
+def _refuse_slip(name: str, title: str) -> None:
+    """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
+    plain = plain_name(title)
+    near = [known for known in sorted(_KNOWN) if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1]
+    if near:
+        raise DatasetError(
+            f"{name}: unknown column {title!r}",
+            f"did you mean {near[0]!r}? Say what it is with --columns FIELD=COLUMN, or give it another name",
+        )
+
+
+def _some(titles: Sequence[str]) -> str:
+    more = len(titles) - _LISTED
+    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")

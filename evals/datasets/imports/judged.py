@@ -1,0 +1,124 @@
+"""Queries with judgements of relevance: the layouts of BEIR and TREC, in which documents are named by their ids."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.datasets.imports.columns import is_known, plain_name
+from evals.errors import DatasetError
+from evals.inputs.decoding import read_text
+from evals.inputs.delimited import Rows
+from evals.inputs.rows import jsonl_rows
+
+QUERIES = "queries.jsonl"
+CORPUS = "corpus.jsonl"
+_WORDS = ("queries", "topics")
+_ENDINGS = (".txt", ".tsv", ".qrels", "")
+_SPLIT = "test.tsv"
+
+Judgements = Mapping[str, Mapping[str, float]]
+"""By query, the grades of its relevant documents."""
+
+
+def is_queries(titles: Sequence[str]) -> bool:
+    """Whether the columns are those of queries: an id and a text, and no title, which documents have."""
+    names = {plain_name(title) for title in titles}
+    return {"_id", "text"} <= names and not names & {"title", "question"}
+
+
+def read_topics(path: Path) -> Rows | None:
+    """The rows of a file of queries without a header, an id and a text in each line; None where it is no such file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    if path.suffix.lower() not in {".tsv", ".txt"} or not any(word in path.name.casefold() for word in _WORDS):
+        return None
+    lines = enumerate(read_text(path, windows=True)[0].splitlines(), start=1)
+    pairs = [(f"{path.name}, line {number}", line.split("\t")) for number, line in lines if line.strip()]
+    if not pairs or any(map(is_known, pairs[0][1])) or any(len(cells) != 2 for _, cells in pairs):
+        return None
+    return [(where, {"_id": key, "text": text}) for where, (key, text) in pairs]
+
+
+def questions(rows: Rows, judgements: Judgements | None) -> Rows:
+    """The queries that are judged, as questions with their relevant documents; all of them where nothing judges."""
+    return [
+        (where, _question(row, judgements))
+        for where, row in rows
+        if judgements is None or str(row["_id"]) in judgements
+    ]
+
+
+def _question(row: Mapping[str, Any], judgements: Judgements | None) -> dict[str, Any]:
+    others = {key: value for key, value in row.items() if key not in {"_id", "text"}}
+    grades = judgements[str(row["_id"])] if judgements else {}
+    golds = [{"document_id": document, "relevance": grade} for document, grade in grades.items()]
+    return {**others, "id": row["_id"], "question": row["text"], "gold_passages": golds}
+
+
+def judgements_beside(queries: Path) -> Path | None:
+    """The judgements that belong to a file of queries; None where there are none.
+
+    That is a file of the same name with `qrels` for `queries` or `topics`; else in the folder `qrels` the split `test`,
+    or the only one.
+
+    Raises:
+        DatasetError: There are several, and nothing says which.
+    """
+    for word in _WORDS:
+        if word in queries.stem:
+            twin = queries.with_name(queries.stem.replace(word, "qrels"))
+            for ending in _ENDINGS:
+                if (found := twin.with_name(twin.name + ending)).is_file():
+                    return found
+    splits = sorted((queries.parent / "qrels").glob("*.tsv"))
+    chosen = [path for path in splits if path.name == _SPLIT] or splits
+    if len(chosen) > 1:
+        raise DatasetError(
+            f"{queries.parent / 'qrels'} holds {', '.join(path.name for path in splits)}",
+            f"copy the one that is wanted to {queries.with_name('qrels.tsv')}",
+        )
+    return chosen[0] if chosen else None
+
+
+def read_judgements(path: Path) -> Judgements:
+    """Read judgements: query, document and grade, or the four columns of TREC. What is not relevant is left out.
+
+    Raises:
+        DatasetError: The file cannot be read, or a line is none.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(read_text(path)[0].split("\n"), start=1):
+        cells = line.rstrip("\r").split("\t") if "\t" in line else line.split()
+        if not line.strip() or (number == 1 and not any(map(_is_number, cells))):
+            continue
+        if len(cells) not in {3, 4} or not _is_number(cells[-1]):
+            raise DatasetError(f"{path.name}, line {number}: expected query, document and grade")
+        grades = found.setdefault(cells[0], {})
+        if float(cells[-1]) > 0:
+            grades[cells[-2]] = float(cells[-1])
+    return {query: grades for query, grades in found.items() if grades}
+
+
+def _is_number(cell: str) -> bool:
+    return cell.strip().lstrip("-").replace(".", "", 1).isdecimal()
+
+
+def corpus_beside(queries: Path) -> Rows:
+    """The documents that stand beside queries, as rows; none where there is no corpus.
+
+    Raises:
+        DatasetError: A line is no document.
+    """
+    path = queries.with_name(CORPUS)
+    if not path.is_file():
+        return []
+    rows = []
+    for where, row in jsonl_rows(path.name, read_text(path)[0]):
+        if not (isinstance(row, Mapping) and "_id" in row and isinstance(row.get("text"), str)):
+            raise DatasetError(f"{where}: expected an object with `_id` and `text`")
+        title = str(row.get("title") or "")
+        text = f"{title}\n\n{row['text']}" if title else row["text"]
+        rows.append((where, {"id": str(row["_id"]), "name": title or str(row["_id"]), "text": text}))
+    return rows

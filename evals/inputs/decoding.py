@@ -1,0 +1,58 @@
+"""The text of a file, whichever way it is encoded."""
+
+import codecs
+from pathlib import Path
+
+from evals.errors import DatasetError
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
+    """Read a file by its byte order mark, or as UTF-8 where it has none.
+
+    Args:
+        path: The file.
+        windows: Whether what is not UTF-8 may be Windows-1252, as spreadsheets of Western Europe save it.
+
+    Returns:
+        The text, and what a reader must know of how it was decoded.
+
+    Raises:
+        DatasetError: The file cannot be read, or is no text.
+    """
+    data = read_bytes(path)
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    try:
+        return _checked(data[len(mark) :].decode(encoding), path), None
+    except UnicodeDecodeError as error:
+        if not windows or mark:
+            raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
+    try:
+        return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _checked(text: str, path: Path) -> str:
+    if "\0" in text:
+        raise DatasetError(f"cannot read {path}: it holds zero bytes and is no text", "save it as UTF-8")
+    return text

@@ -1,0 +1,141 @@
+"""Questions of one's own on the command line: how many there are, and what was read."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """A file of 150 questions, whose ids count."""
+    path = tmp_path / "mine.jsonl"
+    rows = ({"id": f"q{number}", "question": f"What is fee {number}?"} for number in range(150))
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_every_output_says_that_rows_were_left_out(
+    evals_cli: Cli, questions: Path, golden_server: str, tmp_path: Path
+) -> None:
+    """100 of 150 on the terminal, in the plan, in JSON, Markdown and CSV, whose rows stand in the file's order."""
+    runs = ["--runs-dir", tmp_path / "runs"]
+    asked = ["eval", "--dataset-file", questions, "--no-judge", "--rag-url", golden_server, *runs, "--samples", 100]
+    plan = evals_cli(*asked, "--dry-run").out
+    assert "100 of 150 questions, 4 at a time" in plan
+    assert "mine: 100 of 150 questions, 0 documents" in plan
+    run = evals_cli(*asked, "--json").json
+    (found,) = run["fingerprints"]
+    assert (found["questions"], found["available"]) == (100, 150)
+    assert "100 of 150 questions: 100 answered" in evals_cli("show", run["id"], *runs).out
+    assert "· 100 of 150 questions ·" in evals_cli("export", "--run-id", run["id"], "--format", "markdown", *runs).out
+    rows = csv.DictReader(io.StringIO(evals_cli("export", "--run-id", run["id"], *runs).out))
+    ids = [int(row["id"].removeprefix("q")) for row in rows]
+    assert (len(ids), ids) == (100, sorted(ids))
+
+
+@pytest.mark.parametrize(
+    ("flags", "count", "cut"),
+    [((), "150", False), (("--samples", 0), "150", False), (("--samples", 150), "150", False),
+     (("--samples", 100), "100 of 150", True)],
+    ids=str,
+)  # fmt: skip
+def test_stats_counts_all_rows_of_a_file(
+    evals_cli: Cli, questions: Path, flags: tuple[object, ...], count: str, cut: bool
+) -> None:
+    """The 100 of the datasets is not for a file of one's own."""
+    out = evals_cli("stats", "--dataset-file", questions, *flags).out
+    assert re.search(rf"^mine +{count} +not said", out, re.MULTILINE)
+    assert ("--samples 0 for all" in out) == cut
+
+
+@pytest.fixture
+def sheet(tmp_path: Path) -> Path:
+    """A sheet in German, with a reference that declines."""
+    path = tmp_path / "fragen.csv"
+    rows = ["Frage;Soll;Quelle;Thema", "Wie lang?;96 Stunden;Sie hält 96 Stunden.;Akku", "Wer?;I don't know.;;Leute"]
+    path.write_text("\n".join(rows), encoding="cp1252")
+    return path
+
+
+COLUMNS = "question=Frage, expected_answer=soll,gold_passages=Quelle"
+
+
+def test_stats_shows_how_a_file_was_read(evals_cli: Cli, sheet: Path) -> None:
+    """Columns, what became of the others, and the first question: its owner sees what is wrong."""
+    out = evals_cli("stats", "--dataset-file", sheet, "--columns", COLUMNS).out
+    said = " ".join(out.split())
+    assert "left out: 1 × expected answer that declines to answer; feeds retrieval, generation, citation" in said
+    assert "read: question from 'Frage', expected_answer from 'Soll', gold_passages from 'Quelle'" in said
+    assert "! fragen.csv: read as Windows-1252, for it is not UTF-8; kept as metadata: Thema" in said
+    assert "  question  Wie lang?\n  expected  96 Stunden\n  gold      Sie hält 96 Stunden.\n" in out
+
+
+def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_server: str, tmp_path: Path) -> None:
+    """Beside the numbers: on the terminal, in JSON and in Markdown, and in the plan."""
+    flags = ["--dataset-file", sheet, "--columns", COLUMNS, "--runs-dir", tmp_path / "runs"]
+    asked = ["eval", *flags, "--no-judge", "--no-preflight", "--rag-url", golden_server]
+    notes = (
+        "fragen.csv: read as Windows-1252, for it is not UTF-8; kept as metadata: Thema",
+        "fragen.csv: left out: 1 × expected answer that declines to answer",
+    )
+    plan = evals_cli(*asked, "--dry-run").out
+    run = evals_cli(*asked, "--json").json
+    shown = evals_cli("show", run["id"], "--runs-dir", tmp_path / "runs").out
+    exported = evals_cli("export", "--run-id", run["id"], "--format", "markdown", "--runs-dir", tmp_path / "runs").out
+    for note in notes:
+        assert note in plan
+        assert f"! {note}" in shown
+        assert f"- {note}" in exported
+    assert run["eval_config"]["columns"] == {"question": "Frage", "expected_answer": "soll", "gold_passages": "Quelle"}
+    (found,) = run["fingerprints"]
+    assert found["columns"] == {"question": "Frage", "expected_answer": "Soll", "gold_passages": "Quelle"}
+    assert (found["notes"], found["dropped"]) == (
+        [f"{notes[0]} (--columns FIELD=COLUMN reads a column otherwise)"],
+        {"expected answer that declines to answer": 1},
+    )
+
+
+def test_score_takes_columns_too(evals_cli: Cli, sheet: Path, tmp_path: Path) -> None:
+    """The same file of questions serves for answers that are there already."""
+    answers = tmp_path / "answers.jsonl"
+    header, first, second = sheet.read_text(encoding="cp1252").splitlines()
+    sheet.write_text(f"id;{header}\n1;{first}\n2;{second}", encoding="utf-8")
+    answers.write_text('{"question_id": "1", "answer": "96 Stunden"}\n{"question_id": "2", "answer": "Alle."}\n')
+    flags = ["--dataset-file", sheet, "--columns", COLUMNS, "--no-judge", "--runs-dir", tmp_path / "runs"]
+    result = evals_cli("score", answers, *flags, "--metrics", "exact_match", "--json")
+    assert [metric["value"] for metric in result.json["scorecard"]["metrics"]] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("Frage", "--columns must be FIELD=COLUMN, with commas between several"),
+        ("question=", "--columns must be FIELD=COLUMN"),
+        ("frage=Frage", "--columns: a question has no field 'frage' (known: answers, checks"),
+        ("question=Farge", "fragen.csv has no column 'Farge', which --columns names"),
+        ("id=Thema", "fragen.csv: no column holds the question; its columns: Frage, Soll, Quelle, Thema"),
+    ],
+)
+def test_columns_that_cannot_be_read_end_with_2(
+    evals_cli: Cli, sheet: Path, tmp_path: Path, columns: str, message: str
+) -> None:
+    """One message that names the flag or the column."""
+    result = evals_cli("eval", "--dataset-file", sheet, "--columns", columns, "--no-judge", "--dry-run")
+    assert (result.code, result.out) == (2, "")
+    assert f"error: {message}" in result.err
+
+
+@pytest.mark.parametrize("command", ["eval", "stats"])
+def test_columns_without_a_file_are_refused(evals_cli: Cli, command: str) -> None:
+    """They would do nothing."""
+    result = evals_cli(command, "--datasets", "golden", "--columns", "question=Frage")
+    assert result.code == 2
+    assert "columns are those of a dataset file, and none is named" in result.err

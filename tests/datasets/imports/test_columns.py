@@ -1,0 +1,137 @@
+"""Columns of other tools: which is which, and what becomes of the rest."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.file import QuestionFile, read_file
+from evals.datasets.imports.columns import plain_name
+from evals.errors import DatasetError
+
+Read = Callable[..., QuestionFile]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Read rows as a JSON file; keywords are columns that are said to be fields."""
+
+    def of(*rows: dict[str, Any], **columns: str) -> QuestionFile:
+        path = tmp_path / "q.json"
+        path.write_text(json.dumps(rows), encoding="utf-8")
+        return read_file(path, columns)
+
+    return of
+
+
+TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
+    ("ragas", {"user_input": "Q?", "response": "r", "retrieved_contexts": ["x"], "reference": "A",
+               "reference_contexts": ["g", "h"]}, "A", ["g", "h"], ["response", "retrieved_contexts"]),
+    ("ragas 0.1", {"question": "Q?", "answer": "r", "contexts": ["x"], "ground_truth": "A"}, "A", [],
+     ["answer", "contexts"]),
+    ("ragas 0.0", {"question": "Q?", "answer": "r", "contexts": ["x"], "ground_truths": ["A", "B"]}, "A", [],
+     ["answer", "contexts"]),
+    ("no reference yet", {"question": "Q?", "answer": "r", "ground_truth": ""}, None, [], ["answer"]),
+    ("deepeval", {"input": "Q?", "actual_output": "r", "expected_output": "A", "context": ["g"],
+                  "retrieval_context": ["x"], "name": None}, "A", ["g"], ["actual_output", "retrieval_context"]),
+    ("deepeval, joined", {"input": "Q?", "expected_output": "A", "context": "g|h"}, "A", ["g", "h"], []),
+    ("deepeval, camel case", {"input": "Q?", "expectedOutput": "A", "actualOutput": "r"}, "A", [], ["actualOutput"]),
+    ("a bar in a passage", {"question": "Q?", "context": "g|h"}, None, ["g|h"], []),
+    ("MLflow", {"inputs": {"question": "Q?"}, "outputs": {"response": "r"},
+                "expectations": {"expected_response": "A"}}, "A", [], ["outputs"]),
+    ("MLflow, retrieval", {"inputs": {"query": "Q?"}, "expectations": {"expected_retrieved_context": [
+        {"content": "g", "doc_uri": "hr.md"}]}}, None, ["g"], []),
+    ("LangSmith", {"inputs": {"question": "Q?"}, "outputs": {"answer": "A"}, "metadata": {}}, "A", [], []),
+    ("LangSmith, experiment", {"inputs": {"input": "Q?"}, "outputs": {"output": "r"},
+                               "reference_outputs": {"answer": "A", "sources": ["s"]}}, "A", [], ["outputs"]),
+    ("LangSmith, CSV", {"inputs.question": "Q?", "outputs.answer": "A"}, "A", [], []),
+    ("Phoenix", {"input": {"query": "Q?"}, "output": {"text": "A"}}, "A", [], []),
+    ("Phoenix, CSV", {"input": '{"query": "Q?"}', "output": "{'answer': 'A'}"}, "A", [], []),
+    ("one of ours", {"query": "Q?", "answer": "A"}, "A", [], []),
+    ("a sheet", {"Question": "Q?", "Ground Truth": "A", "Reference-Contexts": "g"}, "A", ["g"], []),
+    ("ours first", {"question": "Q?", "expected_answer": "A", "gold_passages": ["g"], "context": ""}, "A", ["g"], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "expected", "golds", "answers"), [t[1:] for t in TOOLS], ids=[t[0] for t in TOOLS])
+def test_the_columns_of_tools_are_read(
+    read: Read, row: dict[str, Any], expected: str | None, golds: list[str], answers: list[str]
+) -> None:
+    """Question, reference and gold of each, and what a system answered is none of them."""
+    content = read(row)
+    (question,) = content.questions
+    assert question.question == "Q?"
+    assert (question.expected_answer, [gold.text for gold in question.gold_passages]) == (expected, golds)
+    assert question.metadata == {}
+    said = f"q.json: for `evals score`: {', '.join(answers)} (what a system answered)"
+    assert content.notes == ([said] if answers else [])
+
+
+def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
+    """The user's own metadata goes before them; what holds nothing is not named."""
+    row = {"question": "Q?", "Topic": "fees", "level": 2, "empty": "", "metadata": {"Topic": "rates"}, "response": "r"}
+    content = read(row, {"question": "R?", "tags": ["a"], "metadata": None})
+    assert [question.metadata for question in content.questions] == [{"Topic": "rates", "level": 2}, {"tags": ["a"]}]
+    assert content.notes == [
+        "q.json: kept as metadata: Topic, level, tags (--columns FIELD=COLUMN reads a column otherwise); "
+        "for `evals score`: response (what a system answered)"
+    ]
+    assert content.columns == {"question": "question", "metadata": "metadata"}
+
+
+def test_expected_facts_are_key_sentences(read: Read) -> None:
+    """A full answer draws on them; they are no wording of it."""
+    (question,) = read({"inputs": {"question": "Q?"}, "expectations": {"expected_facts": ["f1", "f2"]}}).questions
+    assert [key.text for key in question.key_sentences] == ["f1", "f2"]
+    assert {key.source for key in question.key_sentences} == {"expected_facts"}
+    assert question.expected_answer is None
+
+
+def test_ids_of_reference_contexts_are_ids_of_chunks(read: Read) -> None:
+    """As ragas has them, numbers too."""
+    (question,) = read({"user_input": "Q?", "reference_context_ids": ["c1", 7]}).questions
+    assert [gold.chunk_id for gold in question.gold_passages] == ["c1", "7"]
+
+
+def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> None:
+    """For names of one's own, and where a known name holds something else."""
+    row = {"Frage": "Q?", "answer": "r", "Soll": "A", "Source": "The text.", "nr": 7}
+    content = read(row, question="Frage", expected_answer="soll", gold_passages="Source", id="nr")
+    (question,) = content.questions
+    assert (question.id, question.question, question.expected_answer) == ("7", "Q?", "A")
+    assert [gold.text for gold in question.gold_passages] == ["The text."]
+    assert content.columns == {"question": "Frage", "expected_answer": "Soll", "gold_passages": "Source", "id": "nr"}
+    assert "for `evals score`: answer" in content.notes[0]
+
+
+def test_a_column_that_is_said_must_be_there(read: Read) -> None:
+    """The message lists what there is."""
+    with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which --columns names") as caught:
+        read({"Frage": "Q?"}, question="Frge")
+    assert caught.value.hint == "its columns: Frage"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"user_input": 5}, "column user_input: must be a text, not a number"),
+        ({"question": "Q?", "reference": {"a": 1, "b": 2}}, "column reference: must be a text, not keys and values"),
+        ({"question": "Q?", "reference_contexts": [{"txt": "g"}]}, r"column reference_contexts\.0\.txt: unknown key"),
+        ({"inputs": {"messages": []}}, "no column holds the question; its columns: messages"),
+    ],
+    ids=str,
+)
+def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str, Any], message: str) -> None:
+    """Nobody looks for a column that is not in their file."""
+    with pytest.raises(DatasetError, match=message):
+        read(row)
+
+
+@pytest.mark.parametrize(
+    "title", ["Ground Truth", "ground-truth", "groundTruth", " GROUND_TRUTH ", "outputs.ground_truth"]
+)
+def test_names_are_compared_as_words(title: str) -> None:
+    """Capitals, hyphens and the objects that a tool took apart make no other name."""
+    assert plain_name(title) == "ground_truth"

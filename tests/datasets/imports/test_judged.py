@@ -1,0 +1,125 @@
+"""Queries with judgements of relevance, as BEIR and TREC lay them out."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evals.datasets.base import LoadOptions
+from evals.datasets.file import load_file, read_file
+from evals.errors import DatasetError
+
+
+def lines(*rows: dict[str, object]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    """Three queries of which two have a relevant document, and two documents."""
+    home = tmp_path / "scifact"
+    (home / "qrels").mkdir(parents=True)
+    (home / "queries.jsonl").write_text(
+        lines(*({"_id": f"q{n}", "text": f"Query {n}?", "metadata": {"level": n}} for n in (1, 2, 3)))
+    )
+    (home / "corpus.jsonl").write_text(
+        lines({"_id": "d1", "title": "One", "text": "First."}, {"_id": "2", "title": "", "text": "Second."})
+    )
+    (home / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\t2\t1\nq2\t2\t0\nq3\t2\t1\n")
+    (home / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\n")
+    return home
+
+
+@pytest.mark.parametrize("named", ["", "queries.jsonl"])
+def test_beir_is_read_by_its_folder_or_its_queries(beir: Path, named: str) -> None:
+    """Queries of the split `test` with their relevant documents and grades, and the corpus to upload."""
+    content = read_file(beir / named)
+    golds = [[(gold.document_id, gold.relevance, gold.text) for gold in q.gold_passages] for q in content.questions]
+    assert [q.id for q in content.questions] == ["q1", "q3"]
+    assert golds == [[("d1", 2.0, ""), ("2", 1.0, "")], [("2", 1.0, "")]]
+    assert content.questions[0].metadata == {"level": 1}
+    documents = [(document.id, document.name, document.text) for document in content.documents]
+    assert documents == [("d1", "One", "One\n\nFirst."), ("2", "2", "Second.")]
+    assert content.dropped == Counter({"query without a relevant document": 1})
+    assert content.notes[0].endswith(": relevant documents by test.tsv: gold is known by the document alone")
+
+
+def test_the_dataset_of_a_folder_is_called_by_it(beir: Path) -> None:
+    """As a file is called by its name."""
+    dataset = load_file(beir, LoadOptions(samples=None))
+    assert (dataset.name, dataset.questions[0].dataset, dataset.fingerprint.documents) == ("scifact", "scifact", 2)
+
+
+def test_which_of_several_judgements_is_wanted_must_be_said(beir: Path) -> None:
+    """By a file beside the queries that is called qrels, which goes before the folder."""
+    (beir / "qrels" / "test.tsv").rename(beir / "qrels" / "dev.tsv")
+    with pytest.raises(DatasetError, match=r"holds dev\.tsv, train\.tsv"):
+        read_file(beir)
+    (beir / "qrels.tsv").write_text("q2\td1\t1\n")
+    assert [q.id for q in read_file(beir).questions] == ["q2"]
+
+
+def test_documents_that_cannot_be_files_are_not_uploaded(beir: Path) -> None:
+    """Their ids are those of the judgements, so they cannot be changed; the questions can be asked all the same."""
+    (beir / "corpus.jsonl").write_text(lines({"_id": "https://a.com/x", "text": "First."}))
+    content = read_file(beir)
+    assert (len(content.questions), content.documents) == (2, [])
+    assert "the corpus cannot be uploaded from here: 'https://a.com/x' cannot be the name of a file" in content.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("topics", "qrels"),
+    [("topics.tsv", "qrels.txt"), ("robust-topics.txt", "robust-qrels.txt"), ("queries.dev.tsv", "qrels.dev.tsv"),
+     ("topics.dl19.tsv", "qrels.dl19")],
+)  # fmt: skip
+def test_trec_topics_have_no_header_and_their_judgements_beside_them(tmp_path: Path, topics: str, qrels: str) -> None:
+    """An id and a text in each line, quotation marks and all; query, iteration, document, grade."""
+    (tmp_path / topics).write_text('301\tWhat is "x"?\n302\t"Quoted" at once?\n')
+    (tmp_path / qrels).write_text("301 0 FT-1 1\n301 0 FT-2 0\n302\tQ0\tFT-3\t2\n")
+    questions = read_file(tmp_path / topics).questions
+    assert [(q.id, q.question) for q in questions] == [("301", 'What is "x"?'), ("302", '"Quoted" at once?')]
+    golds = [(gold.document_id, gold.relevance) for question in questions for gold in question.gold_passages]
+    assert golds == [("FT-1", 1), ("FT-3", 2)]
+
+
+def test_queries_without_judgements_are_questions_and_that_is_said(tmp_path: Path) -> None:
+    """They can be asked; nothing is known of what is relevant."""
+    (tmp_path / "topics.tsv").write_text("301\tWhat?\n")
+    content = read_file(tmp_path / "topics.tsv")
+    assert [(q.id, q.gold_passages) for q in content.questions] == [("301", [])]
+    assert "no judgements (qrels) stand beside the queries" in content.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("topics.tsv", "question\tanswer\nWhat?\tThis.\n"), ("sheet.tsv", "nr\tquestion\n1\tWhat?\n")],
+)  # fmt: skip
+def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path, name: str, content: str) -> None:
+    """A known column tells it, whatever the file is called."""
+    (tmp_path / name).write_text(content)
+    assert [q.question for q in read_file(tmp_path / name).questions] == ["What?"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("qrels.txt", "301 0 FT-1\n", r"qrels\.txt, line 1: expected query, document and grade"),
+        ("qrels.txt", "query-id\tcorpus-id\tscore\n301\tFT-1\thigh\n", r"qrels\.txt, line 2: expected query"),
+        ("qrels.txt", "999 0 FT-1 1\n", r"qrels\.txt judges none of the 1 queries of topics\.tsv"),
+        ("corpus.jsonl", '{"_id": "d1"}', r"corpus\.jsonl, line 1: expected an object with `_id` and `text`"),
+        ("corpus.jsonl", '{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}', r"line 2: id 'd' is that of another"),
+    ],
+)  # fmt: skip
+def test_a_fault_beside_the_queries_is_named(tmp_path: Path, name: str, content: str, message: str) -> None:
+    """The file and the line that are wrong, not the queries."""
+    (tmp_path / "topics.tsv").write_text("301\tWhat?\n")
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DatasetError, match=message):
+        read_file(tmp_path / "topics.tsv")
+
+
+def test_a_corpus_is_no_file_of_questions(beir: Path) -> None:
+    """Its texts would be asked."""
+    with pytest.raises(DatasetError, match="no column holds the question; its columns: _id, title, text"):
+        read_file(beir / "corpus.jsonl")

@@ -1,0 +1,151 @@
+"""Files that the tools themselves wrote: what must come out of each was written down before they were read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evals.datasets.answers import read_answers
+from evals.datasets.file import QuestionFile, read_file
+
+DATA = os.environ.get("EVALS_REAL_DATA")
+HOME = Path(DATA or "") / "imports"
+pytestmark = [
+    pytest.mark.real_rows,
+    pytest.mark.skipif(DATA is None, reason="EVALS_REAL_DATA names no folder of real rows"),
+]
+
+QUESTIONS = [
+    "How long is the battery life of the Aster 2?",
+    "Which ports does it have?",
+    "What is the warranty period?",
+    "Is it waterproof?",
+    "What does the Ünderwater kit cost; and when?",
+    "Who designed the case?",
+]
+EXPECTED = [
+    "96 hours",
+    "USB-C and a headphone jack",
+    "24 months",
+    "Yes, to 1.5 m for 30 minutes (IP68)",
+    "€49,90",
+    None,
+]
+GOLDS = [
+    ["The Aster 2 runs for 96 hours on one charge.", "Charging takes 40 minutes."],
+    ["Ports: one USB-C, one 3.5 mm headphone jack."],
+    ["All Aster devices carry a warranty of 24 months."],
+    ["IP68: 1.5 m for 30 minutes."],
+    ["The Ünderwater kit costs €49,90, from May."],
+    [],
+]
+SHEETS = ["excel.xlsx", "pandas.parquet", "excel-bom.csv", "excel-semicolon-cp1252.csv", "excel-tab-utf16.txt"]
+TOOLS = {
+    "ragas-0.4.3.jsonl": "response, retrieved_contexts",
+    "ragas-0.4.3.csv": "response, retrieved_contexts",
+    "deepeval-4.3.1-goldens.json": "actual_output, retrieval_context",
+    "deepeval-4.3.1-goldens.jsonl": "actual_output, retrieval_context",
+    "deepeval-4.3.1-goldens.csv": "actual_output, retrieval_context",
+}
+
+
+def asked(content: QuestionFile) -> list[tuple[str, str | None]]:
+    """The questions with their expected answers; none of them says whether it is answerable."""
+    assert all(question.is_unanswerable is None for question in content.questions)
+    return [(question.question, question.expected_answer) for question in content.questions]
+
+
+def golds(content: QuestionFile) -> list[list[str]]:
+    return [[gold.text for gold in question.gold_passages] for question in content.questions]
+
+
+def documents(content: QuestionFile) -> list[list[str | None]]:
+    assert not any(gold.text for question in content.questions for gold in question.gold_passages)
+    return [[gold.document_id for gold in question.gold_passages] for question in content.questions]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_ragas_and_deepeval(name: str) -> None:
+    """Six questions, five references, golds as lists however they are written, and no metadata of empty columns."""
+    content = read_file(HOME / name)
+    assert asked(content) == list(zip(QUESTIONS, EXPECTED, strict=True))
+    assert golds(content) == GOLDS
+    assert [question.metadata for question in content.questions] == [{}] * 6
+    assert content.notes == [f"{name}: for `evals score`: {TOOLS[name]} (what a system answered)"]
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_sheets(name: str) -> None:
+    """The same six, whatever the separator and the code page; where Source belongs only the user knows."""
+    content = read_file(HOME / name)
+    assert asked(content) == list(zip(QUESTIONS, EXPECTED, strict=True))
+    sources = [question.metadata.get("Source") for question in content.questions]
+    assert sources == [*(each[0] for each in GOLDS[:5]), None]
+    assert "kept as metadata: Source" in content.notes[0]
+    assert ("Windows-1252" in content.notes[0]) == ("cp1252" in name)
+    said = read_file(HOME / name, {"gold_passages": "Source"})
+    assert golds(said) == [each[:1] for each in GOLDS]
+
+
+@pytest.mark.parametrize("name", ["promptfoo-tests.yaml", "promptfoo-tests.csv"])
+def test_promptfoo_tests(name: str) -> None:
+    """What must be equal or contained is expected; what a model is to judge is not."""
+    content = read_file(HOME / name)
+    assert asked(content) == list(zip(QUESTIONS[:2], EXPECTED[:2], strict=True))
+    assert content.questions[1].metadata == {"topic": "hardware", "description": "ports"}
+    yaml = name.endswith(".yaml")
+    assert golds(content) == [GOLDS[0][:1] if yaml else [], []]
+    assert dict(content.dropped) == ({"assertion llm-rubric": 1, "assertion icontains-all": 1} if yaml else {})
+
+
+def test_promptfoo_output() -> None:
+    """The test that was run, not all that were configured; what was answered is no reference."""
+    content = read_file(HOME / "promptfoo-output.json")
+    assert asked(content) == [(QUESTIONS[1], EXPECTED[1])]
+    assert content.questions[0].metadata == {"topic": "hardware", "description": "ports"}
+
+
+@pytest.mark.parametrize(("name", "corpus"), [("beir", 3), ("beir/queries.jsonl", 3), ("trec-topics.tsv", 0)])
+def test_beir_and_trec(name: str, corpus: int) -> None:
+    """Three queries, each with its relevant document by id, and the corpus of BEIR."""
+    content = read_file(HOME / name)
+    assert asked(content) == [(question, None) for question in QUESTIONS[:3]]
+    assert [question.id for question in content.questions] == ["q1", "q2", "q3"]
+    assert documents(content) == [["d1"], ["d2"], ["d3"]]
+    assert len(content.documents) == corpus
+
+
+def test_squad() -> None:
+    """One question with its paragraph, and one that cannot be answered from it."""
+    content = read_file(HOME / "squad-v2.json")
+    first, second = content.questions
+    assert (first.id, first.expected_answer, first.is_unanswerable) == ("a1", "96 hours", False)
+    assert (second.id, second.expected_answer, second.is_unanswerable) == ("a2", None, True)
+    assert golds(content) == [["The Aster 2 runs for 96 hours on one charge. Charging takes 40 minutes."], []]
+    assert len(content.documents) == 1
+
+
+def test_mlflow() -> None:
+    """The expected response is the reference, and expected facts are what it must draw on."""
+    content = read_file(HOME / "mlflow-genai.jsonl")
+    assert asked(content) == [(QUESTIONS[0], "96 hours"), (QUESTIONS[2], "24 months")]
+    facts = [[key.text for key in question.key_sentences] for question in content.questions]
+    assert facts == [["96 hours"], ["24 months"]]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_answers_of_ragas_and_deepeval(name: str) -> None:
+    """Each belongs to the question of the same file; what was retrieved comes in its order."""
+    questions, answers = read_file(HOME / name).questions, read_answers(HOME / name)
+    assert list(answers) == [question.id for question in questions]
+    answered = [answer.answer for answer in answers.values()]
+    assert answered == [
+        "It lasts 96 hours.",
+        "USB-C and a headphone jack.",
+        "Two years.",
+        "Yes.",
+        "€49,90 from May",
+        "I don't know.",
+    ]
+    chunks = [answer.chunks for answer in answers.values()]
+    assert [each and [chunk.text for chunk in each] for each in chunks] == GOLDS

@@ -1,0 +1,97 @@
+"""Expected answers that are none."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.file import QuestionFile, read_file
+from evals.errors import DatasetError
+
+
+def read(folder: Path, **row: Any) -> QuestionFile:
+    path = folder / "q.json"
+    path.write_text(json.dumps([{"question": "What does the X300 cost in Norway?", **row}]), encoding="utf-8")
+    return read_file(path)
+
+
+@pytest.mark.parametrize(
+    "mark", ["No Answer Present.", "NoAnswer", "unanswerable", "Unanswerable.", "no answer", "no_answer"]
+)
+@pytest.mark.parametrize("column", ["expected_answer", "reference", "answer", "answers"])
+def test_a_mark_that_there_is_no_answer_says_that_there_is_none(tmp_path: Path, mark: str, column: str) -> None:
+    """It is no answer to compare with, and what went with it as context is no gold."""
+    content = read(tmp_path, **{column: [mark] if column == "answers" else mark}, context=["About Norway."])
+    (question,) = content.questions
+    assert (question.expected_answer, question.answers, question.is_unanswerable) == (None, [], True)
+    assert question.gold_passages == []
+    assert content.dropped == Counter({"gold passage of a question without an answer": 1})
+
+
+@pytest.mark.parametrize("nothing", ["n/a", "N/A", "nan", "NULL", "null", "", "  ", None])
+def test_no_reference_says_nothing_about_answerability(tmp_path: Path, nothing: str | None) -> None:
+    """Whoever has not written the answer yet has not said that there is none."""
+    content = read(tmp_path, reference=nothing, context=["It costs 5 euros in Norway."])
+    (question,) = content.questions
+    assert (question.expected_answer, question.is_unanswerable) == (None, None)
+    assert len(question.gold_passages) == 1
+    assert content.dropped == Counter()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "I don't know.",
+        "The provided context does not contain information about the price in Norway.",
+        "Based on the passages, it is not possible to answer this question.",
+    ],
+)
+def test_a_reference_that_declines_is_left_out_and_counted(tmp_path: Path, refusal: str) -> None:
+    """A model wrote it: no right answer could be told by it, and it is no proof that there is none."""
+    content = read(tmp_path, reference=refusal)
+    (question,) = content.questions
+    assert (question.expected_answer, question.is_unanswerable) == (None, None)
+    assert content.dropped == Counter({"expected answer that declines to answer": 1})
+    assert read(tmp_path, reference=[refusal, "5 euros"]).questions[0].expected_answer == "5 euros"
+    assert read(tmp_path, reference=refusal, is_unanswerable=True).questions[0].expected_answer == refusal
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many exclusions are there?", "None"),
+        ("Is water damage covered?", "No, it is not covered."),
+        ("Who wrote it?", "unknown"),
+        ("What does E4 mean?", "Insufficient data."),
+        ("What is the price?", "nothing"),
+    ],
+)
+def test_a_short_or_fitting_no_is_an_answer(tmp_path: Path, question: str, answer: str) -> None:
+    """What declines one question answers another."""
+    content = read(tmp_path, question=question, expected_answer=answer)
+    assert content.questions[0].expected_answer == answer
+    assert content.dropped == Counter()
+
+
+def test_references_that_disagree_say_nothing_of_answerability(tmp_path: Path) -> None:
+    """As annotators do: the answers that are some stay."""
+    content = read(tmp_path, answers=["unanswerable", "5 euros"])
+    (question,) = content.questions
+    assert (question.expected_answer, question.answers, question.is_unanswerable) == ("5 euros", ["5 euros"], None)
+    assert content.dropped == Counter({"answerability: the expected answers disagree": 1})
+
+
+def test_a_mark_beside_the_word_that_there_is_an_answer_is_refused(tmp_path: Path) -> None:
+    """One of the two is wrong, and which one only the user knows."""
+    with pytest.raises(DatasetError, match="the expected answer is 'unanswerable', and is_unanswerable is false"):
+        read(tmp_path, expected_answer="unanswerable", is_unanswerable=False)
+
+
+def test_a_context_of_what_cannot_be_answered_is_no_gold(tmp_path: Path) -> None:
+    """SQuAD gives every question its paragraph; a passage that is called gold is a contradiction."""
+    content = read(tmp_path, is_impossible=True, context="About Norway.")
+    assert content.questions[0].gold_passages == []
+    with pytest.raises(DatasetError, match="the question has an answer, and is_unanswerable is true"):
+        read(tmp_path, is_unanswerable=True, gold_passages=["About Norway."])

@@ -1,0 +1,55 @@
+"""The official files of SQuAD."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.file import read_file
+from evals.errors import DatasetError
+
+CONTEXT = "The Aster 2 runs for 96 hours on one charge."
+
+
+def write(folder: Path, *questions: dict[str, Any], **paragraph: Any) -> Path:
+    path = folder / "dev.json"
+    paragraphs = [{"context": CONTEXT, "qas": list(questions), **paragraph}, {"context": "Another.", "qas": []}]
+    path.write_text(json.dumps({"version": "v2.0", "data": [{"title": "Aster_2", "paragraphs": paragraphs}]}))
+    return path
+
+
+def test_questions_come_with_their_paragraphs_and_answerability(tmp_path: Path) -> None:
+    """All paragraphs are the corpus; gold is cut exactly out of its document, and an impossible question has none."""
+    answers = [{"text": text, "answer_start": 21} for text in ("96 hours", "96 hours", "96")]
+    content = read_file(
+        write(
+            tmp_path,
+            {"id": "a", "question": "How long?", "is_impossible": False, "answers": answers},
+            {"id": "b", "question": "Who?", "is_impossible": True, "answers": [], "plausible_answers": answers},
+        )
+    )
+    first, second = content.questions
+    assert (first.expected_answer, first.answers, first.is_unanswerable) == ("96 hours", ["96 hours", "96"], False)
+    assert (second.expected_answer, second.gold_passages, second.is_unanswerable) == (None, [], True)
+    assert first.metadata == {"article": "Aster 2"}
+    (gold,) = first.gold_passages
+    documents = {document.id: document.text for document in content.documents}
+    assert len(documents) == 2
+    assert documents[gold.document_id or ""][slice(*(gold.span or ()))] == gold.text == CONTEXT
+
+
+def test_the_first_version_does_not_speak_of_answerability(tmp_path: Path) -> None:
+    """What it does not say is not said."""
+    (question,) = read_file(write(tmp_path, {"id": "a", "question": "Q?", "answers": [{"text": "A"}]})).questions
+    assert (question.expected_answer, question.is_unanswerable) == ("A", None)
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [({"id": "a", "answers": []}, "'question'"), ({"question": "Q?", "answers": [{}]}, "'text'")],
+)
+def test_what_is_missing_is_named(tmp_path: Path, question: dict[str, Any], missing: str) -> None:
+    """One message, no traceback."""
+    with pytest.raises(DatasetError, match=rf"dev\.json: not a file of SQuAD \({missing} is missing\)"):
+        read_file(write(tmp_path, question))

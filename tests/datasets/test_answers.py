@@ -1,0 +1,141 @@
+"""Saved answers as they are read."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.answers import read_answers
+from evals.datasets.file import read_file
+from evals.errors import DatasetError
+
+
+def write(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_a_number_is_the_id_that_a_dataset_file_makes_of_it(tmp_path: Path) -> None:
+    """A question may be called 7 there, so its answer may say 7 too, as number or as text."""
+    path = write(tmp_path, {"question_id": 7, "answer": "a"}, {"question_id": "8", "answer": "b"})
+    assert sorted(read_answers(path)) == ["7", "8"]
+
+
+@pytest.mark.parametrize("question_id", [True, 1.5, None, "", []], ids=str)
+def test_what_is_no_id_is_told_by_its_line(tmp_path: Path, question_id: object) -> None:
+    """An answer that belongs to no question would count as missing."""
+    with pytest.raises(DatasetError, match="line 1: `question_id` must be a text"):
+        read_answers(write(tmp_path, {"question_id": question_id, "answer": "a"}))
+
+
+def test_the_same_id_as_number_and_as_text_is_answered_twice(tmp_path: Path) -> None:
+    """Both are the same question."""
+    with pytest.raises(DatasetError, match=r"line 2: question '7' is answered at answers\.jsonl, line 1 already"):
+        read_answers(write(tmp_path, {"question_id": 7, "answer": "a"}, {"question_id": "7", "answer": "b"}))
+
+
+@pytest.mark.parametrize("line", ['{"question_id": "q1"}', '{"question_id": "q1", "answer": null, "latency_ms": 5}'])
+def test_a_line_that_says_nothing_is_no_answer(tmp_path: Path, line: str) -> None:
+    """It would count as answered; passages alone are something."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text(line)
+    with pytest.raises(DatasetError, match="line 1: there is neither `answer` nor `chunks` nor `error`"):
+        read_answers(path)
+    path.write_text('{"question_id": "q1", "chunks": []}')
+    assert read_answers(path)["q1"].chunks == []
+
+
+def test_id_is_as_good_as_question_id(tmp_path: Path) -> None:
+    """It is what the dataset file calls it; where both stand in a row, the longer name is the question's."""
+    rows = [{"id": "q1", "answer": "a"}, {"id": 7, "answer": "b"}, {"question_id": "q3", "id": "x", "answer": "c"}]
+    path = write(tmp_path, *rows)
+    assert list(read_answers(path)) == ["q1", "7", "q3"]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 7.5])
+def test_a_number_that_is_no_id_is_told(tmp_path: Path, number: float) -> None:
+    """Python writes numbers into JSON that are none."""
+    with pytest.raises(DatasetError, match="line 1: `question_id` must be a text"):
+        read_answers(write(tmp_path, {"id": number, "answer": "a"}))
+
+
+TOOLS: list[tuple[str, dict[str, Any], str | None, list[str | None] | None]] = [
+    ("ragas", {"user_input": "Q?", "response": "r", "retrieved_contexts": ["x"], "reference": "A"}, "r", ["x"]),
+    ("ragas 0.1", {"question": "Q?", "answer": "r", "contexts": ["x"], "ground_truth": "A"}, "r", ["x"]),
+    ("deepeval", {"input": "Q?", "actual_output": "r", "expected_output": "A", "retrieval_context": "x|y", "name": "n"},
+     "r", ["x", "y"]),
+    ("MLflow", {"inputs": {"question": "Q?"}, "outputs": {"response": "r"}, "expectations": {"expected_response": "A"}},
+     "r", None),
+    ("nothing found", {"user_input": "Q?", "response": "r", "retrieved_contexts": []}, "r", []),
+    ("ids alone", {"user_input": "Q?", "response": "r", "retrieved_context_ids": ["c1"]}, "r", [None]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "answer", "chunks"), [tool[1:] for tool in TOOLS], ids=[tool[0] for tool in TOOLS])
+def test_what_a_system_answered_is_read_of_the_files_of_tools(
+    tmp_path: Path, row: dict[str, Any], answer: str | None, chunks: list[str | None] | None
+) -> None:
+    """The same file serves as questions and as answers: both are known by the question."""
+    path = write(tmp_path, row)
+    (question,) = read_file(path).questions
+    ((question_id, response),) = read_answers(path).items()
+    assert question_id == question.id
+    texts = None if response.chunks is None else [chunk.text for chunk in response.chunks]
+    assert (response.answer, texts) == (answer, chunks)
+
+
+def test_ids_of_contexts_are_ids_of_chunks(tmp_path: Path) -> None:
+    """One to each context, or alone; another number of them is a fault."""
+    row = {"user_input": "Q?", "response": "r", "retrieved_contexts": ["x", "y"], "retrieved_context_ids": ["c1", 2]}
+    (response,) = read_answers(write(tmp_path, row)).values()
+    assert [(chunk.chunk_id, chunk.text) for chunk in response.chunks or []] == [("c1", "x"), ("2", "y")]
+    with pytest.raises(DatasetError, match="line 1: "):
+        read_answers(write(tmp_path, {**row, "retrieved_context_ids": ["c1"]}))
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.json"])
+def test_saved_answers_may_be_a_table_or_a_list(tmp_path: Path, name: str) -> None:
+    """Lists and objects are written in cells as JSON; an empty cell says nothing."""
+    path = tmp_path / name
+    rows = [
+        {"id": "1", "answer": "a", "chunks": [{"text": "x", "document_id": "d"}, "y"], "latency_ms": 840},
+        {"id": "2", "answer": "b", "chunks": None, "latency_ms": None},
+    ]
+    if name.endswith(".json"):
+        path.write_text(json.dumps(rows))
+    else:
+        cells = [["id", "answer", "chunks", "latency_ms"], ["1", "a", json.dumps(rows[0]["chunks"]), "840"], ["2", "b"]]
+        with path.open("w", newline="") as file:
+            csv.writer(file, delimiter=";").writerows(cells)
+    first, second = read_answers(path).values()
+    assert [(chunk.text, chunk.document_id) for chunk in first.chunks or []] == [("x", "d"), ("y", None)]
+    assert (first.latency_ms, second.answer, second.chunks, second.latency_ms) == (840, "b", None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", 'id,chunks\n1,"[""x"""\n', r"a\.csv, row 1, chunks: not valid JSON"),
+        ("a.csv", "id,lattency_ms\n1,5\n", r"a\.csv, row 1: unknown field 'lattency_ms'"),
+        ("a.json", "[5]", r"a\.json, entry 1: expected an object"),
+        ("a.json", "[", r"a\.json: not valid JSON"),
+        ("a.jsonl", '{"user_input": "Q?", "retrieved_contexts": "[\'x\'"}', r"a\.jsonl, line 1: not valid JSON"),
+        ("a.jsonl", '{"inputs": "{\'x\'", "answer": "a"}', r"a\.jsonl, line 1: not valid JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_table_is_told_by_its_row(tmp_path: Path, name: str, content: str, message: str) -> None:
+    """As of a file of questions."""
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DatasetError, match=message):
+        read_answers(tmp_path / name)
+
+
+def test_columns_of_the_questions_tell_which_question_is_answered(tmp_path: Path) -> None:
+    """What is said of the dataset file holds for answers that were saved beside the questions."""
+    path = write(tmp_path, {"Frage": "Q?", "nr": 7, "answer": "a"})
+    assert list(read_answers(path, {"id": "nr", "question": "Frage"})) == ["7"]
+    (question,) = read_file(path, {"question": "Frage"}).questions
+    assert list(read_answers(write(tmp_path, {"Frage": "Q?", "answer": "a"}), {"question": "Frage"})) == [question.id]

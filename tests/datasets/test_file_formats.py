@@ -1,0 +1,151 @@
+"""Question files as spreadsheets, Parquet, YAML, and in what a cell of each may hold."""
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evals.datasets.file import read_file
+from evals.errors import DatasetError
+
+Spreadsheet = Callable[..., Path]
+
+
+def test_a_spreadsheet_is_read_from_the_sheet_that_holds_questions(spreadsheet: Spreadsheet, tmp_path: Path) -> None:
+    """Whatever stands before it; numbers come as a person wrote them, and empty cells say nothing."""
+    sheets = {
+        "About": [["Made for the audit"]],
+        "Fragen": [
+            [],
+            ["ID", "Question", "Expected Answer", "is_unanswerable", "topic"],
+            [1, "How many?", 96, None, "power"],
+            [None, None, None, None, None],
+            [2, "Is it new?", True, False, None],
+            [3, "How much?", 49.9, None, "  "],
+            [4, "Who?", "N/A", True, "design"],
+        ],
+    }
+    content = read_file(spreadsheet(tmp_path / "q.xlsx", sheets))
+    read = [(each.id, each.expected_answer, each.is_unanswerable, each.metadata) for each in content.questions]
+    assert read == [
+        ("1", "96", None, {"topic": "power"}),
+        ("2", "Yes", False, {}),
+        ("3", "49.9", None, {}),
+        ("4", None, True, {"topic": "design"}),
+    ]
+    assert content.questions[1].answers == ["Yes", "true"]
+    assert "read the sheet 'Fragen', not 'About'" in content.notes[0]
+
+
+def test_a_fault_of_a_spreadsheet_is_named_by_its_row(spreadsheet: Spreadsheet, tmp_path: Path) -> None:
+    """The number is the one that stands beside the row on the screen."""
+    path = spreadsheet(tmp_path / "q.xlsx", {"Q": [["question", "answer"], [], ["a?", "b"], [None, "c"]]})
+    with pytest.raises(DatasetError, match=r"q\.xlsx, row 4, column question"):
+        read_file(path)
+    with pytest.raises(DatasetError, match=r"q\.xlsx holds no questions"):
+        read_file(spreadsheet(path, {"Q": []}))
+
+
+def test_a_spreadsheet_without_its_reader_says_what_to_install(
+    spreadsheet: Spreadsheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an extra; a sheet can always be saved as CSV."""
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(DatasetError, match="the package python-calamine is not installed") as caught:
+        read_file(spreadsheet(tmp_path / "q.xlsx", {"Q": [["question"], ["a?"]]}))
+    assert caught.value.hint == "pip install 'rag-evals[excel]', or save the sheet as CSV"
+
+
+def test_parquet_is_read_with_its_lists_and_numbers(tmp_path: Path) -> None:
+    """Missing numbers of a data frame are no answers, and whole ones have no decimals."""
+    rows = [
+        {"question": "How many?", "ground_truth": 96.0, "reference_contexts": ["It has 96."], "day": date(2024, 5, 1)},
+        {"question": "Which?", "ground_truth": float("nan"), "reference_contexts": None, "day": None},
+        {"question": None, "ground_truth": None, "reference_contexts": None, "day": None},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "q.parquet")
+    first, second = read_file(tmp_path / "q.parquet").questions
+    assert (first.expected_answer, second.expected_answer) == ("96", None)
+    assert [gold.text for gold in first.gold_passages] == ["It has 96."]
+    assert (first.metadata, second.metadata) == ({"day": "2024-05-01"}, {})
+
+
+def test_a_list_of_rows_may_be_yaml(tmp_path: Path) -> None:
+    """A list of questions, or an object with them and documents, as in JSON."""
+    path = tmp_path / "q.yaml"
+    path.write_text("questions:\n- {question: How many, answer: 96}\n- question: Since?\n  answer: 2024-05-01\n")
+    assert [each.expected_answer for each in read_file(path).questions] == ["96", "2024-05-01"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "answers"),
+    [
+        (96, "96", []),
+        (1.5, "1.5", []),
+        (True, "Yes", ["Yes", "true"]),
+        (False, "No", ["No", "false"]),
+        (["96 hours", "96 h", None], "96 hours", ["96 hours", "96 h"]),
+        ([96], "96", []),
+        ([], None, []),
+        ("[1, 2]", "[1, 2]", []),
+        ("['96 hours', '96 h']", "96 hours", ["96 hours", "96 h"]),
+        ("[sic]", "[sic]", []),
+        ("", None, []),
+        (None, None, []),
+        ("n/a", None, []),
+        ("NULL", None, []),
+        (float("nan"), None, []),
+    ],
+    ids=str,
+)
+def test_an_expected_answer_may_be_a_number_a_word_of_truth_or_a_list(
+    tmp_path: Path, value: Any, expected: str | None, answers: list[str]
+) -> None:
+    """The first of a list is the reference, and all of them are accepted; what says nothing is no reference."""
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "How long?", "expected_answer": value}]), encoding="utf-8")
+    (question,) = read_file(path).questions
+    assert (question.expected_answer, question.answers) == (expected, answers)
+    assert question.is_unanswerable is None
+
+
+@pytest.mark.parametrize(
+    ("value", "golds"),
+    [
+        ("The battery lasts 96 hours.", [("The battery lasts 96 hours.", None, None)]),
+        ("[1] The battery lasts.", [("[1] The battery lasts.", None, None)]),
+        (["a", "b"], [("a", None, None), ("b", None, None)]),
+        ('["a", "b"]', [("a", None, None), ("b", None, None)]),
+        ({"document_id": "hr.md"}, [("", "hr.md", None)]),
+        ([{"document_id": 7}, {"chunk_id": 12.0}], [("", "7", None), ("", None, "12")]),
+        ([{"content": "a", "doc_uri": "hr.md"}], [("a", "hr.md", None)]),
+        ([{"text": "a", "document_id": None}, "", None], [("a", None, None)]),
+        ("", []),
+        (None, []),
+    ],
+    ids=str,
+)
+def test_a_gold_passage_may_be_a_text_or_an_id(tmp_path: Path, value: Any, golds: list[tuple[Any, ...]]) -> None:
+    """A person writes the passage into the cell; judgements know the document alone."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"question": "How long?", "gold_passages": value}), encoding="utf-8")
+    (question,) = read_file(path).questions
+    assert [(gold.text, gold.document_id, gold.chunk_id) for gold in question.gold_passages] == golds
+
+
+def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
+    """One, or a list; beside passages they add up."""
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "question,gold_document_ids,gold_chunk_ids,gold_passages\n"
+        'a?,hr.md,"[""c1"", ""c2""]",\nb?,"[""hr.md"", 7]",,The text.\n'
+    )
+    first, second = read_file(path).questions
+    assert [(g.document_id, g.chunk_id) for g in first.gold_passages] == [("hr.md", None), (None, "c1"), (None, "c2")]
+    assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]

@@ -1,0 +1,73 @@
+"""Tables as text: encodings, separators, headers."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.errors import DatasetError
+from evals.inputs.decoding import read_text
+from evals.inputs.delimited import delimited_rows, separator
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\x1c\x1d\x1e\x85\u2028\u2029"), max_size=12)
+TABLES = st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=5)
+
+
+def known(title: str) -> bool:
+    return title in {"question", "answer"}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tables") / "q.csv"
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(TABLES, st.sampled_from(",;\t|"), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]), st.booleans())
+def test_a_table_is_read_whatever_separates_and_encodes_it(
+    path: Path, table: list[tuple[str, str]], sign: str, encoding: str, told: bool
+) -> None:
+    """Separators within cells are cells, wherever they stand; Excel may tell its separator in a first line."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=sign).writerows([("question", "answer"), *table])
+    path.write_bytes(((f"sep={sign}\r\n" if told else "") + text.getvalue()).encode(encoding))
+    rows = delimited_rows("q.csv", read_text(path)[0], known)
+    assert [tuple(row.values()) for _, row in rows] == table
+
+
+@pytest.mark.parametrize(
+    ("header", "sign"),
+    [
+        ("question", ","),
+        ("question;note, on the question", ";"),
+        ("question,note; on the question", ","),
+        ("Frage\tAntwort", "\t"),
+        ('"question";"answer"', ";"),
+        ("", ","),
+    ],
+)
+def test_the_separator_is_the_one_that_finds_known_columns(header: str, sign: str) -> None:
+    """Where no column is known, it is the one that finds most of them."""
+    assert separator(f"{header}\na", known) == sign
+
+
+def test_only_what_is_not_utf_8_is_windows_1252_and_that_is_said(path: Path) -> None:
+    """It is a guess: every file could be, so whoever reads the text must know."""
+    path.write_bytes("question\n€49,90 – für".encode("cp1252"))
+    assert read_text(path, windows=True) == ("question\n€49,90 – für", "read as Windows-1252, for it is not UTF-8")
+    with pytest.raises(DatasetError, match="it is not UTF-8 text"):
+        read_text(path)
+    path.write_bytes("question\n€49,90 – für".encode())
+    assert read_text(path, windows=True)[1] is None
+
+
+def test_empty_cells_beyond_the_header_and_empty_rows_are_nothing() -> None:
+    """Spreadsheets leave separators behind where cells were deleted; rows count as they stand."""
+    rows = delimited_rows("q.csv", "question,answer,\na,b,,\n,,\n\nc,d\n", known)
+    assert rows == [
+        ("q.csv, row 1", {"question": "a", "answer": "b"}),
+        ("q.csv, row 3", {"question": "c", "answer": "d"}),
+    ]
