@@ -90,6 +90,8 @@ def start_server() -> Iterator[Callable[..., str]]:
 
     yield start
     for server in running.values():
+        server.let_go()  # all end at the same time
+    for server in running.values():
         server.end()
         server.kill()
 

@@ -75,12 +75,19 @@ class ServerProcess:
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode()  # seeking would move where the child writes
 
+    def let_go(self) -> None:
+        """Close its standard input; nobody waits here."""
+        if self.child.stdin is not None:
+            self.child.stdin.close()
+            self.child.stdin = None
+
     def end(self) -> tuple[int, str, str]:
         """Close its standard input and wait for its end.
 
         Returns:
             Its exit code, what else it wrote to its standard output, and its standard error.
         """
+        self.let_go()
         out, _ = self.child.communicate(timeout=PATIENCE_S)
         return self.child.returncode, out.decode(), self.said()
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from servers import PATIENCE_S, wait_until
 
+from evals.client import retrying
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -79,9 +80,10 @@ def test_no_server_ends_with_3_and_one_line_that_names_url_and_way_out(ask: Cli,
 
 
 def test_only_errors_end_with_4_and_a_saved_run_of_status_failed(
-    ask: Cli, start_server: Callable[..., str], tmp_path: Path
+    ask: Cli, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.001)
     result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
     assert result.code == 4
     (run,) = RunStore(tmp_path / "runs").runs()
