@@ -1,20 +1,23 @@
-"""What all tests share: reference servers on loopback, and an environment without surprises."""
+"""What all tests share: servers on loopback, the command line, and an environment without surprises."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
+from messages_api.fixtures import messages_api, serving_messages_api, start_messages_api  # noqa: F401 - fixtures
+from servers import ServerProcess, ServerThread, reference_server
 
 from evals.case.matching import Matches, Rule, match
+from evals.cli import app
+from evals.cli.terminal import exits
 from evals.config import ScoringConfig
 from evals.judges.backends.providers import PROVIDERS
 from evals.metrics import BaseMetric, Case, MatchSettings
 from evals.metrics.registry import parse_metric
+from evals.reference_server.settings import Settings
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -33,7 +36,19 @@ from evals.scoring.weighted import make_weighted_score
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 MakeCase = Callable[..., Case]
 Measure = Callable[..., MetricResult]
-HOME = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,28 +67,59 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
+@pytest.fixture
+def evals_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run the command line with the arguments given."""
+
+    def call(*arguments: object) -> Result:
+        monkeypatch.setattr("sys.argv", ["evals", *map(str, arguments)])
+        capsys.readouterr()
+        code = exits.run(app)
+        return Result(code, *capsys.readouterr())
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def start_server() -> Iterator[Callable[..., str]]:
     """Start a reference server with the arguments given, once for each set of arguments; returns its URL."""
-    running: dict[tuple[str, ...], tuple[subprocess.Popen[str], str]] = {}
+    running: dict[tuple[str, ...], ServerProcess] = {}
 
     def start(*arguments: str) -> str:
         if arguments not in running:
-            command = [sys.executable, "-m", "evals.reference_server", "--port", "0", "--exit-with-stdin", *arguments]
-            child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=HOME
-            )
-            assert child.stdout is not None
-            running[arguments] = (child, f"http://127.0.0.1:{json.loads(child.stdout.readline())['port']}")
-        return running[arguments][1]
+            running[arguments] = reference_server("--exit-with-stdin", *arguments)
+        return running[arguments].url
 
     yield start
-    for child, _ in running.values():
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.close()
-        child.wait(timeout=10)
-        child.stdout.close()
+    for server in running.values():
+        server.let_go()  # all end at the same time
+    for server in running.values():
+        server.end()
+        server.kill()
+
+
+@pytest.fixture(scope="session")
+def _ending() -> Iterator[list[ServerThread]]:
+    """Servers that were told to stop; no test waits for that, but in the end all must be gone."""
+    threads: list[ServerThread] = []
+    yield threads
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def serve_files(_ending: list[ServerThread]) -> Iterator[Callable[..., str]]:
+    """Start reference servers in threads, each with documents by file name; returns the URL of a new one."""
+    servers: list[ServerThread] = []
+
+    def start(files: Mapping[str, bytes], *misbehave: str, settings: Settings | None = None) -> str:
+        servers.append(ServerThread(files, settings, misbehave))
+        return servers[-1].url
+
+    yield start
+    for server in servers:
+        server.stop()
+    _ending.extend(servers)
 
 
 @pytest.fixture(scope="session")

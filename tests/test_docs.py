@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +61,19 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_the_readme_is_short_and_its_commands_exist() -> None:
+def test_the_readme_is_short_and_its_commands_exist(evals_cli: Callable[..., Any]) -> None:
     """Every `evals COMMAND` and every flag that the README shows is one."""
     text = (HOME / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 200
-    shown = help_of()
+    shown = evals_cli("--help").out
     for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
         for line in block.splitlines():
             found = re.search(r"\bevals(?:\.cli)? ([a-z]+)", line.split("#")[0])
             if found:
                 assert re.search(rf"\b{found.group(1)}\b", shown), line
+                known = evals_cli(found.group(1), "--help").out
                 for flag in re.findall(r"(--[a-z-]+)", line.split("#")[0]):
-                    assert re.search(rf"{flag}\b", help_of(found.group(1))), line
+                    assert re.search(rf"{flag}\b", known), line
 
 
 def test_why_a_run_is_not_complete_is_told_in_the_same_words() -> None:
@@ -82,13 +83,6 @@ def test_why_a_run_is_not_complete_is_told_in_the_same_words() -> None:
     assert "budget" in causes
     for told in (output, errors.__doc__ or "", errors.RunIncompleteError.__doc__ or ""):
         assert causes in " ".join(told.replace("│", "").split())
-
-
-@cache
-def help_of(*command: str) -> str:
-    """What `--help` prints."""
-    asked = [sys.executable, "-m", "evals.cli", *command, "--help"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
 
 
 def test_no_file_of_the_project_names_a_path_of_a_machine() -> None:

@@ -112,6 +112,41 @@ def test_a_gate_that_could_compare_nothing_fails(build_run: Callable[..., Any], 
     assert "no metric of quality" in result.err
 
 
+def test_runs_without_a_metric_in_common_say_that_nothing_could_be_compared(
+    build_run: Callable[..., Any], compare: Cli, tmp_path: Path
+) -> None:
+    """Instead of "no difference" and "no question changed", which nobody looked at; as a gate it fails."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    for run_id, metric in (("aaaa", "mrr"), ("bbbb", "recall_at_1")):
+        run, records = build_run(run_id, {f"q{n}": {metric: 1.0} for n in range(30)})
+        store.save(run)
+        store.compact(run, records)
+    result = compare("aaaa", "bbbb")
+    assert result.code == 0
+    assert "30 common questions" in result.out
+    assert "not compared, no value in bbbb: mrr" in result.out
+    assert "not compared, no value in aaaa: recall_at_1" in result.out
+    assert "nothing could be compared: the runs have no metric with values in common" in result.out
+    assert "metrics compared with" not in result.out
+    assert "no question changed" not in result.out
+    assert compare("aaaa", "bbbb", "--json").json["pairs"] == []
+    gate = compare("aaaa", "bbbb", "--fail-on-regression")
+    assert gate.code == 1
+    assert "no metric of quality has values in both runs" in gate.err
+
+
+def test_what_has_too_few_values_is_not_counted_as_compared(save: Cli, compare: Cli) -> None:
+    """A single question has values and no spread: no verdict, and a gate that nobody could pass or fail is not met."""
+    save("aaaa", 1, n=1)
+    save("bbbb", 0, n=1)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
+    assert result.code == 1
+    assert "no metric of quality" in result.err
+    assert "B shows no difference beyond chance on 0 metrics compared with A" in result.out
+    assert "not compared, too few pairs: " in result.out
+
+
 def test_json_is_the_comparison_and_nothing_else(save: Cli, compare: Cli) -> None:
     """One object, also where the exit code is 1."""
     save("aaaa", 30)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer
+from servers import PATIENCE_S
 
 from evals.cli.terminal.exits import run
 from evals.cli.terminal.progress import Terminal
@@ -29,7 +30,7 @@ def unread(*arguments: object) -> tuple[int, str]:
         assert child.stderr is not None
         child.stdout.close()
         err = child.stderr.read()
-        return child.wait(timeout=30), err
+        return child.wait(timeout=PATIENCE_S), err
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_progress_that_nobody_reads_ends_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
         assert child.stdout is not None
         child.stdout.close()
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=PATIENCE_S) == 0
     assert len(RunStore(tmp_path / "runs").runs()) == 1
 
 
@@ -164,7 +165,7 @@ def test_a_time_limit_ends_like_ctrl_c(ctrl_c: Any) -> None:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_S,
         preexec_fn=lambda: signal.signal(signal.SIGINT, ctrl_c if ctrl_c is signal.SIG_IGN else signal.SIG_DFL),
         env=os.environ,
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,9 +11,6 @@ import respx
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.profile import resolve_spec
-from evals.reference_server.app import create_app
-from evals.reference_server.documents import read_document
-from evals.reference_server.server import ReferenceServer, bind
 from evals.reference_server.settings import Settings
 from evals.schemas import EvalResponse
 
@@ -99,35 +95,12 @@ def _reply(reply: Any) -> Any:
     return httpx.Response(200, content=content, headers={"content-type": "application/json"})
 
 
-@pytest.fixture(scope="session")
-def ending() -> Iterator[list[threading.Thread]]:
-    """Servers that were told to stop; in the end all must be gone."""
-    threads: list[threading.Thread] = []
-    yield threads
-    for thread in threads:
-        thread.join(timeout=5)
-        assert not thread.is_alive(), "a server did not stop"
-
-
 @pytest.fixture
-def serve(ending: list[threading.Thread]) -> Iterator[Callable[..., str]]:
+def serve(serve_files: Callable[..., str]) -> Callable[..., str]:
     """Start reference servers in threads; each call gives the URL of a new one."""
-    servers: list[tuple[ReferenceServer, threading.Thread]] = []
 
     def start(*misbehave: str, files: dict[str, bytes] | None = None, settings: Settings | None = None) -> str:
-        settings = settings or Settings()
         contents = {"guide.md": GUIDE, "wind.md": WIND} if files is None else files
-        documents = [read_document(data, name, settings.chunk_words) for name, data in contents.items()]
-        app = create_app(settings, documents=documents, misbehave=misbehave)
-        listener, listening = bind("127.0.0.1", 0), threading.Event()
-        server = ReferenceServer(app, listening.set)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        servers.append((server, thread))
-        assert listening.wait(5)
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+        return serve_files(contents, *misbehave, settings=settings)
 
-    yield start
-    for server, thread in servers:
-        server.should_exit = True
-        ending.append(thread)
+    return start

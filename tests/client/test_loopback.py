@@ -98,7 +98,7 @@ def test_a_timeout_counts_as_at_least_the_timeout(
     assert response.error is not None
     assert (response.error.kind, response.attempts) == ("timeout", 3)
     assert response.latency_ms is not None
-    assert 50 <= response.latency_ms < 2000
+    assert 50 <= response.latency_ms < 30_000
 
 
 def test_a_token_opens_a_guarded_server(

@@ -10,6 +10,7 @@ import pytest
 from evals.client import RAGClient, ServerSpec
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
 from evals.scoring.outcomes import notes_on_answers
+from evals.scoring.settings import Cases, ScoreSettings
 
 Ask = Callable[..., EvalResponse]
 PLAIN = {"answer": "answer", "chunks": "contexts", "citations": "cited"}
@@ -122,7 +123,7 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     failed = ask(b"<html>")
     responses = [noted, noted, EvalResponse(answer="a", chunks=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    notes = notes_on_answers(records, concurrency=1, usage_limit=None)
+    notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evals.compare import SavedRun, compare_runs
 from evals.errors import ConfigError
-from evals.schemas import DatasetFingerprint
+from evals.schemas import DatasetFingerprint, Outcomes
 from evals.schemas.verdicts import JudgeRecord
 from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
 
@@ -293,6 +293,31 @@ def test_few_common_questions_are_a_warning(saved: Saved) -> None:
     part = compare_runs([saved("a", series("mrr", [1.0] * 100)), saved("b", series("mrr", [1.0] * 30))])
     assert any("only 5 questions" in warning for warning in few.warnings)
     assert any("only 30 questions" in warning for warning in part.warnings)
+
+
+@pytest.mark.parametrize(("count", "warned"), [(19, True), (20, False)])
+def test_twenty_common_questions_are_enough(saved: Saved, count: int, warned: bool) -> None:
+    """One fewer is few."""
+    runs = [saved(name, series("mrr", [1.0] * count)) for name in ("a", "b")]
+    assert any("questions are common" in warning for warning in compare_runs(runs).warnings) is warned
+
+
+def test_only_judging_while_asking_takes_time_from_the_answers(saved: Saved) -> None:
+    """A run that was judged afterwards was asked like one without a judge."""
+    values, judge = series("mrr", [1.0] * 30), JudgeRecord(model="m", origin="o")
+    plain, at_once = saved("a", values), saved("b", values, judge=judge)
+    afterwards = saved("c", values, judge=judge, rescored_from="z")
+    assert any("judged while they asked" in warning for warning in compare_runs([plain, at_once]).warnings)
+    assert any("judged while they asked" in warning for warning in compare_runs([afterwards, at_once]).warnings)
+    assert compare_runs([plain, afterwards]).warnings == []
+
+
+def test_every_decision_that_a_judge_failed_on_is_said(saved: Saved) -> None:
+    """A single one too, with the run that it is of."""
+    values = series("mrr", [1.0] * 30)
+    first, last = saved("a", values), saved("b", values, outcomes=Outcomes(judge={"refused": 1}))
+    (warning,) = compare_runs([first, last]).warnings
+    assert warning == "the judge failed on 1 decisions of run b: its judged metrics are of the rest"
 
 
 def test_a_failure_counts_as_worst_where_both_runs_were_told_so(saved: Saved) -> None:

@@ -120,3 +120,26 @@ def test_a_run_that_failed_stands_on_no_front_and_beats_nobody(saved: Saved) -> 
     assert report is not None
     assert report.front == ["good"]
     assert [point.dominated_by for point in report.points] == [[], []]
+
+
+def test_what_is_left_of_rounding_makes_no_run_better(saved: Saved) -> None:
+    """0 + 0.1 + 0.2 and 0 + 0 + 0.3 have the same mean, which differs in its last digit."""
+    runs = [
+        saved(name, {f"q{n}": {"mrr": value} for n, value in enumerate(values)})
+        for name, values in (("a", [0.0, 0.1, 0.2]), ("b", [0.0, 0.0, 0.3]))
+    ]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.front == ["a", "b"]
+    assert report.best == {"retrieval": ["a", "b"]}
+
+
+def test_an_objective_of_metrics_in_several_units_has_none(saved: Saved) -> None:
+    """Milliseconds and dollars are brought to one scale to be averaged, on which more is better."""
+    feeds = {"scoring": {"feeds": {"latency": ["latency_p50", "cost_per_query"]}, "thresholds": {"ms": 1000, "USD": 1}}}
+    runs = [saved("a", values(0.5, 500.0, usd=0.1), eval_config=feeds), saved("b", values(0.5, 100.0, usd=0.1))]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert (report.units["latency"], report.objectives["latency"]) == ("ratio", "higher")
+    assert [point.objectives["latency"] for point in report.points] == [pytest.approx(0.7), pytest.approx(0.9)]
+    assert (report.units["cost"], report.objectives["cost"]) == ("USD", "lower")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.credentials.stored import in_clear, is_credential, without_credentials
+from evals.credentials.stored import in_clear, is_credential, public_url, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from evals.credentials.stored import in_clear, is_credential, without_credential
         ("${RAG_URL}", "${RAG_URL}"),
         ("http://h/@team/api", "http://h/@team/api"),
         ("http://bob:hunter2pass@h/?key=hunter2pass", "http://h/"),
+        ("http://bob:hunter2pass@h/a#token=hunter2pass", "http://h/a"),
+        ("http://bob:hunter2pass@[::1", "***"),
     ],
 )
 def test_a_login_in_the_url_is_stored_only_as_variables(url: str, stored: str) -> None:
@@ -49,6 +51,35 @@ def test_a_credential_is_stored_without_what_is_in_clear(value: Any, stored: Any
     once = without_credentials({"headers": {"Authorization": value}})
     assert once == {"headers": {"Authorization": stored}}
     assert without_credentials(once) == once
+
+
+@pytest.mark.parametrize(
+    ("url", "public"),
+    [
+        ("https://bob:hunter2pass@h:1/a/b?key=hunter2pass#token", "https://h:1/a/b"),
+        ("https://${U}:${P}@h/a", "https://h/a"),
+        ("http://h/@team", "http://h/@team"),
+        ("http://bob:hunter2pass@[::1", "***"),
+    ],
+)
+def test_the_url_that_is_shown_has_neither_login_nor_parameters(url: str, public: str) -> None:
+    """Not even as variables; what is no URL may be a login as a whole."""
+    assert public_url(url) == public
+
+
+def test_only_a_path_has_parameters() -> None:
+    """A question or a pattern with an equals sign in it is stored as it is."""
+    server = {"ask": {"json": {"prompt": "what is ?key=value&token=x", "path": "/q?key=sk-1"}}}
+    assert without_credentials(server) == {
+        "ask": {"json": {"prompt": "what is ?key=value&token=x", "path": "/q?key=***"}}
+    }
+
+
+def test_below_a_secret_name_nothing_is_an_expression() -> None:
+    """A key `map` in a list of keys is one of them."""
+    assert without_credentials({"headers": {"api_keys": {"map": "sk-1", "clean": ["sk-2"]}}}) == {
+        "headers": {"api_keys": {"map": "***", "clean": ["***"]}}
+    }
 
 
 def test_a_cookie_keeps_the_names_of_variables() -> None:

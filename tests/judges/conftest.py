@@ -1,36 +1,20 @@
-"""The imitations of the Messages API and of the Chat Completions API, for the tests of the judge."""
+"""Imitations of the Chat Completions API, and of what is no API at all, for the tests of the judge."""
 
-import importlib
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-_package = ModuleType("messages_api")  # by path: tests are no package
-_package.__path__ = [str(Path(__file__).resolve().parents[1] / "messages_api")]
-sys.modules.setdefault("messages_api", _package)
-_fixtures = importlib.import_module("messages_api.fixtures")
-
-start_messages_api = _fixtures.start_messages_api
-messages_api = _fixtures.messages_api
-serving_messages_api = _fixtures.serving_messages_api
-
-_chat_package = ModuleType("chat_api")
-_chat_package.__path__ = [str(Path(__file__).resolve().parents[1] / "chat_api")]
-sys.modules.setdefault("chat_api", _chat_package)
-_chat = importlib.import_module("chat_api.server")
+from chat_api.server import ChatApi
 
 
 @pytest.fixture
-def chat_api() -> Iterator[Any]:
+def chat_api() -> Iterator[ChatApi]:
     """An imitation of the Chat Completions API without rules or log."""
-    api = _chat.ChatApi()
+    api = ChatApi()
     yield api
     api.close()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import PATIENCE_S
 
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
@@ -91,16 +92,28 @@ def judge_all(
     return asyncio.run(run())
 
 
-async def refuse_the_third(number: int) -> None:
-    await asyncio.sleep(0.05 if number == 3 else 0.15)
-    if number == 3:
-        raise BackendError("HTTP 402: no money", fatal=True)
+def refusing_the_third() -> Act:
+    """Refuse the third of four calls once all are in flight, and let the others end after that."""
+    together, refused = asyncio.Event(), asyncio.Event()
+
+    async def act(number: int) -> None:
+        if number == 4:
+            together.set()
+        await together.wait()
+        if number == 3:
+            refused.set()
+            raise BackendError("HTTP 402: no money", fatal=True)
+        await refused.wait()
+        for _ in range(50):  # the refusal is known by then
+            await asyncio.sleep(0)
+
+    return act
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_calls_in_flight_when_the_judge_refuses_us_are_not_lost(tmp_path: Path, repeats: int) -> None:
     """Each repeat is handed out when it is there, and the call that was refused is counted."""
-    backend = Backend(refuse_the_third)
+    backend = Backend(refusing_the_third())
     judging = judge_all(tmp_path / "log", backend, questions=6, concurrency=4, repeats=repeats)
     found = logged(tmp_path / "log")
     assert (backend.calls, len(found)) == (4, 4)
@@ -131,19 +144,28 @@ def test_an_unusable_reply_is_in_the_log_before_it_is_asked_for_once_more(tmp_pa
 
 
 def interrupted(
-    path: Path,
-    act: Act,
-    patience_s: float,
-    monkeypatch: pytest.MonkeyPatch,
-    tell: Callable[[str], None] = lambda _note: None,
-) -> Judging:
-    """A judging that is stopped while its two calls are in flight."""
+    path: Path, ends: Callable[[int], bool], patience_s: float, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Judging, list[str]]:
+    """A judging that is stopped while its two calls are in flight, and what it tells.
+
+    Args:
+        path: Of the log.
+        ends: Whether the call of this number ends, once it was told that calls in flight are waited for.
+        patience_s: How long they are.
+        monkeypatch: Of the test.
+    """
     monkeypatch.setattr(judging_module, "PATIENCE_S", patience_s)
+    heard: list[str] = []
+
+    async def act(number: int) -> None:
+        while not (heard and ends(number)):
+            await asyncio.sleep(0.005)
+
     backend = Backend(act)
 
     async def run() -> Judging:
         with Journal(path) as journal:
-            judging = make(backend, journal, concurrency=2, tell=tell)
+            judging = make(backend, journal, concurrency=2, tell=heard.append)
             for number in range(4):
                 judging.judge(question(number), RESPONSE)
             while backend.calls < 2:
@@ -151,20 +173,15 @@ def interrupted(
             await judging.stop()
             return judging
 
-    return asyncio.run(run())
+    return asyncio.run(run()), heard
 
 
 def test_an_interrupted_run_takes_what_is_in_flight_and_begins_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The two calls are paid for, so their verdicts are in the log; the other two questions wait for a resume."""
-
-    async def soon(_number: int) -> None:
-        await asyncio.sleep(0.1)
-
-    heard: list[str] = []
-    judging = interrupted(tmp_path / "log", soon, 10.0, monkeypatch, heard.append)
-    assert heard == ["waits 10 s at most for 2 calls to the judge, as they are paid for"]
+    judging, heard = interrupted(tmp_path / "log", lambda _number: True, PATIENCE_S, monkeypatch)
+    assert heard == ["waits 60 s at most for 2 calls to the judge, as they are paid for"]
     assert [verdict.reply for verdict in logged(tmp_path / "log")] == [REPLY, REPLY]
     assert (judging.record().calls, judging.record().cost_usd, judging.record().prevented) == (2, 2.0, 0)
 
@@ -173,11 +190,7 @@ def test_a_call_that_had_to_be_cut_off_is_counted_at_unknown_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for ever, and nobody says that it was free."""
-
-    async def first_only(number: int) -> None:
-        await asyncio.sleep(0.15 if number == 1 else 600)
-
-    judging = interrupted(tmp_path / "log", first_only, 0.3, monkeypatch)
+    judging, _ = interrupted(tmp_path / "log", lambda number: number == 1, 0.3, monkeypatch)
     assert sorted(str(verdict.failure) for verdict in logged(tmp_path / "log")) == ["None", "transport"]
     assert (judging.record().calls, judging.record().cost_usd, judging.record().unpriced) == (2, 1.0, 1)
 
@@ -186,7 +199,7 @@ def test_waiting_for_an_overloaded_judge_does_not_hold_up_an_interrupted_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What waits is no call in flight."""
-    monkeypatch.setattr(judging_module, "PATIENCE_S", 60.0)
+    monkeypatch.setattr(judging_module, "PATIENCE_S", 10 * PATIENCE_S)
 
     async def overloaded(_number: int) -> None:
         raise BackendError("HTTP 529", retryable=True, retry_after_s=60)
@@ -198,7 +211,7 @@ def test_waiting_for_an_overloaded_judge_does_not_hold_up_an_interrupted_run(
             judging.judge(question(), RESPONSE)
             while not backend.calls:
                 await asyncio.sleep(0.01)
-            await asyncio.wait_for(judging.stop(), timeout=10)
+            await asyncio.wait_for(judging.stop(), timeout=PATIENCE_S)
         return backend.calls
 
     assert asyncio.run(run()) == 1

@@ -15,6 +15,8 @@ from evals.schemas.verdicts import VerdictRequest
 SAID = '{"justification": "same", "quote": "", "verdict": "incorrect", "injection_suspected": false}'
 GONE = UnreachableError("Connection refused", retryable=True)
 BROKEN = BackendError("HTTP 500: oh", retryable=True)
+TURNS = 50
+"""How often a call lets all others go on before it ends: each has begun by then that can."""
 FULL = OverloadedError("HTTP 529: Overloaded", retryable=True)
 
 
@@ -37,7 +39,8 @@ class Scripted:
         self.in_flight += 1
         self.met.append(self.in_flight)
         end = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        await asyncio.sleep(0.002)
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         self.in_flight -= 1
         if end is not None:
             raise end

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
+from servers import PATIENCE_S
 
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, BackendError, Call
@@ -19,8 +20,8 @@ TORN = HEAD + b'content-length: 900\r\n\r\n{"content": ['
 NO_JSON = HEAD + b'content-length: 13\r\n\r\n{"content": ['
 REFUSED = b"HTTP/1.1 500 Oh\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 MAKE = {
-    "anthropic": lambda url: AnthropicBackend("m", base_url=url, api_key="sk-test", timeout_s=0.3),
-    "openai": lambda url: OpenAIBackend("m", base_url=f"{url}/v1", api_key="sk-test", timeout_s=0.3),
+    "anthropic": lambda url, wait: AnthropicBackend("m", base_url=url, api_key="sk-test", timeout_s=wait),
+    "openai": lambda url, wait: OpenAIBackend("m", base_url=f"{url}/v1", api_key="sk-test", timeout_s=wait),
 }
 Serve = Callable[[bytes | None], str]
 
@@ -81,7 +82,8 @@ def test_a_call_without_a_whole_response_may_have_been_paid_for(
     serve: Serve, vendor: str, said: bytes | None, unanswered: bool
 ) -> None:
     """Torn, cut off before it began, no JSON, too late; an error that came back whole is no such call."""
-    assert failure_of(MAKE[vendor](serve(said))).unanswered is unanswered
+    patience_s = 0.3 if said is None else PATIENCE_S
+    assert failure_of(MAKE[vendor](serve(said), patience_s)).unanswered is unanswered
 
 
 @pytest.mark.parametrize("vendor", MAKE)
@@ -89,7 +91,7 @@ def test_a_call_that_found_nobody_was_never_made(vendor: str) -> None:
     """Nothing is sent before there is a connection."""
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
-    assert failure_of(MAKE[vendor](f"http://127.0.0.1:{port}")).unanswered is False
+    assert failure_of(MAKE[vendor](f"http://127.0.0.1:{port}", PATIENCE_S)).unanswered is False
 
 
 class Clock:

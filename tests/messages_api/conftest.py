@@ -1,26 +1,14 @@
 """The imitation of the Messages API, for the tests of itself."""
 
 import asyncio
-import importlib
 import ssl
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import anthropic
 import httpx2
 import pytest
-
-_package = ModuleType("messages_api")  # by path: tests are no package
-_package.__path__ = [str(Path(__file__).resolve().parent)]
-sys.modules.setdefault("messages_api", _package)
-_fixtures = importlib.import_module("messages_api.fixtures")
-
-start_messages_api = _fixtures.start_messages_api
-messages_api = _fixtures.messages_api
-serving_messages_api = _fixtures.serving_messages_api
+from servers import PATIENCE_S
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # spares each client the loading of certificates
 
@@ -31,7 +19,7 @@ def sdk_client() -> Callable[..., anthropic.AsyncAnthropic]:
 
     def make(url: str, **options: Any) -> anthropic.AsyncAnthropic:
         http = httpx2.AsyncClient(verify=NO_TLS, trust_env=False)
-        options = {"api_key": "sk-test", "timeout": 10} | options
+        options = {"api_key": "sk-test", "timeout": PATIENCE_S} | options
         return anthropic.AsyncAnthropic(base_url=url, max_retries=0, http_client=http, **options)
 
     return make

@@ -1,8 +1,6 @@
 """The fixtures, for every conftest.py that takes them over."""
 
 import json
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import PATIENCE_S, ServerProcess
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -23,11 +22,8 @@ class MessagesApi:
     """
 
     def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, str(SERVER), "--port", "0", *arguments]
-        pipe = subprocess.PIPE
-        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
-        assert self._child.stdout is not None
-        self.url = f"http://127.0.0.1:{json.loads(self._child.stdout.readline())['port']}"
+        self._server = ServerProcess(str(SERVER), "--port", "0", *arguments)
+        self.url = self._server.url
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def script(self, *rules: dict[str, Any]) -> None:
@@ -52,17 +48,14 @@ class MessagesApi:
 
     def close(self) -> int:
         """End the process by closing its stdin; returns its exit code."""
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._child.stdin.close()
-        code = self._child.wait(timeout=10)
-        self._child.stdout.close()
+        code, _, _ = self._server.end()
+        self._server.kill()
         return code
 
     def _ask(self, path: str, content: Any = None) -> Any:
         data = None if content is None else json.dumps(content).encode()
         try:
-            with self._opener.open(urllib.request.Request(self.url + path, data), timeout=10) as reply:  # noqa: S310
+            with self._opener.open(urllib.request.Request(self.url + path, data), timeout=PATIENCE_S) as reply:  # noqa: S310
                 return json.load(reply)
         except urllib.error.HTTPError as error:
             with error:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from servers import ServerProcess
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -340,10 +339,9 @@ def test_the_judge_responder_needs_data(messages_api: Any, ask: Any) -> None:
 
 def test_the_process_ends_when_its_stdin_does() -> None:
     """It prints one line, and is never left behind, even with a request in flight."""
-    command = [sys.executable, str(Path(__file__).with_name("server.py")), "--port", "0"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as child:
-        assert child.stdout is not None
-        assert json.loads(child.stdout.readline()).keys() == {"port"}
-        assert child.communicate(timeout=5) == ("", "")
-    assert child.returncode == 0
+    server = ServerProcess(str(Path(__file__).with_name("server.py")), "--port", "0")
+    try:
+        assert server.announced.keys() == {"port"}
+        assert server.end() == (0, "", "")
+    finally:
+        server.kill()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+from servers import PATIENCE_S
 
 from evals.reference_server.misbehave import parse_switch
 
@@ -78,7 +79,7 @@ def test_hang_never_answers_and_does_not_hold_up_shutdown(serve: Serve) -> None:
     """The client runs into its timeout while other endpoints answer."""
     client = serve("hang")
     with pytest.raises(httpx.ReadTimeout):
-        client.post("/query", json=QUESTION, timeout=0.3)
+        client.post("/query", json=QUESTION, timeout=httpx.Timeout(PATIENCE_S, read=0.3))
     assert client.get("/health").status_code == 200
 
 

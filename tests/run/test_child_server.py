@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from servers import PATIENCE_S
 
 from evals.client.profile import resolve_spec
 from evals.errors import ServerUnreachableError
@@ -55,16 +56,19 @@ def _start() -> None:
         raise AssertionError("it started")
 
 
-def test_it_answers_inside_the_context_and_is_gone_after_it(children: list["subprocess.Popen[bytes]"]) -> None:
+def test_it_answers_inside_the_context_and_is_gone_after_it(
+    children: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It listens on loopback, begins without documents, and leaves no process behind."""
+    monkeypatch.setattr(embedded, "_STOP_TIMEOUT_S", PATIENCE_S)
     with embedded_server() as url:
         assert url.startswith("http://127.0.0.1:")
-        assert httpx.get(f"{url}/health").json() == {"status": "healthy"}
-        assert httpx.get(f"{url}/documents").json() == {"documents": []}
+        assert httpx.get(f"{url}/health", timeout=PATIENCE_S).json() == {"status": "healthy"}
+        assert httpx.get(f"{url}/documents", timeout=PATIENCE_S).json() == {"documents": []}
     (child,) = children
     assert child.poll() == 0
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{url}/health")
+        httpx.get(f"{url}/health", timeout=PATIENCE_S)
 
 
 def test_it_ends_when_the_body_of_the_context_raises(children: list["subprocess.Popen[bytes]"]) -> None:

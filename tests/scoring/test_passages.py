@@ -141,9 +141,9 @@ def test_a_cut_off_below_1_is_refused(score: Score) -> None:
 
 def test_a_large_file_of_predictions_does_not_stand_in_memory(tmp_path: Path) -> None:
     """Ten times as many passages take no ten times of memory: predictions are read one by one."""
-    (tmp_path / "gold.json").write_text(json.dumps({"tests": [gold("q", "deed")] * 2000}), encoding="utf-8")
+    (tmp_path / "gold.json").write_text(json.dumps({"tests": [gold("q", "deed")] * 300}), encoding="utf-8")
     path = tmp_path / "predictions.json"
-    path.write_text(json.dumps([predicted("q", *["word " * 200] * 10)] * 2000), encoding="utf-8")
+    path.write_text(json.dumps([predicted("q", *["word " * 200] * 10)] * 300), encoding="utf-8")
     score_predictions(path, tmp_path / "gold.json")
     tracemalloc.start()
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from servers import PATIENCE_S
 
 from evals.errors import StoreError
 from evals.schemas import EvalRun
@@ -16,7 +17,7 @@ from evals.store.runs import RunStore
 
 def test_two_threads_that_write_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
     """Each writes its own file beside the place; both succeed, and the last is whole."""
-    path, both, errors = tmp_path / "reply.json", threading.Barrier(2, timeout=10), []
+    path, both, errors = tmp_path / "reply.json", threading.Barrier(2, timeout=PATIENCE_S), []
 
     def parts(letter: bytes) -> Iterator[bytes]:
         both.wait()  # each has opened its file
@@ -81,7 +82,7 @@ def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
     write_output(pipe, b"text")
-    reader.join(timeout=10)
+    reader.join(timeout=PATIENCE_S)
     assert got == [b"text"]
     assert pipe.is_fifo()
 

@@ -1,0 +1,90 @@
+"""Differences between two runs: their intervals, the test that fits the metric, and what is left out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.compare import MetricPair, SavedRun, compare_runs
+from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
+
+Saved = Callable[..., SavedRun]
+FIRST, LAST = [0.0] * 12 + [1.0] * 8, [1.0] * 9 + [0.0] * 11
+
+
+@pytest.fixture
+def pair_of(saved: Saved) -> Callable[..., MetricPair]:
+    """Compare the values of one metric in two runs."""
+
+    def pair(metric: str, first: list[float], last: list[float], **changes: Any) -> MetricPair:
+        runs = [
+            saved(name, {f"q{n}": {metric: value} for n, value in enumerate(values)}, **changes)
+            for name, values in (("a", first), ("b", last))
+        ]
+        (found,) = compare_runs(runs).pairs
+        return found
+
+    return pair
+
+
+def test_the_interval_of_a_sum_is_that_of_the_mean_for_all_questions(pair_of: Callable[..., MetricPair]) -> None:
+    """Three answers more of twenty are three, give or take; the test is that of the questions which differ."""
+    pair = pair_of("dont_know_answers_count", FIRST, LAST)
+    mean = t_interval([b - a for a, b in zip(FIRST, LAST, strict=True)])
+    assert mean is not None
+    assert (pair.first, pair.last, pair.difference) == (8, 9, 1)
+    assert pair.interval == pytest.approx((20 * mean[0], 20 * mean[1]))
+    assert (pair.test, pair.p) == ("mcnemar", mcnemar_p(8, 9))
+
+
+def test_the_interval_of_a_bounded_mean_ends_where_the_metric_does(pair_of: Callable[..., MetricPair]) -> None:
+    """No mean moves by more than the metric's range, however few questions there are."""
+    assert t_interval([0.0, 1.0]) == pytest.approx((-5.853, 6.853), abs=1e-3)
+    assert pair_of("mrr", [0.0, 0.0], [0.0, 1.0]).interval == (-1.0, 1.0)
+
+
+def test_zeros_and_ones_of_a_metric_without_bounds_are_no_rate(pair_of: Callable[..., MetricPair]) -> None:
+    """Dollars are compared as amounts, also where each question costs none or one."""
+    pair = pair_of("cost_per_query", FIRST, LAST)
+    differences = [b - a for a, b in zip(FIRST, LAST, strict=True)]
+    assert (pair.test, pair.p, pair.interval) == ("t", paired_t_p(differences), t_interval(differences))
+
+
+@pytest.mark.parametrize(("first", "last"), [([0.0] * 30, [1.0] * 20 + [0.0] * 10), ([1.0] * 30, [0.0] * 30)])
+def test_where_no_direction_is_better_a_metric_has_changed(
+    pair_of: Callable[..., MetricPair], first: list[float], last: list[float]
+) -> None:
+    """Neither more nor fewer abstentions are a regression in themselves."""
+    pair = pair_of("dont_know_answers_count", first, last)
+    assert (pair.verdict, pair.is_regression) == ("changed", False)
+
+
+def test_one_question_is_too_few(pair_of: Callable[..., MetricPair]) -> None:
+    """It has a difference, no interval, no p and no verdict, and says why."""
+    pair = pair_of("mrr", [0.0], [1.0])
+    assert (pair.difference, pair.interval, pair.p, pair.q, pair.test) == (1.0, None, None, None, None)
+    assert (pair.verdict, pair.reason) == ("not compared", "too few pairs")
+
+
+def test_a_metric_without_a_common_question_is_not_compared(saved: Saved) -> None:
+    """Both runs have values, but none of the same question; the row says so."""
+    first = saved("a", {"q0": {"mrr": 1.0}, "q1": {"mrr": None}})
+    last = saved("b", {"q0": {"mrr": None}, "q1": {"mrr": 1.0}})
+    comparison = compare_runs([first, last])
+    (row,) = comparison.metrics
+    assert (row.n, row.values, row.reason) == (0, [None, None], "no question for which all runs have a value")
+    assert comparison.pairs == []
+
+
+@pytest.mark.parametrize(("on_error", "n"), [(("worst", "worst"), 4), (("worst", "exclude"), 3), ((None, "worst"), 3)])
+def test_a_failure_counts_as_worst_only_where_every_run_was_told_so(
+    saved: Saved, on_error: tuple[str | None, str | None], n: int
+) -> None:
+    """Else one run would be punished for what another was forgiven."""
+    values: dict[str, Any] = {f"q{number}": {"mrr": 1.0} for number in range(4)}
+    configs = [{"eval_config": {"on_error": told} if told else {}} for told in on_error]
+    first, last = saved("a", values, **configs[0]), saved("b", {**values, "q0": "timeout"}, **configs[1])
+    lost = first.records[0].scores[0].model_copy(update={"value": None, "missing": "transport", "reason": "no answer"})
+    records = [last.records[0].model_copy(update={"scores": [lost]}), *last.records[1:]]
+    pair = next(pair for pair in compare_runs([first, SavedRun(last.run, records)]).pairs if pair.name == "mrr")
+    assert pair.n == n

@@ -1,0 +1,281 @@
+"""Runs that version 0.1.0 saved are shown, exported, compared, measured again and gone on with like any others.
+
+`fixtures/runs_0_1` is a folder of runs as that version left it. All ask the golden set of the embedded server, drawn by
+the same seed, so that the questions of the shorter ones are among those of the longer ones. The judge was the imitation
+of the Messages API in `messages_api`. The files are read here as plain JSON: what they say is what must come out.
+"""
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from evals.views.formatting import number
+
+Cli = Callable[..., Any]
+RUNS = Path(__file__).parent / "fixtures" / "runs_0_1"
+COMPLETE = "3fce6905"
+"""Eight questions, without a judge."""
+JUDGED = "631f81a2"
+"""Six questions, with a judge."""
+INTERRUPTED = "bcec9d3a"
+"""Six questions, ended by Ctrl-C after three answers."""
+KILLED = "96a109a9"
+"""Four questions, whose process was killed after two answers: its log was never put together."""
+FINISHED = [COMPLETE, JUDGED, INTERRUPTED]
+GENERATION = ("faithfulness", "answer_correctness", "answer_relevancy")
+
+
+NOT_A_HIT_ANY_MORE = ("precision_at_3", "precision_at_5", "citation_precision")
+"""A chunk in which a number of the gold is another one was a hit by overlap when these runs were saved."""
+
+
+def head(run_id: str) -> dict[str, Any]:
+    """A run's file."""
+    (path,) = (path for path in RUNS.glob(f"{run_id}_*.json"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def log(run_id: str) -> list[dict[str, Any]]:
+    """The lines of a run's log."""
+    (path,) = RUNS.glob(f"{run_id}_*.records.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def answers(run_id: str) -> dict[str, dict[str, Any]]:
+    """What was answered, by question, whichever kind of line holds it."""
+    found = [
+        (line["question_id"], line.get("record", {}).get("response") or line.get("answer")) for line in log(run_id)
+    ]
+    return {key: answer for key, answer in found if answer is not None}
+
+
+def summaries(run: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """What a scorecard says of each metric."""
+    metrics = run["scorecard"]["metrics"]
+    return {one["name"]: (one["value"], one["ci"], one["sample_size"], one["counts"], one["rules"]) for one in metrics}
+
+
+def holds(shown: Any, saved: Any) -> bool:
+    """Whether all that was saved is shown; keys that came later may stand beside it."""
+    if isinstance(saved, dict):
+        return all(key in shown and holds(shown[key], value) for key, value in saved.items())
+    if isinstance(saved, list):
+        return len(shown) == len(saved) and all(map(holds, shown, saved))
+    return bool(shown == saved)
+
+
+def values(records: list[dict[str, Any]]) -> dict[str, dict[str, float | None]]:
+    """The values of each metric, by question."""
+    found: dict[str, dict[str, float | None]] = {}
+    for record in records:
+        for score in record["scores"]:
+            found.setdefault(score["name"], {})[record["question"]["id"]] = score["value"]
+    return found
+
+
+def saved_values(run_id: str) -> dict[str, dict[str, float | None]]:
+    """The same, as the log of a finished run has them."""
+    return values([line["record"] for line in log(run_id)])
+
+
+@pytest.fixture
+def cli(evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Run a command on a copy of the folder."""
+    shutil.copytree(RUNS, tmp_path / "runs")
+    return lambda *arguments: evals_cli(*arguments, "--runs-dir", tmp_path / "runs")
+
+
+@pytest.fixture
+def exported(cli: Cli) -> Callable[[str], dict[str, Any]]:
+    """A run of the copy with its records, by `export --format json`."""
+    return lambda run_id: cli("export", "--run-id", run_id, "--format", "json").json
+
+
+def test_all_are_listed(cli: Cli) -> None:
+    """With their status, and none is unreadable."""
+    out = cli("runs").out
+    assert "not listed" not in out
+    rows = {line.split()[0]: line for line in out.splitlines()[1:]}
+    status = {COMPLETE: "complete", JUDGED: "complete", INTERRUPTED: "partial", KILLED: "unfinished"}
+    assert rows.keys() == status.keys()
+    assert all(status[run_id] in row for run_id, row in rows.items())
+
+
+@pytest.mark.parametrize("run_id", [*FINISHED, KILLED])
+def test_a_run_is_shown_as_it_was_saved(cli: Cli, run_id: str) -> None:
+    """As JSON with everything that its file holds."""
+    shown, saved = cli("show", run_id, "--json").json, head(run_id)
+    assert holds(shown, saved)
+
+
+@pytest.mark.parametrize("run_id", FINISHED)
+def test_its_scorecard_shows_the_saved_values(cli: Cli, run_id: str) -> None:
+    """Each metric's value stands behind its name, and the weighted score below them."""
+    result = cli("show", run_id)
+    assert result.code == 0, result.err
+    rows = {words[0]: words[1:] for words in map(str.split, result.out.splitlines()) if words}
+    run = head(run_id)
+    for metric in run["scorecard"]["metrics"]:
+        assert number(metric["value"], metric["unit"]).split()[0] in rows[metric["name"]]
+    assert f"weighted score: {run['weighted_score']['score']:.3f}" in result.out
+
+
+def test_a_killed_run_says_what_is_in_its_log(cli: Cli) -> None:
+    """And how to go on."""
+    out = cli("show", KILLED).out
+    assert "2 of 4 answers are in its log" in out
+    assert f"evals eval --resume {KILLED}" in out
+
+
+@pytest.mark.parametrize("run_id", [*FINISHED, KILLED])
+def test_every_question_is_shown_whole(cli: Cli, run_id: str) -> None:
+    """What was asked, what was answered, and each value."""
+    answered = answers(run_id)
+    for line in log(run_id):
+        key = line["question_id"]
+        result = cli("show", run_id, "--question", key)
+        assert result.code == 0, result.err
+        told = " ".join(result.out.split())
+        if key not in answered:
+            assert told.endswith("not asked")
+            continue
+        assert " ".join(answered[key]["answer"].split()) in told
+        scores = [score for score in line.get("record", {}).get("scores", []) if score["value"] is not None]
+        assert all(score["name"] in told for score in scores)
+
+
+@pytest.mark.parametrize("run_id", [*FINISHED, KILLED])
+def test_an_export_holds_every_record(cli: Cli, exported: Callable[[str], Any], run_id: str) -> None:
+    """JSON everything, CSV a row a question with its values, Markdown the scorecard."""
+    whole = exported(run_id)
+    assert {record["question"]["id"]: record["response"] for record in whole["records"]} == {
+        line["question_id"]: answers(run_id).get(line["question_id"]) for line in log(run_id)
+    }
+    rows = list(csv.DictReader(io.StringIO(cli("export", "--run-id", run_id).out)))
+    assert [row["id"] for row in rows] == list(dict.fromkeys(line["question_id"] for line in log(run_id)))
+    text = cli("export", "--run-id", run_id, "--format", "markdown").out
+    assert f"`{run_id}`" in text
+    if run_id == KILLED:
+        return
+    assert values(whole["records"]) == saved_values(run_id)
+    for name, by_question in saved_values(run_id).items():
+        assert {row["id"]: float(row[name]) if row[name] else None for row in rows} == pytest.approx(
+            {row["id"]: by_question.get(row["id"]) for row in rows}
+        )
+    for metric in head(run_id)["scorecard"]["metrics"]:
+        shown = number(metric["value"], metric["unit"]).replace("$", "&#36;")
+        assert any(f"`{metric['name']}`" in line and f" {shown} " in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("other", "common"), [(JUDGED, 6), (INTERRUPTED, 3), (KILLED, 2)])
+def test_two_runs_are_compared_over_their_common_questions(cli: Cli, other: str, common: int) -> None:
+    """The values are the means of what was saved, and the same answers show no difference."""
+    found = cli("compare", COMPLETE, other, "--pareto", "--json").json
+    assert found["common"] == common
+    ids = answers(COMPLETE).keys() & answers(other).keys()
+    saved = saved_values(COMPLETE)
+    pairs = {pair["name"]: pair for pair in found["pairs"] if pair["group"] != "performance"}
+    for name, pair in pairs.items():
+        kept = [value for key, value in saved[name].items() if key in ids and value is not None]
+        assert (pair["n"], pair["first"], pair["difference"]) == (len(kept), pytest.approx(fmean(kept)), 0)
+    assert ("mrr" in pairs) is (other != KILLED)
+    assert [point["run_id"] for point in found["pareto"]["points"]] == [COMPLETE, other]
+    assert {"retrieval", "citation"} <= found["pareto"]["objectives"].keys() or other == KILLED
+    assert not any(name in pairs for name in GENERATION)
+    assert cli("compare", COMPLETE, other, "--pareto").code == 0
+
+
+@pytest.mark.parametrize("run_id", FINISHED)
+def test_measured_again_without_a_judge_every_value_is_as_it_was(
+    cli: Cli, exported: Callable[[str], Any], tmp_path: Path, run_id: str
+) -> None:
+    """Of each question and of the run, with intervals and counts; the saved run stays as it is."""
+    result = cli("rescore", run_id, "--no-judge", "--json")
+    assert result.code == (4 if run_id == INTERRUPTED else 0), result.err
+    again, saved = summaries(result.json), summaries(head(run_id))
+    for name in GENERATION:
+        assert again.pop(name)[0] is None
+        saved.pop(name)
+    for name in NOT_A_HIT_ANY_MORE:
+        assert again.pop(name)[0] <= saved.pop(name)[0]
+    assert again == saved
+    found, before = values(exported(result.json["id"])["records"]), saved_values(run_id)
+    changed = {*GENERATION, *NOT_A_HIT_ANY_MORE}
+    assert {name: found[name] for name in found if name not in changed} == {
+        name: before[name] for name in before if name not in changed
+    }
+    for path in RUNS.glob(f"{run_id}_*"):
+        assert (tmp_path / "runs" / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("run_id", [COMPLETE, JUDGED])
+def test_judged_again_the_same_answers_get_the_saved_values(
+    cli: Cli, exported: Callable[[str], Any], messages_api: Any, monkeypatch: pytest.MonkeyPatch, run_id: str
+) -> None:
+    """By a judge at another address, which is asked about everything."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script({"then": {"python": "judge"}})
+    result = cli("rescore", run_id, "--judge", "--judge-base-url", messages_api.url, "--json")
+    assert result.code == 0, result.err
+    assert len(messages_api.log()) == result.json["judge"]["calls"] > 0
+    found, saved = values(exported(result.json["id"])["records"]), saved_values(JUDGED)
+    for name in GENERATION:
+        assert {key: found[name][key] for key in saved[name]} == saved[name]
+
+
+@pytest.mark.parametrize("kept", ["log", "cache"])
+def test_what_a_judge_said_is_not_paid_for_again(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    """Prompts, verdicts and keys of the cache still fit: nobody is at the judge's address, and nobody is asked."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    if kept == "log":
+        shutil.rmtree(tmp_path / "runs" / ".judge-cache")
+    else:
+        forget_verdicts(tmp_path / "runs")
+    saved = head(JUDGED)
+    result = cli("rescore", JUDGED, "--judge", "--judge-base-url", saved["judge"]["origin"], "--json")
+    assert result.code == 0, result.err
+    judge = result.json["judge"]
+    assert (judge["calls"], judge["cached"], judge["prompt_hashes"]) == (
+        0,
+        saved["judge"]["calls"],
+        saved["judge"]["prompt_hashes"],
+    )
+    assert summaries(result.json) == summaries(saved)
+
+
+def forget_verdicts(runs: Path) -> None:
+    """Take what the judge said out of the log of the judged run."""
+    (path,) = runs.glob(f"{JUDGED}_*.records.jsonl")
+    lines = log(JUDGED)
+    assert sum(len(line["record"].pop("verdicts")) for line in lines) == head(JUDGED)["judge"]["calls"]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("run_id", [INTERRUPTED, KILLED])
+def test_a_run_that_was_cut_short_is_gone_on_with_to_its_end(
+    cli: Cli, exported: Callable[[str], Any], run_id: str
+) -> None:
+    """The answers that are there stay, the others are asked for, and all values are those of a run that was not cut."""
+    result = cli("eval", "--resume", run_id, "--rps", 1000, "--json")
+    assert result.code == 0, result.err
+    assert (result.json["id"], result.json["status"]) == (run_id, "complete")
+    asked, before = dict.fromkeys(line["question_id"] for line in log(run_id)), answers(run_id)
+    assert f"resumed with {len(before)} of {len(asked)} questions answered" in result.json["notes"]
+    records = exported(run_id)["records"]
+    assert [record["question"]["id"] for record in records] == list(asked)
+    assert all(record["response"] == before.get(record["question"]["id"], record["response"]) for record in records)
+    whole = saved_values(COMPLETE)
+    performance = {score["name"] for score in records[0]["scores"] if score["group"] == "performance"}
+    for name, by_question in values(records).items():
+        if name not in performance:
+            assert by_question == {key: whole[name][key] for key in asked}
