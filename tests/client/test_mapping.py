@@ -41,6 +41,28 @@ def test_chunks_are_none_where_nothing_is_said(sources: Any, expected: Any, ask:
 
 
 @pytest.mark.parametrize(
+    ("start", "end", "span"),
+    [
+        (0, 5, (0, 5)),
+        ("2", 4.0, (2, 4)),
+        (5, 5, None),
+        (6, 5, None),
+        (-1, 5, None),
+        (0, None, None),
+        (None, 5, None),
+        (0.5, 5, None),
+    ],
+)
+def test_a_chunk_has_a_place_only_where_it_has_a_beginning_and_an_end_behind_it(
+    start: Any, end: Any, span: Any, ask: Ask
+) -> None:
+    """Whatever else a server says of a place is none."""
+    over = {"map": {"answer": "answer", "chunks": "sources[].{text: text, start: from, end: to}"}}
+    (chunk,) = ask(_with("sources", [{"text": "t", "from": start, "to": end}]), **over).chunks or []
+    assert (chunk.text, chunk.span) == ("t", span)
+
+
+@pytest.mark.parametrize(
     ("citations", "expected"),
     [
         (MISSING, None),

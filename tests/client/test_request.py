@@ -12,6 +12,7 @@ import respx
 
 from evals.client.template import render, render_path
 from evals.client.transport import Transport
+from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -96,15 +97,35 @@ def test_a_question_that_no_header_can_hold_is_an_error_not_an_exception(ask: As
 
 @pytest.mark.parametrize(
     ("headers", "sent"),
-    [({}, "Basic YW5uYTpwQHNz"), ({"authorization": "Bearer own"}, "Bearer own")],
+    [({}, "Basic YUBubmE6cEBzcw=="), ({"authorization": "Bearer own"}, "Bearer own")],
 )
 def test_a_login_in_the_url_is_sent_unless_a_header_says_otherwise(
     headers: dict[str, str], sent: str, mocked: respx.MockRouter
 ) -> None:
-    """The URL's login becomes a header of its own; the user's Authorization header goes before it."""
-    seen = asyncio.run(_post_to("http://anna:p%40ss@server:1", headers, mocked))
+    """The URL's login, decoded, becomes a header; the user's Authorization header goes before it."""
+    seen = asyncio.run(_post_to("http://a%40nna:p%40ss@server:1", headers, mocked))
     assert seen.headers.get_list("authorization") == [sent]
-    assert "anna" not in str(seen.url)
+    assert "nna" not in str(seen.url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/?a=b",
+        "http://h/a#b",
+        "http://h:99999",
+        "http://h:port",
+        "http://",
+        "ftp://h",
+        "h:8001",
+        "http://[::1",
+        "",
+    ],
+)
+def test_a_url_below_which_nothing_can_be_asked_is_refused(url: str) -> None:
+    """Paths are put behind it, so it has a host and neither parameters nor a fragment."""
+    with pytest.raises(ConfigError, match="not a URL of a server"):
+        Transport(url)
 
 
 @pytest.mark.parametrize(("proxy", "direct"), [(None, True), ("http://proxy:3128", False)])

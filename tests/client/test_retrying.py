@@ -1,5 +1,6 @@
 """How long is waited before a question is asked again."""
 
+import asyncio
 from collections.abc import Callable
 from email.utils import formatdate
 
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.client.transport import parse_retry_after
-from evals.schemas import EvalResponse
+from evals.client.retrying import Attempts, retrying
+from evals.client.transport import TransportFailure, parse_retry_after
+from evals.schemas import EvalResponse, ResponseError
 
 Ask = Callable[..., EvalResponse]
 NOW = 1_700_000_000.0
@@ -68,6 +70,24 @@ def test_the_wait_grows_where_the_server_says_nothing(ask: Ask, waits: list[floa
     for waited, longest in zip(waits, [0.5, 1, 2, 4, 8, 8], strict=True):
         assert 0.75 * longest <= waited <= longest
     assert response.waited_ms == pytest.approx(1000 * sum(waits))
+
+
+@pytest.mark.parametrize(("drawn", "waited"), [(0.0, [0.5, 1.0]), (0.5, [0.4375, 0.875]), (1.0, [0.375, 0.75])])
+def test_no_two_clients_wait_alike(drawn: float, waited: list[float]) -> None:
+    """Up to a quarter of each pause is left to chance, so that those who were refused together come apart."""
+    paused: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        paused.append(seconds)
+
+    async def refused() -> None:
+        raise TransportFailure(ResponseError(kind="status", status=503, message="busy"), retryable=True)
+
+    attempts = Attempts()
+    with pytest.raises(TransportFailure, match="busy"):
+        asyncio.run(retrying(3, attempts, sleep, lambda: drawn)(refused))
+    assert paused == pytest.approx(waited)
+    assert attempts.waited_s == pytest.approx(sum(waited))
 
 
 def test_one_attempt_means_one(ask: Ask, waits: list[float]) -> None:
