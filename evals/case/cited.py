@@ -67,11 +67,22 @@ def place_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) ->
 def _places_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> list[int]:
     """The places of the chunks that a citation points to: one, or all those of the document that it names."""
     if citation.chunk_id is not None:
-        return [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id][:1]
+        named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
+        return named if len(named) < 2 else [_the_one(citation, chunks, base, named)]
     if citation.index is not None:
         place = citation.index - base
         return [place] if 0 <= place < len(chunks) else []
     return [place for place, chunk in enumerate(chunks) if _names(citation, chunk)]
+
+
+def _the_one(citation: Citation, chunks: Sequence[RetrievedChunk], base: int, named: Sequence[int]) -> int:
+    """Of several chunks with the id of a citation, that of its index, else the first of its document, else the first.
+
+    Many servers count from 0 in each document.
+    """
+    if citation.index is not None and citation.index - base in named:
+        return citation.index - base
+    return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
 
 
 def _names(citation: Citation, chunk: RetrievedChunk) -> bool:

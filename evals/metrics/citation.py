@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from evals.case.case import Case
 from evals.case.cited import CitedSource
-from evals.case.matching import same_document
+from evals.case.matching import DocumentNames, RunEvidence
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalQuestion, GoldPassage, MetricGroup, MetricResult, RetrievedChunk
 from evals.text.folding import plain, tokens
@@ -102,7 +102,8 @@ class SectionAccuracy(_Citation):
         if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
             return self.undefined("the server sends no sections")
         golds = _with_section(case.question)
-        right = sum(any(_stands_in(source, gold, chunks) for gold in golds) for source in sources)
+        names = (case.evidence or RunEvidence()).names
+        right = sum(any(_stands_in(source, gold, chunks, names) for gold in golds) for source in sources)
         return self.result(right / len(sources), cited=len(sources), invalid=_invalid(sources))
 
 
@@ -111,12 +112,12 @@ def _with_section(question: EvalQuestion) -> list[GoldPassage]:
     return [gold for gold in question.gold_passages if gold.document_id and gold.section]
 
 
-def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[RetrievedChunk]) -> bool:
+def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[RetrievedChunk], names: DocumentNames) -> bool:
     """Whether a cited source is of the gold's document, and names its section."""
     wanted = _section_key(gold.section or "")
     if all(_section_key(section) != wanted for section in source.sections):
         return False
-    return any(same_document(chunks[place], gold.document_id) for place in source.places)
+    return any(names.is_near(chunks[place], gold.document_id) for place in source.places)
 
 
 @lru_cache(maxsize=8192)

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import pairwise
+from html import unescape
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'})
 # Scripts written without spaces count one character as one token; all others one run of word characters.
@@ -16,6 +16,8 @@ _MARKDOWN = re.compile(r"[*_#>|~]+|^[^\S\n]*+[-+]\s+", re.MULTILINE)
 _WIDE_MARKS = "\uff9e\uff9f"  # letters that NFKC turns into marks
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
 _MOST_MARKS = 30
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
 _CACHE = 8192
 
 
@@ -50,10 +52,20 @@ def plain(text: str) -> str:
     return " ".join(_MARKDOWN.sub(" ", fold(text)).split())
 
 
+def readable(text: str) -> str:
+    """The text with HTML entities as the signs that they stand for, and without marks that nobody sees.
+
+    A soft hyphen goes with the end of the line that it stands at; an entity is one that ends in a semicolon.
+    """
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
 @lru_cache(maxsize=_CACHE)
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the text's word tokens, folded; punctuation and white space do not count."""
-    folded = fold(text)
+    """Return the text's word tokens, readable and folded; punctuation and white space do not count."""
+    folded = fold(readable(text))
     words = _TOKEN.findall(folded)
     if "_" in folded:  # inside a word it belongs to it, at its ends it is Markdown's emphasis
         words = [word for word in (word.strip("_") for word in words) if word]
@@ -70,9 +82,3 @@ def padded(text: str) -> str:
 def bag(text: str) -> Mapping[str, int]:
     """Count the text's tokens."""
     return Counter(tokens(text))
-
-
-@lru_cache(maxsize=_CACHE)
-def pairs(text: str) -> Mapping[tuple[str, str], int]:
-    """Count the text's pairs of neighbouring tokens."""
-    return Counter(pairwise(tokens(text)))

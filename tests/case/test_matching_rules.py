@@ -52,6 +52,17 @@ def test_equal_ids_are_a_match(
         ("保険料", "年間の保険料は五万円です"),
         ("保险条款", "本保险条款自即日起生效"),
         ("보험료", "연간 보험료 안내"),
+        ("fire & theft", "fire &amp; theft"),
+        ("the insurer's duty", "the insurer&rsquo;s duty"),
+        ("burst pipes are covered", "burst pipes are cov\u00adered"),
+        ("burst pipes are covered", "burst pipes are cov-\nered"),
+        ("burst pipes are covered", "burst pipes are cov-\r\n  ered"),
+        ("burst pipes are covered", "burst pipes are cov- ered"),
+        ("burst pipes are cov-\nered", "burst pipes are covered"),
+        ("burst pipes are cov-\nered", "burst pi-\npes are cov-\nered"),
+        ("a well-known risk", "a well-\nknown risk"),
+        ("pre- and post-natal care", "pre- and post-\nnatal care"),
+        ("the years 2019-2020", "the years 2019-\n2020"),
     ],
 )
 def test_a_gold_that_stands_in_the_chunk_is_recognised(rule_of: RuleOf, rule: str, gold: str, chunk: str) -> None:

@@ -146,3 +146,32 @@ def test_a_cited_document_without_a_gold_chunk_is_wrong(measure: Measure) -> Non
     """Naming the right document is not enough where nothing of it that was retrieved holds gold."""
     record: dict[str, Any] = {"chunks": [MISS, CHUNKS[2]], "citations": [Citation(document_id="guide")]}
     assert [measure(metric, GOLDS, **record).value for metric in (CitationPrecision(), CitationRecall())] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("citation", "place"),
+    [
+        (Citation(chunk_id="0"), 0),
+        (Citation(chunk_id="0", document_id="manual"), 1),
+        (Citation(chunk_id="0", document_id="other"), 0),
+        (Citation(chunk_id="0", index=3), 2),
+        (Citation(chunk_id="0", index=9), 0),
+    ],
+)
+def test_a_citation_of_an_id_that_several_chunks_have_is_told_by_index_or_document(
+    make_case: Callable[..., Case], citation: Citation, place: int
+) -> None:
+    """Where ids count from 0 in each document."""
+    chunks = [
+        RetrievedChunk(chunk_id="0", document_id=name, text=name) for name in ("guide.md", "manual.md", "policy.md")
+    ]
+    assert [source.place for source in make_case(GOLDS, chunks=chunks, citations=[citation]).cited] == [place]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("uploads/guide.pdf", 1), ("guide_v2.md", 1), ("kb-guide.md", 1), ("manual.md", 0)]
+)
+def test_a_section_is_of_a_document_whose_name_gained_something(measure: Measure, name: str, value: float) -> None:
+    """Folders, endings, versions and prefixes are what pipelines add."""
+    chunk = RetrievedChunk(chunk_id="a", document_id=name, section="Water", text="of water")
+    assert measure(SectionAccuracy(), SECTIONED, chunks=[chunk], citations=_by_index(1)).value == value

@@ -117,6 +117,43 @@ def test_a_large_chunk_is_laid_on_a_large_gold_once(words: str, frame: str) -> N
     assert _seconds(lambda: match([chunk], [gold], MatchSettings())) < SECONDS
 
 
+CLAUSE = "burst pipes are covered up to 90 days after it and not later. "
+
+
+def _laid_on(text: str, gold: str) -> float:
+    """The seconds in which two chunks, one of them with a number changed, are compared with two golds."""
+    golds = [GoldPassage(text=gold.format(part)) for part in (text[: len(text) // 2], text[:500])]
+    chunks = [
+        RetrievedChunk(text=f"{text} and on"),
+        RetrievedChunk(text=f"so {text[:5000].replace('90', '80')} and on"),
+    ]
+    return _seconds(lambda: match(chunks, golds, MatchSettings()))
+
+
+@pytest.mark.parametrize("gold", ["its start is this {}", "{} and this is its end", "{}"])
+def test_a_chunk_of_a_megabyte_is_compared_once(gold: str) -> None:
+    """A whole book as one chunk, and golds half as long."""
+    assert _laid_on(CLAUSE * (1_000_000 // len(CLAUSE)), gold) < 3 * SECONDS
+
+
+@pytest.mark.parametrize(
+    "unit", ["ab ", "a", "保険料", "60 ", "not a b ", "&amp;", "insur- ance ", "a-\n", "\u00ad\n", "Page 7\n", CLAUSE]
+)
+def test_whatever_a_large_chunk_repeats_it_is_compared_once(unit: str) -> None:
+    """In time linear in the lengths."""
+    assert _laid_on(unit * (100_000 // len(unit)), "its start is this {} and on") < SECONDS
+
+
+@pytest.mark.parametrize("unit", [CLAUSE, "ab ", "a- ", "60 "])
+def test_four_times_as_large_a_chunk_takes_four_times_as_long(unit: str) -> None:
+    """And not sixteen times."""
+
+    def compare(text: str) -> object:
+        return match([RetrievedChunk(text=f"so {text}")], [GoldPassage(text=f"{text} and on")], MatchSettings())
+
+    assert _slowdown(compare, unit) < _MOST
+
+
 @pytest.mark.parametrize("marks", ["\u0315\u0300", "\u0301\uff9e"])
 def test_a_run_of_combining_marks_is_put_into_order_once(marks: str) -> None:
     """Unicode's normalisation sorts the marks of a letter, and there is no letter with 100,000."""

@@ -63,6 +63,25 @@ def test_tokens_are_words_or_single_characters_of_scripts_without_spaces(text: s
     assert " ".join(tokens(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fire &amp; theft", "fire theft"),
+        ("the insurer&#39;s duty", "the insurer s duty"),
+        ("up&nbsp;to&#xA0;5 &euro;", "up to 5"),
+        ("Gro&szlig;e Sch&auml;den", "grosse schäden"),
+        ("AT&T; R&D &copy the param&times=1", "at t r d copy the param times 1"),
+        ("in\u00adsur\u00adance", "insurance"),
+        ("in\u00ad\n  surance", "insurance"),
+        ("insur&shy;ance", "insurance"),
+        ("\ufeffword\u2060less", "wordless"),
+    ],
+)
+def test_entities_are_signs_and_soft_hyphens_are_nothing(text: str, expected: str) -> None:
+    """What a page shows counts, not how it was written."""
+    assert " ".join(tokens(text)) == expected
+
+
 def test_padded_text_compares_whole_words() -> None:
     """Blanks frame the words, so that a part of one is not contained."""
     assert padded("A cat, sat") == " a cat sat "

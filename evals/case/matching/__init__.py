@@ -1,6 +1,6 @@
 """When a retrieved chunk is the gold one."""
 
-from evals.case.matching.documents import document_key, same_document
+from evals.case.matching.documents import DocumentNames, document_key, same_document
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.matches import Matches
 from evals.case.matching.recognise import match
@@ -9,6 +9,7 @@ from evals.case.matching.settings import MatchSettings, Rule
 from evals.case.matching.survey import evidence_of
 
 __all__ = [
+    "DocumentNames",
     "MatchSettings",
     "Matches",
     "Rule",

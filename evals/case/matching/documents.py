@@ -114,6 +114,10 @@ class DocumentNames:
         near = self._kinship(chunk, document_id)
         return None if near in {None, Kinship.PREFIXED} else near is not Kinship.OTHER
 
+    def is_near(self, chunk: RetrievedChunk, document_id: str | None) -> bool:
+        """Whether the chunk names the gold's document, or that with something before it."""
+        return bool(self._kinship(chunk, document_id))
+
     def is_other(self, chunk: RetrievedChunk, document_id: str | None) -> bool:
         """Whether the chunk is of another document than the gold's, by names that do not only differ in a prefix."""
         return self._kinship(chunk, document_id) is Kinship.OTHER

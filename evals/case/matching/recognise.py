@@ -25,7 +25,7 @@ from evals.case.matching.repeats import originals
 from evals.case.matching.rules import OF_TEXT, Seen, Wanted
 from evals.case.matching.runs import Run
 from evals.case.matching.settings import MatchSettings, Rule
-from evals.case.matching.words import words_of
+from evals.case.matching.words import Words, mended, words_of
 from evals.schemas import GoldPassage, RetrievedChunk
 
 
@@ -45,26 +45,30 @@ def match(
     """
     result = Matches(by_chunk=[{} for _ in chunks], original=originals(chunks))
     evidence = evidence or evidence_within(chunks)
-    seen = _distinct(chunks, result.original, evidence)
+    texts = [words_of(gold.text) for gold in golds]
+    seen = _distinct(chunks, result.original, texts, evidence)
     for index, gold in enumerate(golds):
-        wanted = Wanted(gold, words_of(gold.text), settings, evidence)
+        words = mended(texts[index], (one.words for one in seen if one.words))
+        wanted = Wanted(gold, words, settings, evidence)
         rules = wanted.rules_that_may_hold()
         runs = _find(index, wanted, seen, rules, result)
-        if "overlap" in rules and wanted.words.count >= settings.overlap_min_tokens:
+        if "overlap" in rules:
             _put_together(index, wanted, seen, runs, result)
     return result
 
 
-def _distinct(chunks: Sequence[RetrievedChunk], original: Sequence[int], evidence: RunEvidence) -> list[Seen]:
+def _distinct(
+    chunks: Sequence[RetrievedChunk], original: Sequence[int], golds: Sequence[Words], evidence: RunEvidence
+) -> list[Seen]:
     """The chunks that repeat no earlier one, each with the ids of all its copies."""
     ids: dict[int, list[str]] = {}
     for chunk, first in zip(chunks, original, strict=True):
-        ids.setdefault(first, []).extend([chunk.chunk_id] if chunk.chunk_id else [])
+        ids.setdefault(first, []).append(chunk.chunk_id or "")
     seen = []
     for place, names in ids.items():
-        words = words_of(chunks[place].text or "") if chunks[place].text else None
-        core = evidence.common.set_aside(words) if words else None
-        seen.append(Seen(place, chunks[place], words, core, names))
+        text = chunks[place].text
+        words = mended(words_of(text), golds) if text else None
+        seen.append(Seen(place, chunks[place], words, evidence.common.set_aside(words) if words else None, names))
     return seen
 
 
@@ -84,7 +88,7 @@ def _find(
             result.elsewhere += 1
             runs[one.place] = None
             continue
-        at_home = at_home or wanted.evidence.names.is_same(one.chunk, wanted.gold.document_id) is True
+        at_home = at_home or wanted.evidence.names.is_near(one.chunk, wanted.gold.document_id)
         result.by_chunk[one.place][index] = rule
         result.found.setdefault(index, (one.place, rule))
     return runs

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from evals.case.matching.contradictions import contradicts
 from evals.case.matching.evidence import RunEvidence
@@ -17,8 +17,7 @@ OF_TEXT: frozenset[str] = frozenset({"text", "inside", "overlap"})
 """Rules that look at nothing but the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A distinct chunk of a response.
 
     Attributes:
@@ -46,9 +45,14 @@ class Wanted:
     evidence: RunEvidence
 
     def rules_that_may_hold(self) -> list[Rule]:
-        """The rules to try, in their order: not those that look at what the gold does not say."""
-        rule, gold = self.settings.rule, self.gold
-        lacking = {"chunk_id": gold.chunk_id is None, "span": gold.span is None}
+        """The rules to try, in their order: not those for which it says too little."""
+        rule, gold, length, settings = self.settings.rule, self.gold, self.words.count, self.settings
+        lacking = {
+            "chunk_id": gold.chunk_id is None,
+            "span": gold.span is None,
+            "inside": length < settings.inside_min_tokens,
+            "overlap": length < settings.overlap_min_tokens,
+        }
         return [name for name in (AUTO if rule == "auto" else (rule,)) if not lacking.get(name)]
 
     def first_rule(self, one: Seen, rules: Sequence[Rule]) -> tuple[Rule | None, Run | None]:
@@ -72,12 +76,12 @@ class Wanted:
 
     def run_inside(self, one: Seen) -> Run | None:
         """The one run of the gold that the chunk is, but for what was added to it."""
-        least, share = self.settings.inside_min_tokens, self.settings.inside_chunk_share
+        gold, fewest, share = self.words, self.settings.inside_min_tokens, self.settings.inside_chunk_share
         for words in (one.words, one.core):
-            if words is not None and words.count >= least <= self.words.count:
-                run = whole_run(words, self.words) or large_run(words, self.words, least, share)
+            if words is not None and words.count >= fewest:
+                run = large_run(words, gold, fewest, share)
                 if run is not None:
-                    return run if run.whole or not contradicts(words, self.words) else None
+                    return run if run.whole or not contradicts(words, gold) else None
         return None
 
     def is_refused(self, one: Seen, *, at_home: bool) -> bool:
@@ -119,11 +123,12 @@ class Wanted:
         Only running text counts: the start of the gold if the chunk ends with it, the end of the gold if it begins with
         it, all of the chunk if it stands in the gold. Loose words of many chunks never add up to a gold.
         """
+        gold = self.words
         for words in (one.words, one.core):
             if words is not None and words.count >= MIN_RUN:
-                run = whole_run(words, self.words) or border_run(words, self.words)
+                run = whole_run(words, gold) or border_run(words, gold)
                 if run is not None:
-                    return run if run.whole or not contradicts(words, self.words) else None
+                    return run if run.whole or not contradicts(words, gold) else None
         return None
 
 
@@ -152,7 +157,9 @@ def _is_its_document(wanted: Wanted, one: Seen) -> bool:
 
 def _holds_it(wanted: Wanted, one: Seen) -> bool:
     gold = wanted.words
-    if one.words is None or not gold.count or gold.padded not in one.words.padded:
+    if one.words is None or not gold.count or not one.words.vocabulary.issuperset(gold.first):
+        return False
+    if gold.padded not in one.words.padded:
         return False
     return gold.count >= wanted.settings.short_gold_tokens or not wanted.is_elsewhere(one.chunk)
 
@@ -161,9 +168,9 @@ def _overlaps_it(wanted: Wanted, one: Seen) -> bool:
     """Whether the chunk holds enough of the gold's tokens, enough of them as running text, and no other number."""
     gold, words, settings = wanted.words, one.words, wanted.settings
     least = settings.overlap_threshold
-    if words is None or gold.count < settings.overlap_min_tokens or words.count < least * gold.count:
+    if words is None or words.count < least * gold.count:
         return False
-    if len(gold.vocabulary - words.vocabulary) > (1 - least) * gold.count:
+    if len(gold.vocabulary & words.vocabulary) < len(gold.vocabulary) - (1 - least) * gold.count:
         return False
     if _share(gold.bag, words.bag, gold.count) < least:
         return False

@@ -4,17 +4,12 @@ Everything takes time linear in the two lengths: texts are searched by `str.find
 """
 
 from collections.abc import Iterator
-from math import ceil
 from typing import NamedTuple
 
 from evals.case.matching.words import Words
 
 MIN_RUN = 4
 """A run of fewer tokens shared at a border is chance."""
-_PROBE = 8
-"""Tokens by which a run is looked for."""
-_EDGE = MIN_RUN - 1
-"""Tokens by which a run at a border is looked for: the last one of it may be a fragment."""
 _TRIES = 16
 """How many places are tried where a text repeats what it is looked for by."""
 
@@ -40,7 +35,7 @@ class Run(NamedTuple):
 
 def whole_run(chunk: Words, gold: Words) -> Run | None:
     """The run that is the whole chunk, where the chunk stands in the gold."""
-    if chunk.count > gold.count or not gold.vocabulary.issuperset(chunk.tokens[1:_EDGE]):
+    if chunk.count > gold.count or not gold.vocabulary.issuperset(chunk.first[1:]):
         return None
     at = gold.joined.find(chunk.joined)
     if at < 0:
@@ -49,18 +44,12 @@ def whole_run(chunk: Words, gold: Words) -> Run | None:
     return Run(start, start + chunk.count, whole=True)
 
 
-def large_run(chunk: Words, gold: Words, least: int, share: float) -> Run | None:
-    """A run of at least so many tokens that is at least such a share of the chunk.
-
-    A run of twice the distance between two probes holds one of them whole, wherever it begins.
-    """
-    least = max(least, ceil(share * chunk.count))
-    if min(chunk.count, gold.count) < least:
+def large_run(chunk: Words, gold: Words, fewest: int, share: float) -> Run | None:
+    """A run of at least so many tokens that is at least such a share of the chunk."""
+    least, probes = chunk.probes(fewest, share)
+    if gold.count < least:
         return None
-    step = max(1, least // 2)
-    size = min(step, _PROBE)
-    for place in range(0, chunk.count - size + 1, step):
-        probe = chunk.tokens[place : place + size]
+    for place, probe in probes:
         if gold.vocabulary.issuperset(probe):
             for start in _places(probe, gold):
                 run = _grown(chunk, place, gold, start)
@@ -85,16 +74,8 @@ def _places(probe: tuple[str, ...], gold: Words) -> Iterator[int]:
 def _grown(chunk: Words, place: int, gold: Words, start: int) -> Run:
     """The run around a token that chunk and gold share, as far as it goes."""
     ours, theirs = chunk.tokens, gold.tokens
-    back = 0
-    for mine, other in zip(reversed(ours[:place]), reversed(theirs[:start]), strict=False):
-        if mine != other:
-            break
-        back += 1
-    ahead = 0
-    for mine, other in zip(ours[place:], theirs[start:], strict=False):
-        if mine != other:
-            break
-        ahead += 1
+    back = _agreeing(ours[:place][::-1], theirs[:start][::-1])
+    ahead = _agreeing(ours[place:], theirs[start:])
     first, stop = place - back, place + ahead
     begin, end = start - back, start + ahead
     if first == 1 and begin > 0 and theirs[begin - 1].endswith(ours[0]):
@@ -102,6 +83,14 @@ def _grown(chunk: Words, place: int, gold: Words, start: int) -> Run:
     if stop == len(ours) - 1 and end < len(theirs) and theirs[end].startswith(ours[-1]):
         stop, end = stop + 1, end + 1
     return Run(begin, end, whole=first == 0 and stop == len(ours))
+
+
+def _agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many tokens at the start of the two are the same."""
+    shorter = min(len(one), len(other))
+    if one[:shorter] == other[:shorter]:
+        return shorter
+    return next(place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
 
 
 def border_run(chunk: Words, gold: Words) -> Run | None:
@@ -114,10 +103,9 @@ def border_run(chunk: Words, gold: Words) -> Run | None:
 
 def _ends_as_gold_begins(chunk: Words, gold: Words) -> int:
     """How many tokens at the end of the chunk are those at the start of the gold."""
-    head = gold.tokens[:_EDGE]
-    if not chunk.vocabulary.issuperset(head):
+    if not chunk.vocabulary.issuperset(gold.first):
         return 0
-    framed, at = f" {' '.join(head)} ", -1
+    framed, at = f" {' '.join(gold.first)} ", -1
     for _ in range(_TRIES):
         at = chunk.padded.find(framed, at + 1)
         if at < 0:
@@ -130,10 +118,9 @@ def _ends_as_gold_begins(chunk: Words, gold: Words) -> int:
 
 def _begins_as_gold_ends(chunk: Words, gold: Words) -> int:
     """How many tokens at the start of the chunk are those at the end of the gold."""
-    last = gold.tokens[-_EDGE:]
-    if not chunk.vocabulary.issuperset(last):
+    if not chunk.vocabulary.issuperset(gold.last):
         return 0
-    framed, at = f" {' '.join(last)} ", len(chunk.padded)
+    framed, at = f" {' '.join(gold.last)} ", len(chunk.padded)
     for _ in range(_TRIES):
         at = chunk.padded.rfind(framed, 0, at + len(framed) - 1)
         if at < 0:

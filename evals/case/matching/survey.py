@@ -1,12 +1,11 @@
 """Going over the records of a run once, for what matching must know of all of them.
 
-Takes time linear in the records and bounded memory: texts are compared in a sample of the records, drawn by a hash of
-the questions, so that it is the same every time; of names, only those of golds are kept.
+Takes time linear in the records and bounded memory. Records are looked at in the order of a hash of their questions, so
+that it is the same however they were answered, and until what is asked is clear.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from heapq import nsmallest
 from zlib import crc32
 
 from evals.case.matching.common import CommonText, common_text
@@ -18,8 +17,10 @@ from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import words_of
 from evals.schemas import EvalQuestion, EvalRecord, RetrievedChunk
 
-_SAMPLE = 100
-"""Records whose texts are compared."""
+_SAMPLE = 50
+"""Records in which common text is looked for."""
+_VOTES, _MARGIN = 25, 0.25
+"""After so many golds the names are judged, where the share that stands in its own document is that clear."""
 
 _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
@@ -33,9 +34,10 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
     """
     with_gold = [record for record in records if record.question.gold_passages]
     asked = [(one.question, one.response.chunks) for one in with_gold if one.response and one.response.chunks]
-    sample = nsmallest(_SAMPLE, asked, key=_draw)
-    evidence = RunEvidence(_common_to(sample, settings), _names_in(asked), any(_repeats_ids(some) for _, some in asked))
-    comparable = _are_comparable(sample, settings, evidence)
+    asked.sort(key=_draw)
+    common = _common_to(asked[:_SAMPLE], settings)
+    evidence = RunEvidence(common, _names_in(asked), any(_repeats_ids(some) for _, some in asked))
+    comparable = _are_comparable(asked, settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
 
@@ -54,7 +56,7 @@ def _names_in(asked: Sequence[_Retrieved]) -> DocumentNames:
     wanted = {gold.document_id for question, _ in asked for gold in question.gold_passages if gold.document_id}
     if not wanted:
         return DocumentNames()
-    used = {name for _, chunks in asked for chunk in chunks for name in names_of(chunk)}
+    used = {name for _, chunks in asked for one in chunks for name in (one.document_id, one.document_name) if name}
     same, alike = {document_key(name) for name in wanted}, {bare_name(name) for name in wanted}
     return DocumentNames(
         same=frozenset(same.intersection(map(document_key, used))),
@@ -71,21 +73,33 @@ def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:
     return len(placed) > len(set(ids))
 
 
-def _are_comparable(sample: Sequence[_Retrieved], settings: MatchSettings, evidence: RunEvidence) -> bool | None:
+def _are_comparable(asked: Iterable[_Retrieved], settings: MatchSettings, evidence: RunEvidence) -> bool | None:
     """Whether enough of the golds found by their text are found in their own document.
 
     Each gold counts once, by the chunk that speaks for it: that other documents repeat it says nothing about names.
     """
     ignored = replace(evidence, names=replace(evidence.names, comparable=False))
     found = at_home = 0
-    for question, chunks in sample:
-        golds = question.gold_passages
-        if not any(gold.document_id for gold in golds) or not any(map(names_of, chunks)):
-            continue
-        by_chunk = match(chunks, golds, settings, ignored).by_chunk
-        for index, gold in enumerate(golds):
-            hits = [chunks[place] for place, rules in enumerate(by_chunk) if rules.get(index) in OF_TEXT]
-            named = [chunk for chunk in hits if gold.document_id and names_of(chunk)]
-            found += bool(named)
-            at_home += any(not evidence.names.is_other(chunk, gold.document_id) for chunk in named)
+    for question, chunks in asked:
+        for near in _found_by_text(question, chunks, settings, ignored):
+            found += 1
+            at_home += near
+        share = at_home / found if found else 0.0
+        if found >= _VOTES and abs(share - settings.comparable_share) > _MARGIN:
+            break
     return at_home >= settings.comparable_share * found if found else None
+
+
+def _found_by_text(
+    question: EvalQuestion, chunks: Sequence[RetrievedChunk], settings: MatchSettings, evidence: RunEvidence
+) -> Iterator[bool]:
+    """For each gold found by its text where both sides name a document, whether it is its own."""
+    golds = question.gold_passages
+    if not any(gold.document_id for gold in golds) or not any(map(names_of, chunks)):
+        return
+    by_chunk = match(chunks, golds, settings, evidence).by_chunk
+    for index, gold in enumerate(golds):
+        hits = [chunks[place] for place, rules in enumerate(by_chunk) if rules.get(index) in OF_TEXT]
+        named = [chunk for chunk in hits if gold.document_id and names_of(chunk)]
+        if named:
+            yield any(evidence.names.is_near(chunk, gold.document_id) for chunk in named)

@@ -1,9 +1,12 @@
 """A text as the rules see it: its tokens, and what is derived of them once."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from math import ceil
+from typing import NamedTuple
 
 from evals.text.folding import tokens
 
@@ -16,12 +19,59 @@ _SPELLED = frozenset(
 )
 
 
-class Words:
-    """The tokens of a text, in order, and how many they are."""
+EDGE = 3
+"""Tokens at an end of a text by which it is looked for in another."""
+_PROBE = 8
+"""Tokens within a text by which a run of it is looked for in another."""
 
-    def __init__(self, tokens: tuple[str, ...]) -> None:
+
+_BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
+_LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
+_LONGEST = 40
+"""Letters of a part of a word."""
+
+
+class Probes(NamedTuple):
+    """Neighbouring tokens, with their places, of which any run of at least so many tokens holds some.
+
+    It does so too where the first and the last token of the run are fragments.
+    """
+
+    least: int
+    parts: tuple[tuple[int, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, tokens: tuple[str, ...], least: int) -> "Probes":
+        """The probes for runs of at least so many of the tokens."""
+        step = max(1, (least - 2) // 2)
+        size = min(step, _PROBE)
+        places = range(0, len(tokens) - size + 1, step)
+        return cls(least, tuple((place, tokens[place : place + size]) for place in places))
+
+
+class Words:
+    """The tokens of a text, in order, and how many they are.
+
+    Attributes:
+        tokens: The tokens.
+        count: How many they are.
+        first: The first few of them.
+        last: The last few of them.
+        broken: The text, where lines may have cut words of it.
+    """
+
+    def __init__(self, tokens: tuple[str, ...], broken: str | None = None) -> None:
         self.tokens = tokens
         self.count = len(tokens)
+        self.broken = broken
+        self.first, self.last = tokens[:EDGE], tokens[-EDGE:]
+        self._probes: tuple[int, float, Probes] | None = None
+
+    def probes(self, fewest: int, share: float) -> "Probes":
+        """By what a run is looked for that is at least such a share of these words, and so many tokens."""
+        if self._probes is None or self._probes[:2] != (fewest, share):
+            self._probes = (fewest, share, Probes.of(self.tokens, max(fewest, ceil(share * self.count))))
+        return self._probes[2]
 
     @cached_property
     def padded(self) -> str:
@@ -62,4 +112,24 @@ class Words:
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> Words:
     """The words of a text."""
-    return Words(tokens(text))
+    hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
+    return Words(tokens(text), text if hyphens and _BREAK.search(text) else None)
+
+
+def mended(words: Words, others: Iterable[Words]) -> Words:
+    """The words with those put together that the end of a line has cut, where other texts have them whole.
+
+    The one hyphen is of the line, insur- ance, the other of the word, well- known: only other texts can tell.
+    """
+    text = words.broken
+    if text is None:
+        return words
+    known = frozenset[str]().union(*(other.vocabulary for other in others))
+
+    def join(cut: re.Match[str]) -> str:
+        before = _LETTERS_BEFORE.search(text[max(0, cut.start() - _LONGEST) : cut.start()])
+        after = _LETTERS_AFTER.match(text[cut.end() : cut.end() + _LONGEST])
+        whole = f"{before[0] if before else ''}{after[0] if after else ''}"
+        return "" if known.issuperset(tokens(whole)) else cut[0]
+
+    return words_of(_BREAK.sub(join, text))
