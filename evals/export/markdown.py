@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.export.escaping import escape
+from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
 from evals.scoring.settings import cases_of, confidence
@@ -47,7 +47,7 @@ def _head(run: EvalRun) -> str:
         run.status,
         f"{questions_of(run.fingerprints, run.question_count)}{failed}",
         escape(", ".join(run.datasets)),
-        escape(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),
+        code(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),
         f"judge {escape(run.judge.model, 100)}" if run.judge else "no judge",
         f"{run.created_at:%Y-%m-%d %H:%M} UTC",
     ]

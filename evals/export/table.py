@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evals.export.cells import sheet
+from evals.metrics.base import Aggregation
+from evals.metrics.registry import known_metric
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.settings import Cases, cases_of
 
@@ -22,8 +24,11 @@ COLUMNS = (
 
 
 def to_csv(run: EvalRun, records: Sequence[EvalRecord]) -> str:
-    """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata."""
-    metrics = metric_names(run, records)
+    """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata.
+
+    A percentile of latency has no column: of one question it is the latency, which has one.
+    """
+    metrics = [name for name in metric_names(run, records) if not _is_latency(name)]
     keys = sorted({key for record in records for key in record.question.metadata})
     cases = cases_of(run, records)
     rows = (
@@ -51,6 +56,11 @@ def error_of(record: EvalRecord) -> str | None:
         return "not asked"
     error = record.response.error
     return f"{error.kind}: {error.message}" if error else None
+
+
+def _is_latency(name: str) -> bool:
+    metric = known_metric(name)
+    return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
 
 
 def _facts(record: EvalRecord, cases: Cases) -> list[Any]:

@@ -26,7 +26,7 @@ def query_router(settings: Settings, store: DocumentStore) -> APIRouter:
     def query(request: QueryRequest) -> dict[str, Any]:
         """Answer a question from the stored documents."""
         try:
-            return respond(request, store, settings.top_k)
+            return respond(request, store, request.top_k or settings.top_k)
         except Exception as error:  # whatever it is, the contract's reply is a 500 that says so
             raise HTTPException(500, f"The query failed: {error}") from error
 

@@ -12,6 +12,8 @@ class QueryRequest(BaseModel):
     session_id: str | None = None
     is_temporary: bool = False
     include_chunks: bool = False
+    top_k: int | None = Field(default=None, ge=1, le=100)
+    """How many chunks to retrieve; the server's own number where None. An addition of this server."""
 
 
 class Source(BaseModel):

@@ -57,6 +57,14 @@ def test_every_record_is_read_back(build_run: Build) -> None:
     assert second["meta.page"] == "7"
 
 
+def test_a_latency_stands_in_one_column(build_run: Build) -> None:
+    """Percentiles are of a run; of one question they are its latency."""
+    run, records = build_run("a", {"q1": {"latency_p50": 12.5, "latency_p95": 12.5, "mrr": 1.0}})
+    (row,) = rows_of(export_run(run, records, "csv"))
+    assert [name for name, value in row.items() if value == "12.5"] == ["latency_ms"]
+    assert row["mrr"] == "1.0"
+
+
 def test_a_question_that_was_not_asked_has_a_row(build_run: Build) -> None:
     """An interrupted run is exported whole."""
     run, records = build_run("a", {"q1": {"mrr": 0.5}})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evals.export import export_run
 from evals.export.escaping import escape
 from evals.export.markdown import LIMIT
-from evals.schemas import RetrievedChunk
+from evals.schemas import RetrievedChunk, ServerRecord
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
@@ -79,7 +79,8 @@ def test_hostile_text_leaves_table_and_fold_intact(build_run: Build) -> None:
     assert {line.count("|") for line in table} == {7}
     assert document.count("<details>") == document.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", document)) == {"<details>", "</details>", "<summary>", "</summary>", "<br>"}
-    assert not re.search(r"@\w|#\d+\b(?!;)|://|\bwww\.|\bGH-\d|[\x00-\x08\x0b-\x1f\u202e]", document)
+    outside = re.sub(r"`[^`\n]*`", "", document)  # in a code span nothing is a link
+    assert not re.search(r"@\w|#\d+\b(?!;)|://|\bwww\.|\bGH-\d|[\x00-\x08\x0b-\x1f\u202e]", outside)
     assert [line for line in document.splitlines() if line.startswith("#")] == [document.splitlines()[0]]
 
 
@@ -113,3 +114,13 @@ def test_escaped_text_is_one_line_of_text(text: str) -> None:
 def test_plain_text_stays_readable(text: str) -> None:
     """What needs no escaping is not escaped."""
     assert escape(text) == text
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:8001", "https://rag.example.org/v1_beta/a*b?x=[1]", "http://h/`; <b>@someone</b> #12"]
+)
+def test_the_server_can_be_copied_and_does_nothing(build_run: Build, url: str) -> None:
+    """It stands in a code span, where nothing is a link or a mention; a backtick would end it."""
+    run, records = build_run("a", {"q1": {"mrr": 1.0}}, server=ServerRecord(url=url, profile="rag-server"))
+    copied = url.replace("`", "\N{MODIFIER LETTER GRAVE ACCENT}")
+    assert f" · `{copied}` · " in export_run(run, records, "markdown")

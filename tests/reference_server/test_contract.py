@@ -228,3 +228,12 @@ def test_a_token_guards_everything_but_health(serve: Serve) -> None:
     assert [r.status_code for r in refused] == [401] * 4
     assert "detail" in refused[0].json()
     assert client.get("/documents", headers={"Authorization": "Bearer s3cret"}).status_code == 200
+
+
+def test_a_question_may_say_how_many_chunks_it_wants(serve: Serve) -> None:
+    """`top_k` of a question goes before the server's own; one that cannot be is refused."""
+    client = serve(files={f"{n}.md": f"# Page {n}\n\nHarbour number {n}.".encode() for n in range(8)})
+    asked = {"query": "Which harbour?", "include_chunks": True}
+    counts = [len(client.post("/query", json={**asked, **more}).json()["sources"]) for more in ({}, {"top_k": 2})]
+    assert counts[1] == 2 < counts[0]
+    assert client.post("/query", json={**asked, "top_k": 0}).status_code == 422
