@@ -22,12 +22,41 @@
 A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 EXIT_OK = 0
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
+
+
+_IN_PYTHON = {
+    "--no-judge": "judge=False",
+    "--no-preflight": "preflight=False",
+    "--ingest": "ingest=True",
+    "--embedded": "embedded=True",
+    "--rag-url": "rag_server_url",
+    "--profile": 'server={"profile": …}',
+    "--metrics": "metrics",
+    "--suite": "suite",
+    "--datasets": "datasets",
+    "--dataset-file": "dataset_file",
+    "--data-dir": "data_dir",
+    "--runs-dir": "runs_dir",
+    "--samples": "samples_per_dataset",
+    "--columns": "columns",
+    "--concurrency": "concurrency",
+    "--max-cost": 'judge={"max_cost_usd": …}',
+    "--judge-model": 'judge={"model": …}',
+    "--judge-base-url": 'judge={"base_url": …}',
+}
+_FLAG = re.compile(r"--[a-z][a-z-]+")
+
+
+def for_python(hint: str) -> str:
+    """A way out as one reads it in Python: by the keys of the configuration instead of flags."""
+    return _FLAG.sub(lambda found: _IN_PYTHON.get(found[0], found[0]), hint)
 
 
 class EvalsError(Exception):
@@ -44,6 +73,8 @@ class EvalsError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(for_python(hint))
 
 
 class ConfigError(EvalsError):

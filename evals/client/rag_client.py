@@ -98,7 +98,8 @@ class RAGClient:
             if failure.error.kind in {"connect", "timeout"}:
                 raise ServerUnreachableError(
                     f"no RAG server answers at {self.url} ({message})",
-                    "start one with `evals serve`, name yours with --rag-url, or take the built-in one with --embedded",
+                    "start one with `evals serve` and ask it --datasets golden, name yours with --rag-url, or take the "
+                    "built-in one with --embedded",
                 ) from failure
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",

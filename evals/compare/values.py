@@ -80,7 +80,7 @@ def align_all(pairing: Pairing) -> list[Aligned]:
 
 def _has_value(run: EvalRun, name: str) -> bool:
     """Whether the metric has a value over the run; values of single questions may not stand for it."""
-    summary = run.scorecard.get(name)
+    summary = run.scorecard.find(name)
     return summary is not None and summary.value is not None
 
 

@@ -70,7 +70,7 @@ def _table(run: EvalRun) -> Iterator[str]:
     for group, names in run.scorecard.by_group.items():
         yield f"| **{escape(group)}** | | | | | |\n"
         for name in names:
-            summary = run.scorecard.get(name)
+            summary = run.scorecard.find(name)
             if summary is not None:
                 yield _row(summary)
 

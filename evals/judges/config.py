@@ -7,12 +7,23 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.judges.backends.address import problem_with_address
+from evals.judges.backends.base import Backend
 from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.schemas.base import Finite, Record
 from evals.schemas.marks import MayChange
 
 DEFAULT_PROVIDER = "anthropic"
 DEFAULT_MODEL = "claude-sonnet-5-5"
+
+
+def default_backend() -> Backend:
+    """The default model at the default provider's address.
+
+    Raises:
+        JudgeError: The provider's package is not installed.
+    """
+    provider = PROVIDERS[DEFAULT_PROVIDER]
+    return provider.make(DEFAULT_MODEL, base_url=provider.address(None))
 
 
 def spell_out_model(judge: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.config import DEFAULT_PROVIDER, default_backend
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.judges.throttle import Throttle
@@ -44,7 +45,7 @@ class LLMJudge:
     """Makes decisions that take a reader, by calling a language model.
 
     Args:
-        backend: How the model is reached.
+        backend: How the model is reached; the default model of the default provider where None.
         provider: By whose API.
         cache: Where replies are kept; None keeps none.
         repeats: How often each decision is made; the scores' median counts, and how often they disagree is recorded.
@@ -57,7 +58,7 @@ class LLMJudge:
 
     def __init__(
         self,
-        backend: Backend,
+        backend: Backend | None = None,
         *,
         provider: str = "",
         cache: JudgeCache | None = None,
@@ -68,6 +69,8 @@ class LLMJudge:
         price: PriceOf = lambda _model, _usage: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        if backend is None:
+            backend, provider = default_backend(), DEFAULT_PROVIDER
         self.backend = backend
         self.identity = Identity(backend.model, backend.origin, provider)
         self.repeats = repeats

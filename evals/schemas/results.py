@@ -2,14 +2,20 @@
 
 from datetime import UTC
 from enum import StrEnum
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 
+from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse
+from evals.schemas.tables import html_table, records_table, summaries_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA_VERSION = 1
 
@@ -93,9 +99,42 @@ class Scorecard(Record):
     metrics: list[MetricSummary] = []
     by_group: dict[str, list[str]] = {}
 
-    def get(self, name: str) -> MetricSummary | None:
-        """The summary of the metric with this name, or None."""
+    def find(self, name: str) -> MetricSummary | None:
+        """The summary of the metric with this name; None where the run does not have it."""
         return next((metric for metric in self.metrics if metric.name == name), None)
+
+    def get(self, name: str) -> MetricSummary:
+        """The summary of the metric with this name.
+
+        Raises:
+            UnknownNameError: The run does not have it; the message names the nearest that it has.
+        """
+        found = self.find(name)
+        if found is None:
+            raise UnknownNameError("metric of this run", name, [metric.name for metric in self.metrics])
+        return found
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a metric: value, ends of its interval, over how many questions, and why it has no value."""
+        return summaries_table(self.metrics)
+
+    def __repr__(self) -> str:
+        return f"<Scorecard of {len(self.metrics)} metrics: {', '.join(map(_short, self.metrics))}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        rows = [(one.name, *_shown(one), one.sample_size) for one in self.metrics]
+        return html_table(("metric", "value", "interval", "n"), rows, "Scorecard")
+
+
+def _shown(summary: MetricSummary) -> tuple[str, str]:
+    value = "–" if summary.value is None else f"{summary.value:.4g}"
+    return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
+
+
+def _short(summary: MetricSummary) -> str:
+    return f"{summary.name} {_shown(summary)[0]}"
 
 
 class WeightedScore(Record):
@@ -163,6 +202,17 @@ class Outcomes(Record):
     warmup_ms: list[Finite | None] = []
 
 
+class SavedFiles(Protocol):
+    """Where a run is saved."""
+
+    @property
+    def path(self) -> Path:
+        """The run's file."""
+
+    def read(self) -> list[EvalRecord]:
+        """Read its records."""
+
+
 class EvalRun(Record):
     """A saved run: what was asked of whom, and what came out."""
 
@@ -198,6 +248,53 @@ class EvalRun(Record):
     notes: list[str] = []
     """What a reader of the numbers must know."""
     rescored_from: str | None = None
+
+    _saved: "SavedFiles | None" = PrivateAttr(default=None)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same; where they are saved makes no difference."""
+        return isinstance(other, EvalRun) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def saved_as(self, files: "SavedFiles") -> Self:
+        """The same run, which knows its files from here on."""
+        self._saved = files
+        return self
+
+    @property
+    def path(self) -> Path | None:
+        """The run's file; None where it was not saved or loaded by this process."""
+        return self._saved.path if self._saved is not None else None
+
+    def records(self) -> list[EvalRecord]:
+        """Its records: each question with its response, its metrics and what the judge said of it.
+
+        Raises:
+            StoreError: It was not saved or loaded by this process, or its records cannot be read.
+        """
+        if self._saved is None:
+            raise StoreError(f"run {self.id} is in no folder", "load it with RunStore(folder).load(id)")
+        return self._saved.read()
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a question, a column a metric.
+
+        Raises:
+            StoreError: As of `records`.
+        """
+        return records_table(self.records())
+
+    def __repr__(self) -> str:
+        score = "no score" if self.weighted_score.score is None else f"score {self.weighted_score.score:.3f}"
+        asked = f"{self.question_count} question{'' if self.question_count == 1 else 's'}"
+        return f"<EvalRun {self.id} {self.name!r}, {self.status}: {asked} of {', '.join(self.datasets)}, {score}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        rows = [(one.group.value, one.name, *_shown(one), one.sample_size) for one in self.scorecard.metrics]
+        return html_table(("group", "metric", "value", "interval", "n"), rows, repr(self)[1:-1])
 
     @property
     def stem(self) -> str:

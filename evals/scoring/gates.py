@@ -29,7 +29,7 @@ class Gate:
 
     def problem(self, run: EvalRun) -> str | None:
         """Why the run fails the condition; None where it passes. A metric without a value fails."""
-        summary = run.scorecard.get(self.metric)
+        summary = run.scorecard.find(self.metric)
         value = run.weighted_score.score if self.metric == "score" else summary.value if summary else None
         if value is None:
             reason = f" ({summary.reason})" if summary and summary.reason else ""

@@ -48,7 +48,7 @@ def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, 
     """What each metric contributes to an objective, on a scale of 0 to 1 where 1 is good."""
     parts = {}
     for name in names:
-        summary = scorecard.get(name)
+        summary = scorecard.find(name)
         if summary is None or summary.value is None:
             continue
         if summary.unit in thresholds:

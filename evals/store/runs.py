@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,21 @@ class SavedRuns(NamedTuple):
     """Oldest first."""
     unreadable: list[StoreError]
     """Why a file with the name of a run is none that can be read, in the order of the names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of a run."""
+
+    path: Path
+    records_path: Path
+
+    def read(self) -> list[EvalRecord]:
+        return read_records(self.records_path)
+
+
+LAST = "last"
+"""Stands for the newest run of a folder."""
 
 
 class RunStore:
@@ -80,6 +96,7 @@ class RunStore:
         """
         path = self.run_path(run)
         write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=RESUME_HINT)
+        run.saved_as(_Files(path, self.records_path(run)))
         return path
 
     def journal(self, run: EvalRun) -> Journal:
@@ -113,12 +130,14 @@ class RunStore:
         return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
 
     def load(self, run_id: str) -> EvalRun:
-        """Read the run with this id or unique prefix of an id.
+        """Read the run with this id or unique prefix of an id; "last" is the newest.
 
         Raises:
             RunNotFoundError: No run has it, or several have.
             StoreError: Its file cannot be read.
         """
+        if run_id == LAST:
+            return self._last()
         if not _ID.fullmatch(run_id):
             raise RunNotFoundError(f"{run_id!r} is not a run id", "run ids have the letters a-z, digits and hyphens")
         found = sorted(self.folder.glob(f"{run_id}*_*Z.json")) if self.folder.is_dir() else []
@@ -131,6 +150,12 @@ class RunStore:
             raise RunNotFoundError(f"{run_id!r} is the start of {len(found)} runs: {ids}", "give more of the id")
         return _read_run(found[0])
 
+    def _last(self) -> EvalRun:
+        files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
+        if not files:
+            raise RunNotFoundError(f"there is no run in {self.folder}", "`evals eval` makes one")
+        return _read_run(max(files, key=lambda path: path.stem.rpartition("_")[2]))
+
 
 def _read_run(path: Path) -> EvalRun:
     try:
@@ -141,6 +166,7 @@ def _read_run(path: Path) -> EvalRun:
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise StoreError(f"{path.name} was written by a newer version (schema {version})", "upgrade rag-evals")
     try:
-        return EvalRun.model_validate(data)
+        run = EvalRun.model_validate(data)
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
+    return run.saved_as(_Files(path, path.with_name(f"{run.stem}{_RECORDS}")))

@@ -43,7 +43,7 @@ class Hint:
     def evidence(self, scorecard: Scorecard) -> str:
         """The metrics that show the pattern, with their values: `keyword_coverage 0.91, number_match 0.42`."""
         names = [condition.metric for condition in (*self.when, *self.where_measured)]
-        found = ((name, scorecard.get(name)) for name in names)
+        found = ((name, scorecard.find(name)) for name in names)
         return ", ".join(f"{name} {metric.value:.2f}" for name, metric in found if metric and metric.value is not None)
 
 

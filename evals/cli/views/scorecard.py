@@ -31,7 +31,7 @@ def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
     remarks stand below both. What all metrics of a group have to remark stands once, beside its name.
     """
     groups = {
-        group: [_row(summary) for name in names if (summary := run.scorecard.get(name)) is not None]
+        group: [_row(summary) for name in names if (summary := run.scorecard.find(name)) is not None]
         for group, names in run.scorecard.by_group.items()
     }
     head = ("metric", "value", f"{confidence(run):.0%} interval", "n")
