@@ -12,6 +12,8 @@ from evals.errors import DatasetError
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMED = re.compile(r"sep=(.)\r?\n")
 """The first line by which Excel is told the separator."""
+_LONGEST = 2**31 - 1
+"""Characters of a cell: ten passages in one are more than the 131,072 that Python allows."""
 
 Rows = list[tuple[str, Any]]
 
@@ -34,6 +36,7 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     )
     rows: Rows = []
     number = 0
+    limit = csv.field_size_limit(_LONGEST)
     try:
         titles = titles_of(name, next(reader, []))
         for number, cells in enumerate(filter(None, reader), start=1):
@@ -44,6 +47,8 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     except csv.Error as error:
         where = f"{name}, row {number + 1} (line {reader.line_num + (named is not None)})"
         raise DatasetError(f"{where}: not valid CSV ({error})") from error
+    finally:
+        csv.field_size_limit(limit)
     return rows
 
 

@@ -149,3 +149,18 @@ def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
     first, second = read_file(path).questions
     assert [(g.document_id, g.chunk_id) for g in first.gold_passages] == [("hr.md", None), (None, "c1"), (None, "c2")]
     assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]
+
+
+def test_metadata_is_what_json_can_hold(tmp_path: Path) -> None:
+    """A run is written with it; numbers that are none, broken characters and columns without a name are not."""
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"question": "a?", "": 1, "tags": [NaN, "\\ud800"], "metadata": {"score": NaN, "level": 2}}')
+    (question,) = read_file(path).questions
+    assert question.metadata == {"tags": [None, "?"], "score": None, "level": 2}
+
+
+def test_a_cell_may_be_as_long_as_its_passages(tmp_path: Path) -> None:
+    """Ten chunks of a large context in one cell are more than Python's reader takes by itself."""
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,reference_contexts\na?,{'word ' * 40_000}\n")
+    assert len(read_file(path).questions[0].gold_passages[0].text) == 200_000

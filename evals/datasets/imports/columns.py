@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rapidfuzz.distance import OSA
-
 from evals.errors import DatasetError
 from evals.inputs.cells import is_nothing
 
@@ -157,6 +155,8 @@ def _said(name: str, column: str, titles: Mapping[str, str]) -> str:
 
 def _refuse_slip(name: str, title: str) -> None:
     """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
+
     plain = plain_name(title)
     near = [known for known in sorted(_KNOWN) if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1]
     if near:

@@ -1,5 +1,6 @@
 """The fields of a question, of the cells of a row."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -116,18 +117,22 @@ def _json(value: Any) -> Any:
     found = parsed(value) if isinstance(value, str) else value
     if isinstance(value, str) and found == value:
         raise ValueError(f"not valid JSON ({value[:40]!r})")
-    return without_surrogates(found)
+    return found
 
 
 def _kept(value: Any) -> Any:
     """A value of metadata, as JSON can hold it."""
-    if isinstance(value, str | int | float | list | dict):
-        return without_surrogates(value)
-    return as_text(value)
+    if isinstance(value, Mapping):
+        return {without_surrogates(str(key)): _kept(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(inner) for inner in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, int) else without_surrogates(as_text(value))
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
-    "id": lambda value: value if isinstance(value, str) else as_text(value),
+    "id": lambda value: value if isinstance(value, bool) else as_text(value),
     "question": lambda value: value,
     "expected_answer": _expected,
     "answers": _answers,
@@ -138,5 +143,5 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "is_unanswerable": _said,
     "dataset": as_text,
     "checks": _json,
-    "metadata": _json,
+    "metadata": lambda value: _kept(_json(value)),
 }

@@ -42,7 +42,14 @@ def read_topics(path: Path) -> Rows | None:
 
 
 def questions(rows: Rows, judgements: Judgements | None) -> Rows:
-    """The queries that are judged, as questions with their relevant documents; all of them where nothing judges."""
+    """The queries that are judged, as questions with their relevant documents; all of them where nothing judges.
+
+    Raises:
+        DatasetError: A row is no query.
+    """
+    for where, row in rows:
+        if not isinstance(row, Mapping) or row.get("_id") is None or "text" not in row:
+            raise DatasetError(f"{where}: expected an object with `_id` and `text`")
     return [
         (where, _question(row, judgements))
         for where, row in rows

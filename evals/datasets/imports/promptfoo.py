@@ -50,7 +50,8 @@ def tests_of(name: str, data: Any) -> list[Any] | None:
 
 def _run_tests(results: list[Any]) -> list[Any]:
     """The test of each result; one that several prompts and providers were given counts once."""
-    tests = [dict(result["testCase"]) for result in results if isinstance(result.get("testCase"), Mapping)]
+    tests = [result.get("testCase") for result in results if isinstance(result, Mapping)]
+    tests = [test for test in tests if isinstance(test, Mapping)]
     return [test for place, test in enumerate(tests) if test not in tests[:place]]
 
 
@@ -63,6 +64,9 @@ def flat(row: Mapping[str, Any], dropped: Counter[str]) -> dict[str, Any]:
     Args:
         row: The test, or a row of its CSV form.
         dropped: Counts the assertions that expect no answer.
+
+    Raises:
+        ValueError: The assertions are no list of objects.
     """
     nested = isinstance(row.get("vars"), Mapping)
     assertions = list(_nested_assertions(row) if nested else _cell_assertions(row))
@@ -84,17 +88,23 @@ def _cell_columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nested_assertions(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for each in row.get("assert") or []:
-        inner = each.get("assert") if each.get("type") == "assert-set" else None
-        for assertion in inner or [each]:
+    for each in _assertions(row):
+        for assertion in _assertions(each) if each.get("type") == "assert-set" else [each]:
             yield str(assertion.get("type")), assertion.get("value")
+
+
+def _assertions(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = row.get("assert") or []
+    if not (isinstance(found, list) and all(isinstance(each, Mapping) for each in found)):
+        raise ValueError("`assert` must be a list of assertions")
+    return found
 
 
 def _cell_assertions(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for title, cell in row.items():
         if title.startswith("__expected") and not is_nothing(cell):
-            found = _TYPED.fullmatch(cell.strip())
-            kind, value = (f"{found[1] or ''}{found[2]}", found[3]) if found else ("equals", cell)
+            found = _TYPED.fullmatch(str(cell).strip())
+            kind, value = (f"{found[1] or ''}{found[2]}", found[3]) if found else ("equals", str(cell))
             yield kind, value.split(",") if kind in _ANY else value
 
 

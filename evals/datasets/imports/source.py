@@ -14,6 +14,7 @@ from evals.datasets.imports import judged, nested, promptfoo, squad
 from evals.datasets.imports.columns import is_known
 from evals.errors import DatasetError
 from evals.inputs.delimited import Rows
+from evals.inputs.json_body import without_surrogates
 from evals.inputs.problems import first_problem
 from evals.inputs.rows import TREES, listed_documents, listed_rows, read_table, read_tree
 from evals.schemas import Document
@@ -84,8 +85,9 @@ def _flat(rows: Iterable[tuple[str, Any]], dropped: Counter[str]) -> list[tuple[
     for where, row in rows:
         if not isinstance(row, Mapping):
             raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
+        named = {without_surrogates(str(title)): cell for title, cell in row.items() if title != ""}
         try:
-            flat.append((where, promptfoo.flat(row, dropped) if promptfoo.is_test(row) else nested.flat(row)))
+            flat.append((where, promptfoo.flat(named, dropped) if promptfoo.is_test(named) else nested.flat(named)))
         except ValueError as error:
             raise DatasetError(f"{where}: {error}") from error
     return flat

@@ -21,8 +21,10 @@ def squad_rows(name: str, data: Mapping[str, Any], draft: Draft) -> list[tuple[s
     """
     try:
         rows = [row for article in data["data"] for row in _article_rows(article, draft)]
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise DatasetError(f"{name}: not a file of SQuAD ({error} is missing)") from error
+    except (TypeError, AttributeError) as error:
+        raise DatasetError(f"{name}: not a file of SQuAD ({error})") from error
     return [(f"{name}, question {number}", row) for number, row in enumerate(rows, start=1)]
 
 

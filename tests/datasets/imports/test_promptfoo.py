@@ -105,3 +105,10 @@ def test_a_variable_of_any_name_can_be_the_question(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no column holds the question; its columns: ask, lang"):
         read_file(path)
     assert [q.question for q in read_file(path, {"question": "ask"}).questions] == ["a?", "b?"]
+
+
+@pytest.mark.parametrize("assertions", ['"x"', "[5]", '[{"type": "assert-set", "assert": 5}]'])
+def test_assertions_that_are_none_are_told_by_their_row(tmp_path: Path, assertions: str) -> None:
+    """No traceback for a slip in a file."""
+    with pytest.raises(DatasetError, match=r"q\.jsonl, line 1: `assert` must be a list of assertions"):
+        read(tmp_path, "q.jsonl", f'{{"vars": {{"question": "a"}}, "assert": {assertions}}}')

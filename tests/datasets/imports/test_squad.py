@@ -47,9 +47,13 @@ def test_the_first_version_does_not_speak_of_answerability(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("question", "missing"),
-    [({"id": "a", "answers": []}, "'question'"), ({"question": "Q?", "answers": [{}]}, "'text'")],
+    [
+        ({"id": "a", "answers": []}, "'question' is missing"),
+        ({"question": "Q?", "answers": [{}]}, "'text' is missing"),
+        ({"question": "Q?", "answers": 5}, "'int' object is not iterable"),
+    ],
 )
 def test_what_is_missing_is_named(tmp_path: Path, question: dict[str, Any], missing: str) -> None:
     """One message, no traceback."""
-    with pytest.raises(DatasetError, match=rf"dev\.json: not a file of SQuAD \({missing} is missing\)"):
+    with pytest.raises(DatasetError, match=rf"dev\.json: not a file of SQuAD \({missing}\)"):
         read_file(write(tmp_path, question))
