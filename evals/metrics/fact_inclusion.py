@@ -12,6 +12,7 @@ from typing import Any
 
 from evals.text.denials import denials, is_called_false, is_set_aside, is_undecided
 from evals.text.folding import UNSPACED, fold
+from evals.text.misspelling import is_misspelt
 from evals.text.numbers import numbers, plain_numbers
 
 THRESHOLD = 90.0
@@ -25,22 +26,6 @@ _STEPS = 10**10
 """So is a shorter one in a long answer, where its length squared times that of the answer is more than this."""
 _LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "s"})
 """Words that may be there or not without changing what is claimed."""
-_SPELLED = 5
-"""Letters from which a word may be misspelt by one."""
-_NUMBER_WORDS = frozenset(
-    (
-        *("three", "seven", "eight", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-        *("eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
-        *("hundred", "thousand", "million", "billion", "trillion", "quadrillion", "dozen", "first", "second", "third"),
-        *("fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth"),
-        *("fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "thirtieth"),
-        *("fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth", "hundredth", "thousandth"),
-        *("millionth", "billionth", "hundreds", "thousands", "millions", "billions", "trillions", "dozens"),
-        *("single", "double", "triple", "twice", "thrice"),
-    )
-)
-_FORMS = frozenset({"ed", "ee", "en", "er", "es"})
-"""Endings by whose last letter words differ that are no misspellings of each other: employer, employee, employed."""
 _SPACE = re.compile(r"\s+")
 _AMOUNT = r"[$€£¥]?\d+(?:[.,]\d+)*"
 _PERCENT = r"(?:\s?%|[\s-]?per[ -]?cent\b)"
@@ -208,23 +193,7 @@ def _same_word(wanted: str, given: str) -> bool:
         if len(short) < 4 or not long.isalpha():
             return False
         return short[-1] == "e" if long[-1] == "d" else short[-1] != "s"
-    return _is_misspelt(wanted, given)
-
-
-def _is_misspelt(wanted: str, given: str) -> bool:
-    """Whether words of five letters and more, with the same first one, differ by one edit; number words never do.
-
-    An edit is a letter more, less or other, or two neighbours that have changed places.
-    """
-    if min(len(wanted), len(given)) < _SPELLED or wanted[0] != given[0] or abs(len(wanted) - len(given)) > 1:
-        return False
-    if not (wanted.isalpha() and given.isalpha()) or _NUMBER_WORDS & {wanted, given}:
-        return False
-    if wanted[:-1] == given[:-1] and {wanted[-2:], given[-2:]} <= _FORMS:
-        return False
-    from rapidfuzz.distance import OSA  # noqa: PLC0415 - for this metric only
-
-    return OSA.distance(wanted, given) == 1
+    return is_misspelt(wanted, given)
 
 
 def _is_claimed(wanted: _Words, given: _Words, places: tuple[int, int]) -> bool:

@@ -60,24 +60,25 @@ class ModifiedPrecision(_Returned):
 class FuzzyMatch(BaseMetric):
     """Whether the fact of the expected answer, or of an accepted variant, is included in the answer.
 
-    Formula: 1 if partial_ratio(default_process(expected), default_process(answer)) ≥ 90 (rapidfuzz) and the claim
-    there is the same, else 0. The same claim is: every word of the expected answer in its order (articles and forms
-    of "be" aside; an s at its end, or a d behind an e, is the same word), every number of it, with sign and percent,
-    and as many negations in that clause of the answer as in the expected one. A word of at least five letters may be
-    misspelt by one: a letter more, less or other, or two neighbours that have changed places, but not the first letter
-    ("illegal" is not "legal"), no number word ("billion"), and no other form in -ed, -ee, -en, -er or -es ("employee"
-    is not "employer"); so two words that differ by such a letter ("public", "pubic") are one. It is not claimed where
-    it is set aside ("London rather than Paris", "instead of Paris") or called false ("Paris, which is wrong"), nor is
-    yes or no in "yes and no". So "the budget was cut" is not "the budget was raised", however long the sentence around
-    it. Folded before comparing: case, Unicode forms, punctuation (but for C++ and C#), white space, Markdown, citation
-    marks such as [1], grouping of digits, "%" and "percent", "5-10%" and "5% to 10%", "n't" and "not", "colour" and
-    "color". An answer shorter than the expected one is compared whole (ratio), else a part of the fact would count as
-    all of it. An expected answer of more than 1,000 characters (200, where the answer is so long that trying every
-    place would take seconds) is compared (ratio) with the part of the answer between the best places of its first and
-    last 200 characters, or as long as itself from either of them. It compares letters, not meanings: a paraphrase is 0.
-    Negations and phrases that take back are known in English. Range 0 or 1, higher is better. 0 where the server
-    abstains on an answerable question, or answers an unanswerable one. None for a right abstention, and without an
-    expected answer.
+    Formula: 1 if partial_ratio(default_process(expected), default_process(answer)) ≥ 90 (rapidfuzz) and the claim there
+    is the same, else 0. The same claim is: every word of the expected answer in its order (articles and forms of "be"
+    aside; an s at its end, or a d behind an e, is the same word), every number of it, with sign and percent, and as
+    many negations in that clause of the answer as in the expected one. A word of at least five letters may be misspelt
+    where that seldom makes another word: two neighbours that have changed places, a letter doubled or not, s for z, and
+    inside a word of eight letters a letter more or less or another vowel ("government", "goverment"); so "public" is
+    not "pubic", nor "contract" "contact", and listed pairs such as "causal" and "casual" are two words. Nor is the
+    first letter, a number word ("billion") or a form in -ed, -ee, -en, -er or -es ("employee") misspelt. It is not
+    claimed where it is set aside ("London rather than Paris", "instead of Paris") or called false ("Paris, which is
+    wrong"), nor is yes or no in "yes and no". So "the budget was cut" is not "the budget was raised", however long the
+    sentence around it. Folded before comparing: case, Unicode forms, punctuation (but for C++ and C#), white space,
+    Markdown, citation marks such as [1], grouping of digits, "%" and "percent", "5-10%" and "5% to 10%", "n't" and
+    "not", "colour" and "color". An answer shorter than the expected one is compared whole (ratio), else a part of the
+    fact would count as all of it. An expected answer of more than 1,000 characters (200, where the answer is so long
+    that trying every place would take seconds) is compared (ratio) with the part of the answer between the best places
+    of its first and last 200 characters, or as long as itself from either of them. It compares letters, not meanings: a
+    paraphrase is 0. Negations and phrases that take back are known in English. Range 0 or 1, higher is better. 0 where
+    the server abstains on an answerable question, or answers an unanswerable one. None for a right abstention, and
+    without an expected answer.
     Reference: partial_ratio and ratio are those of rapidfuzz; the rest is the formula here.
     """
 

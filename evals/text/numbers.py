@@ -1,67 +1,107 @@
 """The numbers of a text, written so that equal numbers are equal strings.
 
-Conventions, where texts are ambiguous:
+Conventions, where texts are ambiguous (how digits are grouped says `notation`):
 
-- English notation: a comma before exactly three digits groups (1,000 is 1000), a point begins the fraction. Apostrophes
-  and the narrow blanks of typesetters group too. So two numbers of a list without a blank, 117,118, are read as one.
-  What is no English number is read part by part: 1.000,5 is 1 and 5, a version 4.5.1 is 4, 5 and 1, a time 10:30 is
-  10 and 30.
-- Currency signs are dropped ($604 is 604), a percent sign is kept (5% is not 5); "percent" and "per cent" are the sign.
-  It belongs to both ends of a range: 5-10% and "5 to 10%" are 5% and 10%.
-- Numbers compare by value: 0.50 is 0.5, 007 is 7. Words such as "million" and the k of 5k do not multiply.
-- A minus stands directly before the number and after a blank, a bracket or the like: -0.133%, −0.133%, -$5, $-5. A
-  hyphen after a letter or a digit is none (C-1, 2018-2026), nor is one before a blank (a bullet, a subtraction).
-  Brackets are prose, not the minus of accountants: (604) is 604.
+- Numbers compare by value: 0.50 is 0.5, 007 is 7, ½ is 1/2 is 0.5. Words and letters that multiply do so: 1.5 million,
+  $1.2M, 10k. A single letter does where it is glued to the number (k, M, B), and m, b and t behind an amount of money.
+  "Form 10K", MiG-29B and 401k are names.
+- A percent sign is kept (5% is not 5); "percent" and "per cent" are the sign. What stands behind the end of a range
+  belongs to its begin too: 5-10%, "5 to 10%" and "between 5 and 10%" are 5% and 10%.
+- A minus stands directly before the number and after a blank, a bracket or the like: -0.133%, −0.133%, -$5, $-5; so
+  does "minus" or "negative". A hyphen after a letter or a digit is none (C-1, 2018-2026), nor is one before a blank (a
+  bullet, a subtraction). Brackets are prose, not the minus of accountants: (604) is 604.
+- Fractions are proper ones with a usual denominator: 24/7 and 9/11 are two numbers each. A time 10:30 is 10 and 30, a
+  date 2026-05-01 is 2026, 5 and 1.
 - The marks of a numbered list (1. Red, 2. Blue, each on a line of its own) are no numbers; one mark alone is no list.
 - Digits that follow a letter are part of a word, not a number (B2B, v4.7, Q3), but for the x of 293x2.061; letters
   after digits are a unit (24h).
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-_GROUPING = ",'’\u00a0\u2009\u202f"
-_DASHES = "\\-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
-_CURRENCY = "$€£¥₹₽₩¢"
-# Letters of alphabets: in scripts without spaces a number stands directly behind a word.
-_LETTER = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f"
-_RUN = rf"\d+(?:[.{_GROUPING}]\d+)*"
-_CODE = r"(?:USD|EUR|GBP|CHF|JPY)"
-
-_NUMBER = re.compile(
-    rf"(?<![^\W_]){_CODE}(?={_RUN})"  # a currency glued to its amount is no word with a number in it
-    r"|(?<=\d)x(?=\d)"  # 293x2.061
-    rf"|[{_LETTER}]{_RUN}"
-    rf"|(?:(?<![\w%)\]{_DASHES}])(?P<minus>[{_DASHES}])(?:[{_CURRENCY}][ \u00a0]?)?)?"
-    rf"(?P<run>(?:(?<![\w.)])\.)?{_RUN})"
-    r"(?P<percent>[*_ \t\u00a0\u2002-\u200a\u202f\\]{0,3}[%％﹪٪]|[\s-]?(?:per[\s-]?cent|pct)\b)?",
-    re.IGNORECASE,
+from evals.text.after_number import NOTHING, Suffix, suffix
+from evals.text.before_number import head, is_in_word
+from evals.text.notation import (
+    GROUPING,
+    closed_up,
+    fractions_written_out,
+    has_decimal_commas,
+    is_english,
+    of_fraction,
+    plain_numbers,
+    shifted,
 )
+
+__all__ = ["Quantity", "numbers", "plain_numbers", "quantities"]
+
+_RUN = re.compile(rf"\d\d*+(?:[.{GROUPING}]\d+)*+")
+_FRACTION = re.compile(r"([1-9]\d?)/([2-9]|10|16|20|25|32|50|64|100)(?![\d/]|[.,]\d)")
+_OPEN = re.compile(r"\d+,\d\d?")
 _RANGE = re.compile(r"[-\u2010\u2011]|\s?[\u2012-\u2014]\s?|\s{1,3}to\s{1,3}", re.IGNORECASE)
-_ENGLISH = re.compile(rf"(?:[1-9]\d{{0,2}}(?P<by>[{_GROUPING}])\d{{3}}(?:(?P=by)\d{{3}})*|\d+)?(?:\.\d+)?")
+_BETWEEN = ("between ", "Between ")
 _ITEM = re.compile(r"^[ \t>*+-]{0,16}\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
-_SPLIT_GROUPS = re.compile(rf"[{_GROUPING}]")
-_DROPPED = dict.fromkeys(map(ord, _GROUPING))
+_HYPHENATED = re.compile(r"[^\W\d_][-\u2010\u2011]\Z")
+_NAMES = frozenset(
+    (
+        *("form", "section", "rule", "apartment", "unit", "room", "gate", "flight", "suite", "article", "schedule"),
+        *("territory", "class", "item", "part", "page", "figure", "table", "appendix", "clause", "exhibit", "type"),
+    )
+)
+"""Words before a number that make a letter glued to it a part of its name."""
+
+
+class Quantity(NamedTuple):
+    """A number with what it counts.
+
+    Attributes:
+        value: As `numbers` writes it, multiplied out, with sign and percent sign.
+        unit: As `units` names it; empty where the text names none that is known.
+    """
+
+    value: str
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.unit.partition('/')[0]}".strip()
+
+
+@dataclass(slots=True)
+class _Found:
+    """A number as it stands in the text, from its sign or currency to its last digit."""
+
+    start: int
+    end: int
+    values: list[str]
+    minus: bool = False
+    currency: str = ""
+    suffix: Suffix = NOTHING
 
 
 @lru_cache(maxsize=4096)
 def numbers(text: str) -> frozenset[str]:
-    """The distinct numbers of a text: `604`, `0.305%`, `-0.133%`."""
-    text = _without_list_marks(text)
-    found = list(_NUMBER.finditer(text))
-    return frozenset(
-        number
-        for place, one in enumerate(found)
-        if one["run"]
-        for number in _signed(one, in_percent=bool(one["percent"]) or _begins_range(text, found[place : place + 2]))
-    )
+    """The distinct numbers of a text: `604`, `0.305%`, `-0.133%`, `1500000` for 1.5 million."""
+    return frozenset([value for value, _ in quantities(text)])
+
+
+@lru_cache(maxsize=4096)
+def quantities(text: str) -> frozenset[Quantity]:
+    """The distinct numbers of a text with their units: 604 dollars, 30 days, 5%."""
+    if not text.isascii():
+        text = fractions_written_out(text)
+    text = closed_up(_without_list_marks(text))
+    return frozenset(one for found in _read(text) for one in _written(found))
 
 
 def _without_list_marks(text: str) -> str:
     """The text without what numbers the items of a list: such marks count on, one after the other."""
+    if "\n" not in text:
+        return text
     marks = list(_ITEM.finditer(text))
     counts = [int(mark[1]) for mark in marks]
     follows = [False, *(later - former in {0, 1} for former, later in pairwise(counts)), False]
@@ -71,35 +111,82 @@ def _without_list_marks(text: str) -> str:
     return text
 
 
-def _begins_range(text: str, pair: list[re.Match[str]]) -> bool:
-    """Whether the first of two numbers begins a range that ends in percent."""
-    if len(pair) < 2 or not pair[1]["percent"]:
-        return False
-    return bool(_RANGE.fullmatch(text, pair[0].end(), pair[1].start()))
+def _read(text: str) -> list[_Found]:
+    """The numbers in their order; what stands behind the end of a range is given to its begin."""
+    read: list[_Found] = []
+    runs = list(_RUN.finditer(text))
+    decimal_commas = any("," in run[0] and not is_english(run[0]) for run in runs) and has_decimal_commas(text)
+    for run in runs:
+        if is_in_word(text, run.start()) or (read and run.start() < read[-1].end):
+            continue
+        one = _fraction(text, run, read) or _number(text, run, read, decimal_commas=decimal_commas)
+        if read and read[-1].suffix is NOTHING and one.suffix is not NOTHING:
+            _give_back(text, read[-1], one)
+        read.append(one)
+    return read
 
 
-def _signed(found: re.Match[str], *, in_percent: bool) -> Iterator[str]:
-    """A sign belongs to the first number of a run, a percent sign to the last."""
-    parts = plain_numbers(found["run"])
-    for place, part in enumerate(parts):
-        minus = "-" if found["minus"] and place == 0 and part != "0" else ""
-        percent = "%" if in_percent and place == len(parts) - 1 else ""
-        yield f"{minus}{part}{percent}"
+def _number(text: str, run: re.Match[str], read: list[_Found], *, decimal_commas: bool) -> _Found:
+    """A run of digits with what stands before and behind it."""
+    digits, end = run[0], run.end()
+    start, minus, currency, point = head(text, run.start())
+    if not currency and read and read[-1].currency and _RANGE.fullmatch(text, read[-1].end, start):
+        currency = read[-1].currency  # $5-10
+    behind = suffix(text, end, in_money=bool(currency))
+    if behind.glued and _is_name(text, start, digits):
+        behind = NOTHING
+    if point:
+        digits = f".{digits}"
+    is_open = bool(currency or behind is not NOTHING) and _OPEN.fullmatch(digits) is not None
+    values = plain_numbers(digits, decimal_comma=decimal_commas or is_open)
+    return _Found(start, end, values, minus, currency, behind)
 
 
-def plain_numbers(run: str) -> list[str]:
-    """Write a run of digits, points and group separators as the numbers that it stands for, without signs."""
-    if not run.isascii():
-        run = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in run)
-    if _ENGLISH.fullmatch(run):
-        return [_by_value(run.translate(_DROPPED))]
-    parts = _SPLIT_GROUPS.split(run)
-    if len(parts) == 1:
-        parts = run.split(".")
-    return [number for part in parts if part for number in plain_numbers(part)]
+def _fraction(text: str, run: re.Match[str], read: list[_Found]) -> _Found | None:
+    """A proper fraction, with the whole number before it where one stands there: 1/2, 2 1/2."""
+    found = _FRACTION.match(text, run.start()) if text[run.end() : run.end() + 1] == "/" else None
+    if found is None or int(found[1]) >= int(found[2]) or text[run.start() - 1 : run.start()] == "/":
+        return None
+    value, behind = Fraction(int(found[1]), int(found[2])), suffix(text, found.end())
+    start, minus, currency, _ = head(text, run.start())
+    whole = read[-1] if read else None
+    if whole and start == whole.end + 1 and text[whole.end] == " " and whole.values[0].isdecimal():
+        read.pop()
+        value += int(whole.values[0])
+        start, minus, currency = whole.start, whole.minus, whole.currency
+    return _Found(start, found.end(), [of_fraction(value)], minus, currency, behind)
 
 
-def _by_value(number: str) -> str:
-    whole, point, fraction = number.partition(".")
-    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
-    return f"{whole}{point}{fraction}" if fraction else whole
+def _is_name(text: str, start: int, digits: str) -> bool:
+    """Whether a number with a letter glued to it is a name: Form 10K, 401k, MiG-29B."""
+    before = text[max(0, start - 16) : start].lower()
+    words = before.split()
+    return digits == "401" or bool(_HYPHENATED.search(before)) or (bool(words) and words[-1] in _NAMES)
+
+
+def _give_back(text: str, begin: _Found, end: _Found) -> None:
+    """Give the begin of a range what stands behind its end; it multiplies the begin only where that is less: 5-10k."""
+    between = text[begin.end : end.start]
+    if _RANGE.fullmatch(between) or (between == " and " and text.endswith(_BETWEEN, 0, begin.start)):
+        rises = _size(begin.values[-1]) < _size(end.values[0])
+        begin.suffix = end.suffix if rises else end.suffix._replace(places=0)
+    elif end.suffix.unit in {"am", "pm"} and between == ":":
+        begin.suffix = end.suffix
+
+
+def _size(value: str) -> Fraction:
+    return sum(map(Fraction, value.split()), Fraction(0))  # 2 1/3
+
+
+def _written(found: _Found) -> Iterator[Quantity]:
+    """A sign belongs to the first number of a run, what stands behind it to the last."""
+    places, unit, percent, _ = found.suffix
+    if found.currency and not unit.startswith(found.currency):
+        unit = found.currency
+    last = len(found.values) - 1
+    for place, value in enumerate(found.values):
+        is_last = place == last
+        written = shifted(value, places) if places and is_last else value
+        if found.minus and place == 0 and value != "0":
+            written = f"-{written}"
+        yield Quantity(f"{written}%" if percent and is_last else written, unit if is_last else "")

@@ -65,7 +65,7 @@ def _measure(expected: str | None, answer: str | None, **question: object) -> Me
         ("Barack Obama", "Barak Obama"),
         ("Albert Einstein", "It was Albert Einstien."),
         (LONG.format("received"), LONG.format("recieved")),
-        (LONG.format("decided"), LONG.format("decidet")),
+        (LONG.format("separated"), LONG.format("seperated")),
         ("5-10%", "It is 5% to 10%."),
         ("5% to 10%", "between 5 – 10 percent"),
         ("5 to 10 days", "within 5-10 days"),

@@ -7,7 +7,7 @@ import pytest
 
 from evals.case.matching import MatchSettings
 from evals.judges.backends.base import Identity
-from evals.metrics.judged import Inquiry, JudgedMetric, Reply
+from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.run.inquest import Inquest
 from evals.schemas import (
     EvalQuestion,
@@ -37,7 +37,7 @@ class FoundGolds(JudgedMetric):
     high = None
     inquiries = (FOUND,)
 
-    def grade(self, case: Any, replies: Mapping[str, Reply]) -> MetricResult:
+    def grade(self, case: Any, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.result(replies["found"]["golds"], here=len(case.matches.found))
 
 

@@ -16,8 +16,8 @@ from evals.metrics.answer.listed import is_listed
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
-from evals.text.numbers import numbers
 from evals.text.phrases import holds
+from evals.text.same_numbers import distinct, missing
 
 
 class _Checked(BaseMetric):
@@ -72,9 +72,9 @@ class FactScore(_Checked):
     """Share of the facts that the answer states.
 
     Formula: |facts that hold| / |facts| over the fact checks that the question declares; a fact holds where any of its
-    forms stands in the answer as whole words, or any of its numbers is among the answer's numbers, sign and percent
-    sign included; citation marks such as [1] do not count. Range 0 to 1, higher is better. The details say of each fact
-    under `facts` whether it holds. None where the question declares no fact check.
+    forms stands in the answer as whole words, or any of its numbers is among the answer's numbers, with sign, percent
+    sign, scale and unit as in `number_match`; citation marks such as [1] do not count. Range 0 to 1, higher is better.
+    The details say of each fact under `facts` whether it holds. None where the question declares no fact check.
     Reference: ours.
     """
 
@@ -121,5 +121,4 @@ def _names(answer: str, item: ListItem) -> bool:
 def _states(answer: str, fact: Fact) -> bool:
     if any(holds(answer, form) for form in fact.any):
         return True
-    there = numbers(answer)
-    return any(wanted <= there for number in fact.numbers if (wanted := numbers(number)))
+    return any(not missing(wanted, answer) for number in fact.numbers if (wanted := distinct(number)))

@@ -15,7 +15,8 @@ from evals.metrics.answer.keywords import keywords
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 from evals.text.folding import UNSPACED, with_few_marks
-from evals.text.numbers import numbers
+from evals.text.numbers import quantities
+from evals.text.same_numbers import distinct, missing
 
 _NO_KEYWORDS = (
     "no keywords: the expected answer has no name, no number and no telling word of four letters"
@@ -104,16 +105,23 @@ class KeywordCoverage(_Coverage):
         return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
 
 
-class NumberMatch(_Coverage):
+class NumberMatch(_Lexical):
     """Share of the expected answer's numbers that stand in the answer.
 
-    Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value: currency signs and
-    grouping are dropped ($604 = 604, 1,000 = 1000, 0.50 = 0.5), a percent sign and a minus must agree (5% is not 5,
-    -0.133% is not 0.133%). English notation; a hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter
-    (B2B) are no number. A percent sign belongs to both ends of a range (5-10%); a comma before three digits groups, so
-    "117,118" is one number. Citation marks such as [1] and the marks of a numbered list are no numbers. Further numbers
-    in the answer do no harm. Range 0 to 1, higher is better. 0 for an
-    abstention. None where the expected answer holds no number, and for unanswerable questions.
+    Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value, however they are grouped
+    (1,000 = 1 000 = 1'000 = 1000) and scaled (1.5 million = 1,500,000, 10k = 10,000, $1.2M = 1,200,000 dollars; the
+    letters k, M and B directly behind the number, m, b and t behind an amount of money). Units must not contradict each
+    other: 30 days are not 30 hours, $5 is not €5; a unit that one side does not name is no contradiction, and nothing
+    is converted (24 hours, 1 day). A percent sign ("percent") and a minus ("minus 5") must agree: 5% is not 5, and 0.05
+    is 5% only where the question asks for a fraction, a share, a ratio or the like. Notation is English, but for what
+    can only be continental (1.234,56; 12,5 %), and a text that shows it is read so throughout: 1.234 alone is 1.234,
+    beside 1.234,56 it is 1234. 1/2 is 0.5. A hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter (B2B)
+    are no number. What stands behind a range belongs to both ends (5-10%); a comma before three digits groups, so
+    "117,118" is one number, and so is "117 118". In the answer numbers in words count too (three days, two million, one
+    half), in the expected one they are not looked for. Dates and times are compared part by part (10:30 is 10 and 30).
+    Citation marks such as [1] and the marks of a numbered list are no numbers. Further numbers in the answer do no
+    harm. Range 0 to 1, higher is better. The details list what is missing. 0 for an abstention. None where the expected
+    answer holds no number, and for unanswerable questions.
     Reference: ours.
     """
 
@@ -121,15 +129,18 @@ class NumberMatch(_Coverage):
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         reason = super().not_applicable_to(question)
-        if reason is None and not numbers(question.expected_answer or ""):
+        if reason is None and not quantities(question.expected_answer or ""):
             return "the expected answer holds no number"
         return reason
 
-    def cover(self, expected: str, answer: str) -> MetricResult:
-        wanted = numbers(expected)
-        missing = sorted(wanted - numbers(answer))
-        found = len(wanted) - len(missing)
-        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=missing[:_LISTED])
+    def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
+        if case.abstained:
+            return self.result(0.0, abstained=True)
+        wanted = distinct(expected)
+        lacking = missing(wanted, answer, case.question.question)
+        found = len(wanted) - len(lacking)
+        listed = sorted(map(str, lacking))[:_LISTED]
+        return self.result(found / len(wanted), found=found, expected=len(wanted), missing=listed)
 
 
 class AnswerCompleteness(_Coverage):
