@@ -4,16 +4,17 @@ A fuzzy score alone is not enough: in a long sentence "was cut" for "was raised"
 a few letters of a hundred. So the place where the expected answer was found is read again, word by word.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from evals.text.clauses import Clauses, read_clauses
+from evals.text.corrections import is_taken_back
 from evals.text.denials import denials, is_called_false, is_set_aside, is_undecided
-from evals.text.folding import UNSPACED, fold
+from evals.text.folding import fold
 from evals.text.misspelling import is_misspelt
-from evals.text.numbers import numbers, plain_numbers
+from evals.text.numbers import written_numbers
+from evals.text.writing import given_name_first, with_name_turned
 
 THRESHOLD = 90.0
 """Of the fuzzy score, from 0 to 100: altered claims reach 80 and more."""
@@ -26,27 +27,8 @@ _STEPS = 10**10
 """So is a shorter one in a long answer, where its length squared times that of the answer is more than this."""
 _LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "s"})
 """Words that may be there or not without changing what is claimed."""
-_SPACE = re.compile(r"\s+")
-_AMOUNT = r"[$€£¥]?\d+(?:[.,]\d+)*"
-_PERCENT = r"(?:\s?%|[\s-]?per[ -]?cent\b)"
-_UP_TO = r"(?:\s?[-\u2010-\u2014]\s?|\s(?:to|through)\s)"
-_REWRITTEN = (
-    # Of a range one way to write it, with percent at both ends or at none: 5-10%, "5% to 10%".
-    (re.compile(rf"(?<=\d){_PERCENT}?{_UP_TO}(?={_AMOUNT}{_PERCENT})"), "%-"),
-    (re.compile(rf"(?<=\d){_UP_TO}(?={_AMOUNT})"), "-"),
-    (re.compile(r"\s?%|\bper[ -]cent\b"), " percent"),
-    (re.compile(r"\bcan(?:'t|not)\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"(?<=[^\W\d_]{3})our(?=(?:s|ed|ing|ful|able|ite)?\b)"), "or"),  # colour, favourite
-)
-_CLAUSE_END = re.compile(
-    r"[!?;()\n…。！？]|[.,:](?!\d)|\s[–—-]\s|\b(?:and|but|yet|however|while|whereas|although|though)\b"
-)
-# Between words stands what is neither a letter nor a digit nor a mark that belongs to a letter, as in Hindi.
-_BETWEEN = r"\s\x00-/:-@\[-`{-\xbf×÷\u2000-\u2bff\u3000-\u303f\U0001f000-\U0001faff"
-# C++ and C# are other words than C.
-_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{UNSPACED}]|[^{_BETWEEN}{UNSPACED}]+(?:\+\+|[+#](?!\w))?")
+_NEXT = 6
+"""Clauses behind a fact in which it may be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +52,22 @@ class Inclusion:
         return {"matched": self.expected} if self.holds else {"nearest": self.expected, "differs": self.differs}
 
 
-@dataclass(frozen=True)
-class _Words:
-    """The words of a text, and for each the number of its clause."""
-
-    words: tuple[str, ...] = ()
-    clauses: tuple[int, ...] = ()
-    joined: str = field(default="", compare=False)
-
-
 def inclusion(expected: str, answer: str) -> Inclusion:
     """Look for the fact of the expected answer in the answer.
 
     Args:
-        expected: The expected answer, or an accepted variant.
+        expected: The expected answer, or an accepted variant; a name alone may stand with the family name first in one
+            of the two.
         answer: The answer as given.
     """
-    wanted, given = _read(expected), _read(answer)
+    found = _inclusion(expected, with_name_turned(answer, expected))
+    name = None if found.holds else given_name_first(expected)
+    turned = _inclusion(name, answer) if name else found
+    return replace(turned, expected=expected) if turned.holds else found
+
+
+def _inclusion(expected: str, answer: str) -> Inclusion:
+    wanted, given = read_clauses(expected), read_clauses(answer)
     if not wanted.words:
         same = bool(expected.strip()) and fold(expected).strip() in fold(answer)
         return Inclusion(expected, 100.0 * same, None if same else "text")
@@ -96,36 +77,10 @@ def inclusion(expected: str, answer: str) -> Inclusion:
     places = _in_order(wanted.words, given.words, window)
     if places is None:
         return Inclusion(expected, score, "words")
-    if not numbers(expected) <= numbers(answer):
+    if not written_numbers(expected) <= written_numbers(answer):  # the words that multiply are compared as words
         return Inclusion(expected, score, "numbers")
-    return Inclusion(expected, score, None if _is_claimed(wanted, given, places) else "negation")
-
-
-@lru_cache(maxsize=1024)
-def _read(text: str) -> _Words:
-    """Cut a text into clauses and words, folded, with contractions and percent signs written out."""
-    # One blank or line break each, or the patterns would go over a long run again and again.
-    text = _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", fold(text))
-    for pattern, plain in _REWRITTEN:
-        text = pattern.sub(plain, text)
-    found = [(word, clause) for clause, part in enumerate(_clauses(text)) for word in _words(part)]
-    words = tuple(word for word, _ in found)
-    return _Words(words, tuple(clause for _, clause in found), " ".join(words))
-
-
-def _words(clause: str) -> Iterator[str]:
-    """The words of a clause, numbers by value: 1,250.00 is 1250."""
-    for word in _WORD.findall(clause):
-        yield from plain_numbers(word) if word[0].isdecimal() else (word,)
-
-
-def _clauses(text: str) -> Iterator[str]:
-    """Cut after the marks and before the words that begin a clause, so that no word is lost."""
-    start = 0
-    for mark in _CLAUSE_END.finditer(text):
-        yield text[start : mark.start()]
-        start = mark.start()
-    yield text[start:]
+    is_claimed = _is_claimed(wanted, given, places) and not _is_taken_back(expected, answer, given, places)
+    return Inclusion(expected, score, None if is_claimed else "negation")
 
 
 def _find(wanted: str, given: str) -> tuple[float, range]:
@@ -196,24 +151,22 @@ def _same_word(wanted: str, given: str) -> bool:
     return is_misspelt(wanted, given)
 
 
-def _is_claimed(wanted: _Words, given: _Words, places: tuple[int, int]) -> bool:
-    """Whether the answer claims the fact where it stands: negated as often as expected, and not taken back."""
+def _is_claimed(wanted: Clauses, given: Clauses, places: tuple[int, int]) -> bool:
+    """Whether the answer claims the fact where it stands: negated as often as expected, and not set aside."""
     first, last = (given.clauses[at] for at in places)
     around = [word for word, clause in zip(given.words, given.clauses, strict=True) if first <= clause <= last]
     if wanted.words in {("yes",), ("no",)}:
         # "There is no doubt" does not say no
         if is_undecided(given.words, given.clauses) or (wanted.words == ("no",) and around[-1] != "no"):
             return False
-    elif is_set_aside(_of_clause(given, first, places[0])) or is_called_false(_of_clause(given, _next(given, last))):
+    elif is_set_aside(given.of_clause(first, places[0])) or is_called_false(given.of_clause(given.following(last))):
         return False
     return denials(around) == denials(wanted.words)
 
 
-def _of_clause(given: _Words, clause: int | None, end: int | None = None) -> list[str]:
-    """The words of a clause that stand before a place."""
-    return [word for word, number in zip(given.words[:end], given.clauses, strict=False) if number == clause]
-
-
-def _next(given: _Words, clause: int) -> int | None:
-    """The number of the clause that follows, where one does."""
-    return next((number for number in given.clauses if number > clause), None)
+def _is_taken_back(expected: str, answer: str, given: Clauses, places: tuple[int, int]) -> bool:
+    """Whether the answer says something else instead, right behind the fact; a bare yes or no is never taken back."""
+    if expected.strip(" .!").lower() in {"yes", "no"}:
+        return False
+    first, last = places
+    return is_taken_back(expected, answer, given.of_clause(given.clauses[first], first), given.behind(last, _NEXT))

@@ -69,16 +69,20 @@ class FuzzyMatch(BaseMetric):
     not "pubic", nor "contract" "contact", and listed pairs such as "causal" and "casual" are two words. Nor is the
     first letter, a number word ("billion") or a form in -ed, -ee, -en, -er or -es ("employee") misspelt. It is not
     claimed where it is set aside ("London rather than Paris", "instead of Paris") or called false ("Paris, which is
-    wrong"), nor is yes or no in "yes and no". So "the budget was cut" is not "the budget was raised", however long the
-    sentence around it. Folded before comparing: case, Unicode forms, punctuation (but for C++ and C#), white space,
-    Markdown, citation marks such as [1], grouping of digits, "%" and "percent", "5-10%" and "5% to 10%", "n't" and
-    "not", "colour" and "color". An answer shorter than the expected one is compared whole (ratio), else a part of the
-    fact would count as all of it. An expected answer of more than 1,000 characters (200, where the answer is so long
-    that trying every place would take seconds) is compared (ratio) with the part of the answer between the best places
-    of its first and last 200 characters, or as long as itself from either of them. It compares letters, not meanings: a
-    paraphrase is 0. Negations and phrases that take back are known in English. Range 0 or 1, higher is better. 0 where
-    the server abstains on an answerable question, or answers an unanswerable one. None for a right abstention, and
-    without an expected answer.
+    wrong"), or taken back behind it: as a slip ("Paris, or rather Lyon"), or as a guess or the opinion of others where
+    "actually" or the like follows with another number for a number and another name for a name ("it might be Paris, but
+    it is actually Lyon"); nor is yes or no in "yes and no". So "the budget was cut" is not "the budget was raised",
+    however long the sentence around it. Folded before comparing: case, Unicode forms, punctuation (but for C++ and C#),
+    white space, Markdown, citation marks such as [1], dots of abbreviations (D.C., J. K.), accents on Latin letters,
+    grouping of digits (10,000 and 10 000), "%" and "percent", "5-10%" and "5% to 10%", "n't" and "not", "colour" and
+    "color"; a name may stand with the family name first ("Curie, Marie"). An answer shorter than the expected one is
+    compared whole (ratio), else a part of the fact would count as all of it. An expected answer of more than 1,000
+    characters (200, where the answer is so long that trying every place would take seconds) is compared (ratio) with
+    the part of the answer between the best places of its first and last 200 characters, or as long as itself from
+    either of them. It compares letters, not meanings: a paraphrase is 0. Only the best place is looked at, also where
+    another one says otherwise. Negations and phrases that take back are known in English. Range 0 or 1, higher is
+    better. 0 where the server abstains on an answerable question, or answers an unanswerable one. None for a right
+    abstention, and without an expected answer.
     Reference: partial_ratio and ratio are those of rapidfuzz; the rest is the formula here.
     """
 

@@ -25,6 +25,8 @@ _AFTER = re.compile(
     r"(?P<word>(?:[^\W\d_]++(?:[./][^\W\d_]++)*+|°[CF]?|‰)(?!\d)"
     rf"|[{''.join(CURRENCY_SIGNS)}](?![ \u00a0]?\d))"
 )
+_IN_FORMULA = re.compile(r" ?[+*=^×·] ?[\w(]")
+"""Behind a letter that is a variable: 4k + 3."""
 _ONE_LETTER = frozenset("shglxLWV")
 _FIRST_WORDS = frozenset(first for first, _ in TWO_WORDS)
 
@@ -41,6 +43,12 @@ class Suffix(NamedTuple):
 
 NOTHING = Suffix()
 _PERCENT = Suffix(percent=True)
+_COMMON = {
+    word: Suffix(0, unit)
+    for word, unit in UNITS.items()
+    if len(word) > 2 and word not in _FIRST_WORDS | BETWEEN | MEASURES.keys()
+}
+"""Words that are units whatever follows, for speed."""
 
 
 def suffix(text: str, end: int, *, in_money: bool = False) -> Suffix:
@@ -50,6 +58,9 @@ def suffix(text: str, end: int, *, in_money: bool = False) -> Suffix:
         return NOTHING
     if found["percent"]:
         return _PERCENT
+    common = _COMMON.get(found["word"])
+    if common is not None:
+        return common
     places, glued = _first_scale(text, found, in_money=in_money)
     scale = places
     while scale and found is not None:
@@ -66,7 +77,7 @@ def _first_scale(text: str, found: re.Match[str], *, in_money: bool) -> tuple[in
     places = WHOLE_SCALES.get(lower) or SHORT_SCALES.get(lower)
     if places or word not in SCALES_OF_MONEY:
         return places or 0, False
-    if not found["gap"] and word in GLUED_SCALES:
+    if not found["gap"] and word in GLUED_SCALES and not _IN_FORMULA.match(text, found.end()):
         return GLUED_SCALES[word], not in_money
     following = _AFTER.match(text, found.end())
     if in_money or (following is not None and following["word"] and _unit(text, following) in CURRENCY_UNITS):

@@ -46,8 +46,8 @@ def head(text: str, start: int) -> Head:
     if before in {" ", "\u00a0"}:
         if further not in CURRENCY_SIGNS and text[start - 4 : start - 1] not in _BEFORE_BLANK:
             return Head(start)
-    elif before in CURRENCY_SIGNS and further == " " and text[start - 5 : start - 2] not in _NEGATIVE:
-        return Head(start - 1, currency=CURRENCY_SIGNS[before])
+    elif before in CURRENCY_SIGNS and further in {"", " "} and text[start - 5 : start - 2] not in _NEGATIVE:
+        return Head(start - 1, False, CURRENCY_SIGNS[before])
     elif before not in _BEGINS and not (before.isascii() and before.isalpha()):
         return Head(start)
     found = _HEAD.search(text, max(0, start - _LONGEST), start)

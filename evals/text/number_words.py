@@ -37,7 +37,7 @@ _LETTERS = re.compile(r"[a-z]+")
 _TELLING = _VALUES.keys() | _ORDINAL_VALUES.keys() | _MULTIPLIED.keys() | {"half", "quarter"}
 _ANY = "|".join(sorted(_VALUES, key=len, reverse=True))
 _SCALE = "|".join(_MULTIPLIED)
-_CARDINAL = re.compile(rf"\b(?:(?:{_ANY})|an?(?= (?:{_SCALE})\b))(?:[ -](?:and )?(?:{_ANY}|{_SCALE})\b)*+(?!\w)")
+_CARDINAL = re.compile(rf"\b(?:(?:{_ANY})|an?(?= (?:{_SCALE})\b))(?:[ -](?:and )?(?:{_ANY}|{_SCALE})\b){{0,20}}+(?!\w)")
 _ORDINAL = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TENS)})[ -])?(?P<last>{'|'.join(sorted(_ORDINAL_VALUES, key=len, reverse=True))})\b"
 )

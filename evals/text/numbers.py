@@ -38,10 +38,11 @@ from evals.text.notation import (
     shifted,
 )
 
-__all__ = ["Quantity", "numbers", "plain_numbers", "quantities"]
+__all__ = ["Quantity", "numbers", "plain_numbers", "quantities", "written_numbers"]
 
 _RUN = re.compile(rf"\d\d*+(?:[.{GROUPING}]\d+)*+")
 _FRACTION = re.compile(r"([1-9]\d?)/([2-9]|10|16|20|25|32|50|64|100)(?![\d/]|[.,]\d)")
+_WHOLE = re.compile(r"\d{1,15}")
 _OPEN = re.compile(r"\d+,\d\d?")
 _RANGE = re.compile(r"[-\u2010\u2011]|\s?[\u2012-\u2014]\s?|\s{1,3}to\s{1,3}", re.IGNORECASE)
 _BETWEEN = ("between ", "Between ")
@@ -49,8 +50,8 @@ _ITEM = re.compile(r"^[ \t>*+-]{0,16}\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010\u2011]\Z")
 _NAMES = frozenset(
     (
-        *("form", "section", "rule", "apartment", "unit", "room", "gate", "flight", "suite", "article", "schedule"),
-        *("territory", "class", "item", "part", "page", "figure", "table", "appendix", "clause", "exhibit", "type"),
+        *("Form", "Section", "Rule", "Apartment", "Unit", "Room", "Gate", "Flight", "Suite", "Article", "Schedule"),
+        *("Territory", "Class", "Item", "Part", "Page", "Figure", "Table", "Appendix", "Clause", "Exhibit", "Type"),
     )
 )
 """Words before a number that make a letter glued to it a part of its name."""
@@ -90,12 +91,25 @@ def numbers(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def written_numbers(text: str) -> frozenset[str]:
+    """The distinct numbers as they are written, not multiplied out: `1.5` for 1.5 million."""
+    found = _read(_prepared(text))
+    for one in found:
+        one.suffix = one.suffix._replace(places=0)
+    return frozenset(value for one in found for value, _ in _written(one))
+
+
+@lru_cache(maxsize=4096)
 def quantities(text: str) -> frozenset[Quantity]:
     """The distinct numbers of a text with their units: 604 dollars, 30 days, 5%."""
+    return frozenset(one for found in _read(_prepared(text)) for one in _written(found))
+
+
+def _prepared(text: str) -> str:
+    """The text without the marks of lists and with one way to write groups of digits and fractions."""
     if not text.isascii():
         text = fractions_written_out(text)
-    text = closed_up(_without_list_marks(text))
-    return frozenset(one for found in _read(text) for one in _written(found))
+    return closed_up(_without_list_marks(text))
 
 
 def _without_list_marks(text: str) -> str:
@@ -115,15 +129,22 @@ def _read(text: str) -> list[_Found]:
     """The numbers in their order; what stands behind the end of a range is given to its begin."""
     read: list[_Found] = []
     runs = list(_RUN.finditer(text))
-    decimal_commas = any("," in run[0] and not is_english(run[0]) for run in runs) and has_decimal_commas(text)
+    decimal_commas = "," in text and any(_is_odd(run[0]) for run in runs) and has_decimal_commas(text)
     for run in runs:
         if is_in_word(text, run.start()) or (read and run.start() < read[-1].end):
             continue
-        one = _fraction(text, run, read) or _number(text, run, read, decimal_commas=decimal_commas)
+        is_slashed = text[run.end() : run.end() + 1] == "/"
+        one = _fraction(text, run, read) if is_slashed else None
+        one = one or _number(text, run, read, decimal_commas=decimal_commas)
         if read and read[-1].suffix is NOTHING and one.suffix is not NOTHING:
             _give_back(text, read[-1], one)
         read.append(one)
     return read
+
+
+def _is_odd(run: str) -> bool:
+    """Whether a run has a comma that is none of English groups."""
+    return "," in run and (run[-4:-3] != "," or "." in run) and not is_english(run)
 
 
 def _number(text: str, run: re.Match[str], read: list[_Found], *, decimal_commas: bool) -> _Found:
@@ -137,20 +158,20 @@ def _number(text: str, run: re.Match[str], read: list[_Found], *, decimal_commas
         behind = NOTHING
     if point:
         digits = f".{digits}"
-    is_open = bool(currency or behind is not NOTHING) and _OPEN.fullmatch(digits) is not None
-    values = plain_numbers(digits, decimal_comma=decimal_commas or is_open)
-    return _Found(start, end, values, minus, currency, behind)
+    if not decimal_commas and "," in digits and (currency or behind is not NOTHING):
+        decimal_commas = bool(_OPEN.fullmatch(digits))
+    return _Found(start, end, plain_numbers(digits, decimal_comma=decimal_commas), minus, currency, behind)
 
 
 def _fraction(text: str, run: re.Match[str], read: list[_Found]) -> _Found | None:
     """A proper fraction, with the whole number before it where one stands there: 1/2, 2 1/2."""
-    found = _FRACTION.match(text, run.start()) if text[run.end() : run.end() + 1] == "/" else None
+    found = _FRACTION.match(text, run.start())
     if found is None or int(found[1]) >= int(found[2]) or text[run.start() - 1 : run.start()] == "/":
         return None
     value, behind = Fraction(int(found[1]), int(found[2])), suffix(text, found.end())
     start, minus, currency, _ = head(text, run.start())
     whole = read[-1] if read else None
-    if whole and start == whole.end + 1 and text[whole.end] == " " and whole.values[0].isdecimal():
+    if whole and start == whole.end + 1 and text[whole.end] == " " and _WHOLE.fullmatch(whole.values[0]):
         read.pop()
         value += int(whole.values[0])
         start, minus, currency = whole.start, whole.minus, whole.currency
@@ -159,7 +180,7 @@ def _fraction(text: str, run: re.Match[str], read: list[_Found]) -> _Found | Non
 
 def _is_name(text: str, start: int, digits: str) -> bool:
     """Whether a number with a letter glued to it is a name: Form 10K, 401k, MiG-29B."""
-    before = text[max(0, start - 16) : start].lower()
+    before = text[max(0, start - 16) : start]
     words = before.split()
     return digits == "401" or bool(_HYPHENATED.search(before)) or (bool(words) and words[-1] in _NAMES)
 
@@ -168,14 +189,18 @@ def _give_back(text: str, begin: _Found, end: _Found) -> None:
     """Give the begin of a range what stands behind its end; it multiplies the begin only where that is less: 5-10k."""
     between = text[begin.end : end.start]
     if _RANGE.fullmatch(between) or (between == " and " and text.endswith(_BETWEEN, 0, begin.start)):
-        rises = _size(begin.values[-1]) < _size(end.values[0])
+        rises = _order(begin.values[-1]) < _order(end.values[0])
         begin.suffix = end.suffix if rises else end.suffix._replace(places=0)
     elif end.suffix.unit in {"am", "pm"} and between == ":":
         begin.suffix = end.suffix
 
 
-def _size(value: str) -> Fraction:
-    return sum(map(Fraction, value.split()), Fraction(0))  # 2 1/3
+def _order(value: str) -> tuple[int, str, str]:
+    """What numbers compare by, as texts, for a run of digits may be longer than integers are read."""
+    whole, _, rest = value.partition(" " if " " in value else ".")
+    if "/" in whole:  # 1/3
+        whole, rest = "0", whole
+    return len(whole), whole, rest
 
 
 def _written(found: _Found) -> Iterator[Quantity]:
@@ -183,10 +208,15 @@ def _written(found: _Found) -> Iterator[Quantity]:
     places, unit, percent, _ = found.suffix
     if found.currency and not unit.startswith(found.currency):
         unit = found.currency
-    last = len(found.values) - 1
-    for place, value in enumerate(found.values):
-        is_last = place == last
-        written = shifted(value, places) if places and is_last else value
-        if found.minus and place == 0 and value != "0":
-            written = f"-{written}"
-        yield Quantity(f"{written}%" if percent and is_last else written, unit if is_last else "")
+    *others, last = found.values
+    for place, value in enumerate(others):
+        yield Quantity(_signed(value) if found.minus and not place else value)
+    if places:
+        last = shifted(last, places)
+    if found.minus and not others:
+        last = _signed(last)
+    yield Quantity(f"{last}%" if percent else last, unit)
+
+
+def _signed(value: str) -> str:
+    return value if value == "0" else f"-{value}"

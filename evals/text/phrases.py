@@ -4,13 +4,14 @@ import re
 from functools import lru_cache
 
 from evals.text.folding import UNSPACED, fold, tokens
-from evals.text.numbers import plain_numbers
+from evals.text.notation import closed_up, plain_numbers
 from evals.text.series import is_bare_code, stands_in_series
+from evals.text.units import WHOLE_SCALES
 
 _DIGITS = re.compile(r"(\d+(?:[.,]\d+)*)")
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED}]")
 _GLUE = "\u2040"
-"""Marks a word that is glued to the one before it; no text holds it as a letter."""
+"""Marks a word that is glued to the one before it, or multiplies it; no text holds it as a letter."""
 _CONTRACTED = (
     (re.compile(r"\bcan(?:'t| not)\b"), "cannot"),
     (re.compile(r"\bwon't\b"), "will not"),
@@ -33,17 +34,18 @@ def framed(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _framed(text: str) -> tuple[str, str]:
-    """What `framed` returns, and the same with a mark before each word that is glued to the one before it."""
-    folded = fold(text)
+    """What `framed` returns, and the same with a mark before each word that belongs to the one before it."""
+    folded = fold(closed_up(text))
     for pattern, written_out in _CONTRACTED:
         folded = pattern.sub(written_out, folded)
     words: list[str] = []
     glued: set[int] = set()
     before = ""
     for place, part in enumerate(_DIGITS.split(folded)):
-        if _is_glued(before, part):
+        found = plain_numbers(part) if place % 2 else tokens(part)
+        if _is_glued(before, part) or (before[-1:].isdecimal() and found and found[0] in WHOLE_SCALES):
             glued.add(len(words))
-        words += plain_numbers(part) if place % 2 else tokens(part)
+        words += found
         before = "" if part == "x" else part  # the x of 293x2.061 multiplies
     marked = [_GLUE + word if place in glued else word for place, word in enumerate(words)] if glued else words
     return f" {' '.join(words)} ", f" {' '.join(marked)} "
@@ -59,7 +61,7 @@ def stands(phrase: str, text: str) -> bool:
     """Whether a phrase, as `framed` writes it, stands in a text as whole words.
 
     A number at its begin or end must be whole too: "GRG 51" does not stand in "GRG 51A", nor "exceeds 30" in "exceeds
-    30k". Inside of it letters may be glued to a number or not: "5 mg" stands in "5mg".
+    30k" or "exceeds 30 million". Inside of it letters may be glued to a number or not: "5 mg" stands in "5mg".
     """
     plain, glued = _framed(text)
     if phrase not in plain:

@@ -19,8 +19,9 @@ from evals.schemas import (
     MetricResult,
     RetrievedChunk,
 )
-from evals.schemas.results import VerdictRequest
-from evals.scoring.scorecard import ScoreSettings, score_record
+from evals.schemas.verdicts import VerdictRequest
+from evals.scoring.scorecard import score_record
+from evals.scoring.settings import Cases, ScoreSettings
 
 GOLD = GoldPassage(text="The battery lasts 96 hours in standby.", document_id="guide")
 QUESTION = EvalQuestion(id="q", question="How long?", gold_passages=[GOLD])
@@ -68,9 +69,9 @@ def test_given_verdicts_are_graded_by_the_settings_of_the_caller(settings: Match
 @pytest.mark.parametrize(("settings", "golds"), [(BY_TEXT, 0), (BY_DOCUMENT, 1)])
 def test_a_run_asks_and_grades_by_its_own_settings(settings: MatchSettings, golds: int) -> None:
     """`match` of the configuration holds for what a judge is given."""
-    scoring = ScoreSettings(match=settings, judged=True)
-    (request,) = Inquest([FoundGolds()], scoring, Identity("m", "o", "")).requests(QUESTION, RESPONSE, [])
+    cases = Cases(ScoreSettings(match=settings, judged=True))
+    (request,) = Inquest([FoundGolds()], cases, Identity("m", "o", "")).requests(QUESTION, RESPONSE, [])
     assert request.data == {"golds": golds}
     verdict = JudgeVerdict(request="found", reply=request.data)
-    record = score_record([FoundGolds()], EvalRecord(question=QUESTION, response=RESPONSE, verdicts=[verdict]), scoring)
+    record = score_record([FoundGolds()], EvalRecord(question=QUESTION, response=RESPONSE, verdicts=[verdict]), cases)
     assert [score.details["here"] for score in record.scores] == [golds]

@@ -13,6 +13,7 @@ from evals.metrics.citation_support import statements
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 from evals.text.folding import fold, plain
+from evals.text.same_numbers import distinct, missing
 
 SECONDS = 2.0
 """What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""
@@ -65,6 +66,25 @@ def test_marks_that_are_never_closed_are_read_once(unit: str) -> None:
 def test_a_clause_without_an_end_is_read_once(unit: str) -> None:
     """The beginnings of declining phrases, again and again, look no further than a sentence goes."""
     assert _slowdown(is_abstention, unit) < _MOST
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("1 ", "1 000 ", "12 345", "1,", "1.", "-", "$ ", "1/", "one ", "two hundred ", "between 1 and ", "5 to "),
+        *("1\n", "1.234,5 ", "1 million "),
+    ],
+)
+def test_numbers_are_read_once(unit: str) -> None:
+    """What stands around a number is looked for in a few words."""
+    assert _slowdown(lambda text: missing(distinct("7 days"), text), unit) < _MOST
+
+
+@pytest.mark.parametrize("unit", ["A.", "A. ", "many ", "it might be but ", "really ", "actually it is ", "1 000 "])
+def test_corrections_are_read_once(unit: str) -> None:
+    """A hedge is looked for near the fact, and so is what takes the fact back."""
+    assert _slowdown(lambda text: inclusion("Paris", f"maybe Paris, but {text}"), unit) < _MOST
+    assert _slowdown(lambda text: inclusion("Paris", f"many {text} Paris, but really"), unit) < _MOST
 
 
 def _seconds(do: Callable[[], object]) -> float:

@@ -180,7 +180,7 @@ def test_the_marks_of_a_numbered_list_are_no_numbers(text: str, expected: set[st
         ("$5-10m", {"5000000", "10000000"}),
         ("5 m euros", {"5000000"}),
         ("5 millionaires, 5 Kids", {"5"}),
-        ("Form 10K, room 8B, a 401k, MiG-29B", {"10", "8", "401", "29"}),
+        ("Form 10K, Room 8B, a 401k, MiG-29B, 4k + 3", {"10", "8", "401", "29", "4", "3"}),
         ("2 hundred thousand", {"200000"}),
     ],
 )

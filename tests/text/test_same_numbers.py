@@ -101,6 +101,21 @@ def test_an_amount_is_found_however_its_scale_and_currency_are_written(hundreds:
         assert missing(distinct(one), f"${in_millions:f} billion")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two hundred " * 9000,
+        f"{'1' * 9000} to 5%",
+        f"{'1' * 9000} 1/2",
+        "5 " + "million " * 900,
+        "5-" + "9" * 9000,
+    ],
+)
+def test_numbers_without_an_end_are_read(text: str) -> None:
+    """Integers of thousands of digits are texts, which Python would not read."""
+    assert missing(distinct("7 days"), text) == {("7", "days")}
+
+
 TEXTS = st.text(alphabet=st.sampled_from("0123456789.,'/-−%$€ xkMmB½daysh°)\n\u00a0"), max_size=30)
 
 
