@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.case.abstention.detector import is_abstention
+from evals.case.case import Case
 from evals.export.cells import sheet
 from evals.schemas import EvalRecord, EvalRun
 
@@ -61,7 +61,7 @@ def _facts(record: EvalRecord) -> list[Any]:
         *facts,
         response.answer,
         error_of(record),
-        None if response.answer is None else is_abstention(response.answer, question.question),
+        None if response.answer is None else Case(question, response).abstained,
         response.latency_ms,
         response.attempts,
         chunks,

@@ -32,7 +32,7 @@ _NAMED = (
 _CITATION = re.compile(_NUMBERS.format(r"\d{1,4}") + "|" + _NAMED)
 # Few servers hand more than twenty passages to a model: alone, "[42]" is an answer and "[1]" a mark.
 _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
-_WHOLE = re.compile(r"^\W*(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
+_WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
 _ADVICE = re.compile(r"^(?:ask|call|email|look|open|read|search|see|send|upload|visit|write)\b")
 _REFUSES = re.compile(r"\b(?:help|assist|provide|share|discuss|comment|speculate)\b")
 _YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)")

@@ -104,6 +104,8 @@ _SAID = (
     "k~3 b~1 g~6 s",
     "k~3 b~1 p",  # no height is given
     "k~2 aA~3 b~1 pg",
+    "n H r~2 aA",
+    "n~1 r P~2 s",  # is not available in the documents
     "a~5 b~1 n~2 rg",  # information is not available
     "A~3 b~1 n~1 r",
     "^ A n~1 rg",

@@ -76,8 +76,8 @@ ENGLISH = Language(
             outlined noted
         """,
         "held": """
-            included covered found contained recorded reported available revealed matched answered shown
-            retrieved supplied returned located presented identified part among present confirmed
+            included covered found contained recorded reported revealed matched answered
+            retrieved supplied returned located presented identified part among
         """,
         "find": """
             find locate determine determined answer know see identify establish established infer inferred
@@ -116,7 +116,7 @@ ENGLISH = Language(
             definitive official explicit explicitly directly beyond verify verified confirm confirmation
             outright
         """,
-        "enough": "enough sufficient relevant any adequate suitable specific",
+        "enough": "enough sufficient relevant any adequate suitable specific available present confirmed shown",
         "this": "this that",
         "my": "my our",
         "outside": "outside beyond exceeds",
@@ -209,6 +209,10 @@ ENGLISH = Language(
         r"matched)\b",
         r"\bnot one of\b|\bno access to (?:\w+ ){0,2}(?:information|data|documents?|this|that)\b",
         r"\b(?:nobody|no one) is (?:named|mentioned|identified|listed)\b",
+    ),
+    bare=(
+        r"not (?:available|found|specified|stated|mentioned|provided|given|known|listed|disclosed|sure|applicable)|"
+        r"(?:information|data|answer) not (?:available|found)|no (?:information|data|answer|results?)",
     ),
     quantity=(
         r"\bhow (?:many|much)\b",
