@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evals.case.abstention.detector import is_abstention
+from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
@@ -52,8 +53,10 @@ class Case:
 
     @cached_property
     def abstained(self) -> bool:
-        """Whether the answer declines to answer; one that is what is expected does not, whatever its words."""
-        return not self._is_expected() and is_abstention(self.response.answer or "", self.question.question)
+        """Whether the answer declines to answer; one that is or holds what is expected does not, whatever its words."""
+        if not is_abstention(self.response.answer or "", self.question.question):
+            return False
+        return not self._is_expected() and not holds_expected(self.answer or "", self.question)
 
     def _is_expected(self) -> bool:
         """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""

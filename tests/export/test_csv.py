@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evals.export import export_run
 from evals.export.cells import cell, sheet
+from evals.schemas import EvalResponse
 from evals.views.formatting import printable
 
 Build = Callable[..., Any]
@@ -145,3 +146,11 @@ def test_a_review_sheet_shows_failures_first(build_run: Build) -> None:
     assert rows[1]["passage_1"] == "[?]\nAbout q2."
     assert rows[1]["mrr"] == "0.0"
     assert all((row["verdict"], row["comment"]) == ("", "") for row in rows)
+
+
+def test_the_expected_answer_counts_for_the_column_of_abstentions(build_run: Build) -> None:
+    """It says what the metrics were told: an answer that holds what is expected is none."""
+    questions = {"q1": {"expected_answer": "Kings", "is_unanswerable": False}}
+    run, records = build_run("a", {"q1": {"mrr": 0.5}}, questions=questions)
+    answered = records[0].model_copy(update={"response": EvalResponse(answer="I don't know about the Kings.")})
+    assert rows_of(export_run(run, [answered], "csv"))[0]["abstained"] == "false"

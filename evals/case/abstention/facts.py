@@ -67,7 +67,7 @@ _FINDING = re.compile(
 )
 """What a study did not find."""
 
-_IS_NOT = r"\b(?:is|are|was|were)(?: not|n't| never)(?: \w+){0,2}?"
+_IS_NOT = r"\b(?:is|are|was|were)(?: not|n't| never)(?: (?!possible|able|enough|clear)\w+){0,2}?"
 _KEPT_FROM = re.compile(
     rf"{_IS_NOT} (?:(?:covered|included|provided|offered) (?:by|under) (?:[\w-]+ ){{0,4}}?{CONTRACT}\b(?! {CITED}\b)|"
     r"(?:included|contained) in (?:[\w-]+ ){0,3}?"
@@ -89,6 +89,30 @@ _IS_NOT_SO = re.compile(
 _OF_WHAT_IS_TOLD = re.compile(
     r"\b(?:information|info|details?|answers?|mention|this|that|who|which|what|when|where|why|how)\b"
 )
+
+
+_NOT_GIVEN = re.compile(
+    r"\bno (?:[\w-]+ ){1,5}?(?:is|are|was|were|may be|will be) (?:given|provided|listed|named|"
+    r"described|disclosed|passed on)"
+    r"(?: to (?!(?:answer|determine|support|suggest|say|me|us|tell|confirm|indicate)\b)|"
+    r" (?:after|before|until|unless|without|within (?:\w+ ){1,2}(?:minutes|hours?|days?|weeks?|months?|years?))\b)"
+)
+"""What nobody is given, and not what is not told: "no refund is given within seven days"."""
+_NO_EVIDENCE = re.compile(
+    r"\bno (?:\w+ ){0,2}?evidence (?:of|that|for|against)\b"
+    rf"(?![^.]{{0,80}} (?:in|from) (?:\w+ ){{0,2}}{CITED}\b)"
+)
+"""A finding, unless a source is named."""
+DENIES = re.compile(
+    r"^(?![^.]{0,200}\b(?:information|info|details?|answers?|mention)\b)[^.]{0,200}?\b(?:"
+    r"(?:is|are|was|were)(?:n't| not) "
+    r"(?:included|covered|provided|offered|available|required|reported|recorded|found)\b"
+    rf"(?! (?:in|by|from|on) (?:\w+ ){{0,2}}{CITED}\b)|"
+    rf"(?:policy|contract|agreement|insurance|warranty|plan|price|rate|fee|lease|kit)(?: \w+){{0,3}} {_NOT} "
+    r"(?:cover|include|provide|offer)\b)"
+)
+"""To a question of yes or no: that something is not so, and not that the sources are silent. "The battery is not
+included"."""
 
 
 class Sense(NamedTuple):
@@ -113,6 +137,7 @@ def without_facts(clause: str, asked: Asked, sense: Sense) -> str:
     if not _NEGATIVE.search(clause):
         return clause
     clause = _FINDING.sub("fact", clause)
+    clause = _NO_EVIDENCE.sub("fact", _NOT_GIVEN.sub("fact", clause))
     clause = _DOES_NOT.sub(lambda found: "fact" if _denies(found, asked, sense) else found[0], clause)
     subject = clause[:200]
     if _OF_WHAT_IS_TOLD.search(subject.partition(" not ")[0]) or _EXCLUDED.search(subject):

@@ -17,7 +17,7 @@ _WHETHER = re.compile(
     r"(?! (?:you|we|i|one)\b(?: \w+)? (?:tell|say|explain|know|describe|name|list|find|look|help|show me|give me)\b)"
 )
 _COMPOUND = re.compile(
-    r"\band\b|\bund\b|\by\b|\bet\b|^\s*(?:list|name|summari[sz]e|compare|describe)\b|\bwhat do the\b"
+    r"\band\b|\bund\b|\by\b|\bet\b|\be\b|^\s*(?:list|name|summari[sz]e|compare|describe)\b|\bwhat do the\b"
 )
 _COUNTS = re.compile(
     r"\bhow many\b|\bhow much (?!(?:do|does|did|is|was|are|were)\b)|\bare there\b|"

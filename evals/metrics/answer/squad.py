@@ -63,7 +63,7 @@ def _f1(predicted: list[str], gold: list[str]) -> float:
 
 
 class _Squad(BaseMetric):
-    """What both share: the golds of the question, and an abstention as the empty answer."""
+    """What both share: the golds of the question, and, where it has no answer, an abstention as the empty one."""
 
     group = MetricGroup.GENERATION
     suites = frozenset({"answer"})
@@ -72,7 +72,7 @@ class _Squad(BaseMetric):
 
     def measure(self, case: Case) -> MetricResult:
         golds = _golds(case.question)
-        prediction = "" if case.abstained else case.answer or ""
+        prediction = "" if case.question.is_unanswerable and case.abstained else case.answer or ""
         return self.result(self.compare(case.question)(prediction, golds), has_answer=any(map(normalise, golds)))
 
     @abstractmethod
@@ -85,9 +85,10 @@ class SquadEM(_Squad):
 
     Formula: 1 where the answer equals the expected answer or an accepted variant after normalisation (lower case,
     ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. Citation marks such as [1]
-    are taken off before, where the server sends chunks or citations. An abstention counts as the empty answer; the gold
-    of an unanswerable question is the empty answer. Range 0 to 1, higher is better. The details
-    say whether the question has an answer. None without an expected answer.
+    are taken off before, where the server sends chunks or citations. The gold of an unanswerable question is the empty
+    answer, and so is an abstention from one; on any other question an answer counts by its words, as the official
+    script has it. Range 0 to 1, higher is better. The details say whether the question has an answer. None without an
+    expected answer.
     Reference: Rajpurkar et al. 2018 and its official evaluation script.
     """
 
@@ -103,10 +104,9 @@ class SquadF1(_Squad):
 
     Formula: the harmonic mean of |shared tokens| / |tokens of the answer| and |shared tokens| / |tokens of the gold|,
     as multisets, without citation marks and after the normalisation of `squad_em`; the best over expected answer and
-    accepted variants. An abstention counts as the empty answer, the gold of an unanswerable question is the empty
-    answer, and F1 with nothing is 1 where both are nothing, else 0. On rows of hotpotqa a gold or an answer of yes or
-    no must be met exactly, as HotpotQA's own script has it. Range 0 to 1, higher is better. None without an expected
-    answer.
+    accepted variants. The gold of an unanswerable question is the empty answer, and so is an abstention from one; F1
+    with nothing is 1 where both are nothing, else 0. On rows of hotpotqa a gold or an answer of yes or no must be met
+    exactly, as HotpotQA's own script has it. Range 0 to 1, higher is better. None without an expected answer.
     Reference: Rajpurkar et al. 2018 and its official evaluation script; Yang et al. 2018 for HotpotQA.
     """
 

@@ -106,7 +106,7 @@ def test_a_statement_before_declining_is_a_partial_answer_only_where_two_things_
     question: str, abstains: bool
 ) -> None:
     """The question decides whether what is stated first was asked for."""
-    answer = "The device weighs 3 kg [1]. The documents do not mention anything else."
+    answer = "The device weighs 3 kg [1]. The documents do not mention the price or the warranty."
     assert is_abstention(answer, question) is abstains
 
 

@@ -1,0 +1,98 @@
+"""What the detector knows of a language: its words by the part they play, and a few idioms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ROLES: Mapping[str, str] = {
+    "not": "n",
+    "none": "k",
+    "text": "sS",
+    "source": "s",
+    "contract": "c",
+    "told": "a",
+    "data": "A",
+    "say": "t",
+    "tell_of": "B",
+    "hold": "h",
+    "said": "p",
+    "held": "g",
+    "find": "f",
+    "find_myself": "F",
+    "help": "o",
+    "have": "H",
+    "have_myself": "G",
+    "me": "i",
+    "us": "j",
+    "can": "m",
+    "unable": "u",
+    "unknown": "x",
+    "sure": "X",
+    "there": "e",
+    "question": "q",
+    "who": "w",
+    "it": "d",
+    "be": "b",
+    "lack": "l",
+    "appear": "v",
+    "unsaid": "N",
+    "defined": "D",
+    "more": "+",
+    "enough": "r",
+    "this": "T",
+    "my": "y",
+    "outside": "O",
+    "from": "P",
+    "that": "U",
+    "part": "R",
+    "about": "Y",
+    "does": "V",
+}
+"""The letter of each part, of which the rules of the grammar are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language.
+
+    Attributes:
+        code: By ISO 639-1.
+        function: Words that say nothing about what is spoken of, separated by white space.
+        words: By part, separated by blanks, folded and without accents; "mention*" stands for all words that begin so.
+            A word may play several parts.
+        declines: Idioms that decline by themselves, as patterns of a folded clause.
+        but: Conjunctions that part clauses, as patterns.
+        however: Adverbs that do so behind a comma, as patterns.
+        hence: What draws a conclusion behind a comma, as patterns.
+        courtesy: Offers, advice and thanks, as patterns.
+        openers: What may begin a sentence without changing what it says, as patterns.
+        although: Conjunctions that begin a concession ("although"), as patterns.
+        guesses: Marks of a guess or a conclusion, as patterns.
+        maybe: Marks of a mere possibility, as patterns.
+        reports: Marks that somebody else is said to decline, or a condition, as patterns.
+        rules: Of the grammar, for this language only.
+        bare: Whole answers that decline in a word or two, as patterns.
+        quantity: Questions that only a number answers, as patterns.
+        numbers: Words for numbers, separated by blanks.
+        asked: What a question asks for, by its pattern: the beginnings of nouns for it.
+    """
+
+    code: str
+    function: str
+    words: Mapping[str, str]
+    declines: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+    however: tuple[str, ...] = ()
+    hence: tuple[str, ...] = ()
+    courtesy: tuple[str, ...] = ()
+    openers: tuple[str, ...] = ()
+    although: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
+    maybe: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    relative: tuple[str, ...] = ()
+    quantity: tuple[str, ...] = ()
+    numbers: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)

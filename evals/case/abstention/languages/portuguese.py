@@ -1,0 +1,153 @@
+"""Portuguese."""
+
+from evals.case.abstention.languages.base import Language
+from evals.case.abstention.languages.romance import ROMANCE
+
+PORTUGUESE = Language(
+    code="pt",
+    function="""
+        a ainda alem ali ao aos apos aquela aquele aqui as assim ate atraves bem cada com como contra contudo
+        da das de dela dele deles depois desde dessa desse desta deste deve do dos e ela elas ele eles em
+        entre era essa esse esta estao estas estava este estes estou eu foi foram ha isso isto ja la lhe mais
+        mas me mesmo meu minha muito na nada nao nas nem nessa nesse nesta neste no nos nossa nosso num numa o
+        onde os ou para pela pelas pelo pelos perante pode por porem porque portanto pois qual quais quando
+        quanto que quem se sem ser sera seu seus so sob sobre sua suas talvez tambem tao te tem todo todos tu
+        tua um uma umas uns vos voce voces infelizmente lamento desculpe entanto fornecidos fornecido
+        fornecidas disponiveis disponivel respeito partir relacao
+    """,
+    words={
+        "not": "nao nem nunca jamais tampouco",
+        "none": "nenhum nenhuma nenhuns nada ninguem sem qualquer quaisquer",
+        "text": """
+            documento documentos documentacao texto textos contexto contextos fonte fontes trecho trechos
+            excerto excertos
+        """,
+        "source": """
+            manual manuais relatorio pagina paginas arquivo arquivos ficheiro ficheiros guia guias folheto
+            bula base secao capitulo conteudo conteudos livro carta dados informacoes site corpus aqui
+            conhecimento resultados regulamento organograma cronica descricao rotulo entrevista tabela ata
+            resumo lista nota notas anuncio relato processo artigo artigos material materiais passagem
+            passagens biografia
+        """,
+        "contract": "contrato contratos apolice garantia garantias seguro lei leis tarifa tarifas preco",
+        "told": """
+            informacao informacoes info detalhe detalhes pormenor pormenores mencao mencoes referencia
+            referencias indicacao indicacoes resposta respostas explicacao explicacoes pista indicio dado
+            dados alusao esclarecimento acesso conclusao
+        """,
+        "data": """
+            dados numero numeros resultado resultados correspondencia prova provas conteudo documento
+            documentos
+        """,
+        "say": """
+            diz dizem diga indic* mencion* especific* precis* explic* abord* trata tratam tratar trate
+            refere* referi* descrev* permite permitem permita permitam respond* fala falam falar cit*
+            esclarec* inform* revel* detalh* nome* faz fazem confirm* estipul* preve preveem pronunci*
+            consegue
+        """,
+        "tell_of": "trata tratam descreve descrevem menciona mencionam fala falam aborda abordam contem cita citam",
+        "hold": "contem contenh* inclu* oferec* fornec* apresent* da1 dao traz trazem acrescent* cobr*",
+        "said": """
+            mencionad* indicad* especificad* precisad* explicad* descrit* abordad* tratad* citad* referid*
+            determinad* deduzid* apresentad* estabelecid* documentad* esclarecid* inferid* registad*
+            registrad* nomead*
+        """,
+        "held": "incluid* disponiv* contid* encontrad* fornecid* present* dada dadas",
+        "find": """
+            encontrar encontrado encontrada encontrados encontrei responder determinar saber sei dizer
+            identificar confirmar deduzir estabelecer localizar achar achei conhecer dar oferecer fornecer
+            verificar ver vejo inferir extrair localizado encontramos apurar informar indicar precisar
+            encontra encontram
+        """,
+        "find_myself": "sei encontrei vejo achei conheco sabemos encontramos localizei saberia",
+        "help": "ajudar ajuda especular adivinhar auxiliar auxilia assistir informar orientar",
+        "have": "tenho temos disponho dispomos possuo",
+        "have_myself": "tenho temos disponho dispomos possuo",
+        "me": "eu posso consigo pude consegui sou estou me tenho prefiro receio",
+        "us": "podemos conseguimos",
+        "can": "pode podem possivel capaz conseguiu consegue condicoes posso",
+        "unable": "impossivel incapaz",
+        "unknown": "desconhecido desconhecida desconhecidos incerto incerta insuficiente insuficientes",
+        "sure": "claro clara certeza conhecido conhecida sabe conhece seguro certo",
+        "there": "ha1 existe existem havia",
+        "question": "pergunta perguntas consulta questao pedido pesquisa solicitacao",
+        "who": "quem que qual quais quando onde como quanto quantos se",
+        "it": "o isso isto esse essa",
+        "be": "e1 sao foi ser esta1 estao se sido foram parece parecem fica permanece vem",
+        "lack": "falta faltam ausente carece omisso omissa omite omitem silencio",
+        "appear": "aparece aparecem consta constam figura figuram surge surgem vem",
+        "defined": "definid*",
+        "more": """
+            mais outro outra outros outras exato exata exatamente expressamente explicitamente preciso
+            precisa adicional adicionais completo completa oficial absoluta restante diretamente
+        """,
+        "enough": "suficiente* relevante* pertinente* bastante",
+        "this": "isso isto",
+        "my": "meu minha meus minhas nosso nossa nossos nossas",
+        "outside": "fora excede",
+        "from": "em no na nos nas de do da dos das segundo com",
+        "that": "que",
+        "part": "parte",
+        "about": "sobre acerca respeito",
+    },
+    rules=(
+        *ROMANCE,
+        "n~2 b~1 f",  # nao se encontra
+    ),
+    unknowns=(
+        "b~1 n~1 X",
+        "n~1 b~1 X",
+    ),
+    but=(r"mas",),
+    however=(r"porem|contudo|no entanto|entretanto|todavia",),
+    hence=(r"portanto|por isso|pelo que|logo",),
+    although=(r"embora|ainda que|mesmo que|apesar de|se bem que|enquanto",),
+    relative=(r"que|quem",),
+    openers=(
+        r"\W*(?:portanto|assim|por isso|no entanto|contudo|alem disso|infelizmente|lamentavelmente|desculpe|"
+        r"desculpa|lamento|peco desculpa|peco desculpas|sinto muito)\b[\s,.:!–-]*(?:mas |que )?",
+        r"(?:com base|segundo|de acordo|a partir|nos|nas|no|na|conforme) [^,]{0,60}\b(?:contexto|documentos?|"
+        r"fontes?|textos?|informacoes|passagens|trechos?|excertos?|dados)\b[^,]{0,40}, ",
+    ),
+    courtesy=(
+        r"\b(?:por favor|obrigad[oa]|contacte|contate|entre em contato|consulte|recomendo|sugiro|aconselho|"
+        r"posso ajudar|tente|nao hesite|pode (?:consultar|contactar|tentar|perguntar)|lamento|desculp\w*|"
+        r"procurei|pesquisei|verifiquei|analisei)\b",
+    ),
+    guesses=(
+        r"\b(?:provavelmente|possivelmente|aparentemente|parece|ao que parece|sugere\w*|aproximadamente|cerca de|"
+        r"supoe-se|suponho|acho|creio|deve ser|deveria|devera|costuma|em geral|geralmente|pode-se inferir|"
+        r"conclui-se)\b",
+    ),
+    maybe=(r"\b(?:talvez|e1 possivel(?: que\b|$)|pode ser que|noutr[oa]s?|em outr[oa]s?|porventura)\b",),
+    reports=(
+        r"\b(?:admit\w*|reconhec\w*|critic\w*|disse|disseram|declar\w*|afirm\w*|escreveu|se nao|quando|porque|"
+        r"deve|devem|e preciso|clientes?|utilizador\w*|usuarios?|significa|respondeu)\b",
+    ),
+    declines=(
+        r"\bnao (?:deixa|deixam|fica) (?:muito )?claro\b",
+        r"\bdificil (?:de )?(?:dizer|saber|determinar)\b",
+        r"\b(?:desconhece-se|desconheco|ignoro|nao faco ideia|sem ideia|nao sei|nao sabemos)\b",
+        r"\bfora (?:do|da|do meu) (?:ambito|escopo|alcance|contexto)\b",
+        r"\b(?:so|apenas) posso (?:responder|ajudar)\b|\bposso (?:apenas|so|somente) (?:responder|ajudar)\b",
+    ),
+    bare=(
+        r"(?:sem (?:informacao|informacoes|resposta|dados|resultados)|nao (?:especificad[oa]|indicad[oa]|"
+        r"disponivel|mencionad[oa]|encontrad[oa]|informad[oa]|consta|sei|se sabe|aplicavel|conhecid[oa])|"
+        r"desconhecid[oa]|nenhuma informacao|nenhum dado|nenhum resultado)",
+    ),
+    quantity=(r"\bquant[oa]s?\b",),
+    numbers="""
+        um uma dois duas tres quatro cinco seis sete oito nove dez onze doze vinte cem mil milhao meio gratis
+        gratuito nada
+    """,
+    asked={
+        r"\bquando\b": "data dia ano mes momento horario",
+        r"\bquanto (?:tempo|dura|demora)\b": "duracao prazo tempo",
+        r"\bquant[oa]s?\b": "preco custo valor numero total quantidade",
+        r"\bquem\b|\bcomo se chama\b": "nome pessoa identidade",
+        r"\bonde\b": "lugar local endereco morada",
+        r"\bpor ?que\b|\bporque\b": "razao causa motivo",
+        r"\bcomo (?:se|posso|faco|reinicio|peco)\b": "passo metodo procedimento",
+    },
+)

@@ -1,0 +1,132 @@
+"""The words of a clause as the parts that they play: a group of letters for each word, which the grammar reads."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from evals.case.abstention.languages import LANGUAGES
+from evals.case.abstention.languages.base import ROLES, Language
+
+WORD = re.compile(r"[^\W_]+|,")
+"""A word, or the comma that no rule goes over."""
+CONTENT = "_"
+_DECLINING = frozenset("nkuxNlO")
+"""Parts of which one is in whatever declines by rule."""
+_LONGEST = 40
+"""Characters of a word that a lexicon may know."""
+_EMPTY = frozenset("nkijmbwdeyUPVY,")
+"""Parts of words that say nothing about what is spoken of."""
+_FUNCTION = "."
+_COMMA = ","
+_TOLD_APART = {
+    "sé": "se1",
+    "è": "e1",
+    "é": "e1",
+    "dà": "da1",
+    "dá": "da1",
+    "né": "ne1",
+    "où": "ou1",
+    "está": "esta1",
+    "há": "ha1",
+    "può": "puo1",
+}
+"""Words that only an accent tells from another one, and how they are spelt here."""
+_ACCENTED = re.compile(rf"\b(?:{'|'.join(_TOLD_APART)})\b")
+
+
+def without_accents(text: str) -> str:
+    """The folded text without accents: whoever leaves them out is understood too."""
+    if text.isascii():
+        return text
+    text = _ACCENTED.sub(lambda found: _TOLD_APART[found[0]], text)
+    bare = "".join(sign for sign in unicodedata.normalize("NFD", text) if not "\u0300" <= sign <= "\u036f")
+    return unicodedata.normalize("NFC", bare)
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")
+
+
+class Lexicon:
+    """The words of a language, by which a clause is tagged."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.function = frozenset([*language.function.split(), *_TOLD_APART.values()])
+        self.declines, self.courtesy, self.guesses = map(_any, (language.declines, language.courtesy, language.guesses))
+        self.maybe, self.reports = map(_any, (language.maybe, language.reports))
+        but, however, hence, although = (
+            _any(part).pattern for part in (language.but, language.however, language.hence, language.although)
+        )
+        self.although = re.compile(rf"^(?:{although})\b")
+        relative = _any(language.relative).pattern
+        self.parenthesis = re.compile(rf",\s+(?:(?:{however})|(?:{relative})\b[^,.;:]{{1,80}}),")
+        self.joint = re.compile(
+            rf"(;|:\s|\(|\)|\s[–—-]\s|,?\s+(?:{but})\b,?\s*|,\s+(?:{however}|{hence})\b,?\s*|,?\s+(?={although}\b))"
+        )
+        self.goes_on = re.compile(rf"[;:–—-]|\b(?:{but}|{however})\b")
+        self.openers = re.compile(f"^(?:{_any(language.openers).pattern})+")
+        self.quantity = _any(language.quantity)
+        self.numbers = frozenset(language.numbers.split())
+        self._asked = [(re.compile(pattern), stems.split()) for pattern, stems in language.asked.items()]
+        self._exact: dict[str, str] = {}
+        self._begins: dict[str, str] = {}
+        self._ends: dict[str, str] = {}
+        for part, words in language.words.items():
+            for word in words.split():
+                known = self._begins if word.endswith("*") else self._ends if word.startswith("*") else self._exact
+                key = word.strip("*")
+                known[key] = known.get(key, "") + ROLES[part]
+        self.letters = lru_cache(maxsize=16384)(self._letters)
+
+    def _letters(self, word: str) -> str:
+        """The parts that a word can play, or the sign of a function word or of any other word."""
+        found = (
+            ""
+            if len(word) > _LONGEST
+            else self._exact.get(word, "")
+            + "".join(self._begins.get(word[:cut], "") + self._ends.get(word[cut:], "") for cut in range(len(word) + 1))
+        )
+        if found:
+            return found
+        if word == ",":
+            return _COMMA
+        return _FUNCTION if word in self.function else CONTENT
+
+    def may_decline(self, text: str, words: Collection[str]) -> bool:
+        """Whether a text, given with its words, holds any that can decline: a quick look before any rule is tried."""
+        return any(not _DECLINING.isdisjoint(self.letters(word)) for word in words) or bool(self.declines.search(text))
+
+    def tagged(self, words: list[str]) -> str:
+        """The words as groups of letters, each with a blank before it."""
+        return "".join(" " + self.letters(word) for word in words)
+
+    def content(self, words: list[str]) -> list[str]:
+        """The distinct words that tell what is spoken of."""
+        return [word for word in dict.fromkeys(words) if self._tells(word)]
+
+    def _tells(self, word: str) -> bool:
+        if word in self.function or (len(word) == 1 and not word.isdecimal()):
+            return False
+        return not set(self.letters(word)) & _EMPTY
+
+    def asked_for(self, question: str) -> tuple[str, ...]:
+        """The beginnings of nouns for what the question words of a question ask for."""
+        return tuple(stem for pattern, stems in self._asked if pattern.search(question) for stem in stems)
+
+
+_LEXICONS = tuple(Lexicon(language) for language in LANGUAGES)
+_FEW = 3
+"""Function words below which a text may be in any language."""
+_ENOUGH = 200
+"""Words by which the language of a text is known."""
+
+
+def lexicons_of(text: str) -> tuple[Lexicon, ...]:
+    """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
+    words = WORD.findall(text[:4000])[:_ENOUGH]
+    counts = [sum(word in lexicon.function for word in words) for lexicon in _LEXICONS]
+    most = max(counts)
+    ranked = sorted(zip(counts, _LEXICONS, strict=True), key=lambda pair: -pair[0])
+    return tuple(lexicon for count, lexicon in ranked if most < _FEW or 2 * count >= most)

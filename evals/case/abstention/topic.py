@@ -1,0 +1,75 @@
+"""What is declined, and was it asked? Compared by the beginnings of words, and by what a question word asks for."""
+
+from collections.abc import Collection, Iterable
+
+from evals.case.abstention.roles import WORD, lexicons_of, without_accents
+from evals.text.folding import fold
+
+_STEM = 4
+_FEW = 3
+"""Content words of an answer that is no sentence: a name, a date."""
+
+
+def shared(words: Iterable[str], others: Collection[str]) -> list[str]:
+    """The words that are likely forms of one of the others."""
+    return [word for word in words if any(_related(word, other) for other in others)]
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether two words share their first four letters, or all but the last of the shorter one."""
+    if len(one) > len(other):
+        one, other = other, one
+    alike = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return one == other or alike >= _STEM or (alike > 2 and alike >= len(one) - 1)
+
+
+class Topic:
+    """What a question asks for.
+
+    Attributes:
+        words: Its content words.
+        lacks: Whether it asks what is not so, or missing.
+        wants_number: Whether only a number answers it.
+        kinds: The beginnings of nouns for what its question words ask for: "date" and "year" for "when".
+    """
+
+    def __init__(self, question: str) -> None:
+        text = without_accents(fold(question))
+        lexicon = lexicons_of(text)[0]
+        self.words = lexicon.content(WORD.findall(text))
+        self.lacks = bool(set(lexicon.tagged(WORD.findall(text))) & set("nl"))
+        self.wants_number = bool(lexicon.quantity.search(text))
+        self.kinds = lexicon.asked_for(text)
+
+    def named(self, words: Iterable[str]) -> list[str]:
+        """The words that name what is asked for: words of the question, or nouns for what it asks for."""
+        found = list(words)
+        named = set(shared(found, self.words))
+        return [word for word in found if word in named or self.is_kind(word)]
+
+    def is_kind(self, word: str) -> bool:
+        """Whether a word is a noun for what the question asks for."""
+        return any(kind in word for kind in self.kinds)
+
+    def covered(self, said: Collection[str]) -> list[str]:
+        """The words of the question that are taken up in what is said."""
+        return shared(self.words, said)
+
+    def is_aimed_at(self, declined: Collection[str], said: Collection[str]) -> bool:
+        """Whether what is declined is what was asked, and not something beyond what is said.
+
+        Args:
+            declined: The content words of what is declined; none where it is the question as a whole.
+            said: Those of what the answer states.
+        """
+        named = self.named(declined)
+        if len(named) == len(declined):
+            return True
+        covered = self.covered(said)
+        still_open = [word for word in self.words if word not in covered]
+        opened = shared(still_open, named)
+        if still_open and len(opened) == len(still_open):
+            return True
+        if (covered and 2 * len(covered) >= len(self.words)) or 2 * len(named) < len(declined):
+            return False
+        return len(said) > _FEW and (bool(opened) or any(map(self.is_kind, named)))

@@ -1,0 +1,82 @@
+"""The words and rules by which clauses are read: well formed, told apart by language, the same for every spelling."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.case.abstention.grammar import RULES, declined
+from evals.case.abstention.languages import LANGUAGES
+from evals.case.abstention.languages.base import ROLES, Language
+from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
+
+LETTERS = {letter for letters in ROLES.values() for letter in letters} | set("._,")
+SOME = ["the", "documents", "do", "not", "say", "who", "paid", ",", "nada", "nicht", "keine", "7", "é"]
+every_language = pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)
+
+
+def steps(language: Language) -> list[str]:
+    return [step for rule in (*RULES, *language.rules, *language.unknowns) for step in rule.split()]
+
+
+@every_language
+def test_every_step_of_a_rule_names_parts_that_there_are(language: Language) -> None:
+    """A letter that no word has would make a rule that never holds."""
+    for step in steps(language):
+        letters = step.partition("~")[0].lstrip("!")
+        assert step in "^$" or set(letters) <= LETTERS, step
+
+
+@every_language
+def test_words_are_spelt_as_answers_are_read(language: Language) -> None:
+    """Folded and without accents, each in a part that there is; else a word would never be met."""
+    assert language.words.keys() <= ROLES.keys()
+    for word in " ".join([*language.words.values(), language.function, language.numbers]).split():
+        assert word == without_accents(word.casefold())
+        assert WORD.fullmatch(word.strip("*")), word
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("The fee is not stated in the documents.", "en"),
+        ("Die Gebühr wird in den Dokumenten nicht genannt.", "de"),
+        ("Les frais ne sont pas indiqués dans les documents.", "fr"),
+        ("La tasa no se indica en los documentos.", "es"),
+        ("La commissione non è indicata nei documenti.", "it"),
+        ("A taxa não é indicada nos documentos.", "pt"),
+    ],
+)
+def test_a_language_is_told_by_its_function_words_and_its_rules_apply(text: str, code: str) -> None:
+    """One sentence says that the fee is not told, in each language."""
+    plain = without_accents(text.casefold())
+    lexicon = lexicons_of(plain)[0]
+    assert lexicon.language.code == code
+    assert declined(lexicon.tagged(WORD.findall(plain)), lexicon.language)
+
+
+def test_a_text_of_few_words_may_be_in_any_language() -> None:
+    """Nothing tells in what language "Unknown" is said."""
+    assert len(lexicons_of("xyz")) == len(LANGUAGES)
+
+
+@pytest.mark.parametrize(("written", "plain"), [("según él", "segun el"), ("non è", "non e1"), ("情報が", "情報が")])
+def test_accents_are_left_out_but_where_they_tell_two_words_apart(written: str, plain: str) -> None:
+    """Who leaves accents out is understood; the marks of other scripts are letters and stay."""
+    assert without_accents(written) == plain
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    words=st.lists(
+        st.sampled_from(
+            ["the", "documents", "do", "not", "say", "who", "paid", ",", "nada", "nicht", "keine", "7", "é"]
+        ),
+        max_size=12,
+    )
+)
+def test_a_found_decline_lies_within_the_words(words: list[str]) -> None:
+    """Whatever the words, the place that is found is one of the clause."""
+    for language in LANGUAGES:
+        lexicon = Lexicon(language)
+        found = declined(lexicon.tagged(words), language)
+        assert found is None or 0 <= found.start < found.end <= len(words)
