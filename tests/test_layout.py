@@ -43,7 +43,7 @@ BRANCHY = (
     ("case/abstention/facts.py", "_denies", 16),
     ("case/abstention/topic.py", "is_aimed_at", 11),
     ("case/cited.py", "cited_sources", 11),
-    ("case/matching/common.py", "_common", 12),
+    ("case/matching/common.py", "_common", 15),
     ("case/matching/recognise.py", "_put_together", 12),
     ("case/matching/repeats.py", "originals", 21),
     ("case/matching/survey.py", "_found_by_text", 12),

@@ -11,7 +11,7 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.response import EvalResponse
-from evals.schemas.tables import html_table, records_table, summaries_table
+from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Scorecard(Record):
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a metric: value, ends of its interval, over how many questions, and why it has no value."""
-        return summaries_table(self.metrics)
+        return frame(map(_as_row, self.metrics), "metric")
 
     def __repr__(self) -> str:
         return f"<Scorecard of {len(self.metrics)} metrics: {', '.join(map(_short, self.metrics))}>"
@@ -126,6 +126,37 @@ class Scorecard(Record):
     def _repr_html_(self) -> str:
         rows = [(one.name, *_shown(one), one.sample_size) for one in self.metrics]
         return html_table(("metric", "value", "interval", "n"), rows, "Scorecard")
+
+
+def _as_row(summary: MetricSummary) -> dict[str, Any]:
+    low, high = summary.ci or (None, None)
+    return {
+        "metric": summary.name,
+        "group": summary.group.value,
+        "value": summary.value,
+        "low": low,
+        "high": high,
+        "n": summary.sample_size,
+        "unit": summary.unit,
+        "higher_is_better": summary.higher_is_better,
+        "reason": summary.reason,
+    }
+
+
+def _question_row(record: EvalRecord) -> dict[str, Any]:
+    question, response = record.question, record.response
+    error = response.error if response else None
+    return {
+        "id": question.id,
+        "dataset": question.dataset,
+        "question": question.question,
+        "expected_answer": question.expected_answer,
+        "answer": response.answer if response else None,
+        "error": "not asked" if response is None else error and f"{error.kind}: {error.message}",
+        "latency_ms": response.latency_ms if response else None,
+        **{score.name: score.value for score in record.scores},
+        **{f"meta.{key}": value for key, value in question.metadata.items()},
+    }
 
 
 def _shown(summary: MetricSummary) -> tuple[str, str]:
@@ -283,7 +314,7 @@ class EvalRun(Record):
         Raises:
             StoreError: As of `records`.
         """
-        return records_table(self.records())
+        return frame(map(_question_row, self.records()), "id")
 
     def __repr__(self) -> str:
         score = "no score" if self.weighted_score.score is None else f"score {self.weighted_score.score:.3f}"

@@ -42,8 +42,8 @@ def common_text(texts: Sequence[Words], share: float) -> CommonText:
 
 def _common(texts: Sequence[Words], least: float, step: int) -> list[Line]:
     """The longest beginnings (or endings, where the step is -1) that at least so many texts share."""
-    firsts = {_at(words, 0, step) for words in texts if words.count}
-    if len(firsts) > len(texts) - least + 1:
+    firsts = [words.tokens[0 if step > 0 else -1] for words in texts if words.count]
+    if len({token if token.isalpha() else "#" for token in firsts}) > len(texts) - least + 1:
         return []  # so many differ that none can be that common
     found: list[Line] = []
     alive: list[tuple[Line, Sequence[Words]]] = [((), texts)]
