@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from evals.schemas import DatasetFingerprint
+from evals.views.formatting import counted
 
 
 def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
     """How many questions were asked, and of how many where rows of a file were left out: "100 of 150 questions"."""
     there = sum(each.questions if each.available is None else each.available for each in fingerprints)
-    return f"{count} of {there} questions" if there > count else f"{count} questions"
+    return f"{count} of {there} questions" if there > count else counted(count, "question")
 
 
 def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:

@@ -93,7 +93,7 @@ def _row(name: str, workload: Workload) -> list[str]:
     golds = [len(question.gold_passages) for question in questions if question.gold_passages]
     return [
         name,
-        questions_of(workload.fingerprints, len(questions)).removesuffix(" questions"),
+        questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
         f"{answerable / len(known):.0%}" if known else "not said",
         str(len(golds)),
         f"{sum(golds) / len(golds):.1f}" if golds else "–",

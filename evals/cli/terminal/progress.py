@@ -9,6 +9,7 @@ from evals.cli.terminal.console import clean, console
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.views.formatting import counted
 
 _LINE_EVERY_S = 10.0
 
@@ -40,7 +41,7 @@ class Terminal(Observer):
     def begin(self, total: int, done: int) -> None:
         self._total, self._done = total, done
         self._started = self._last_line = time.monotonic()
-        self.phase(f"asking {total - done} questions")
+        self.phase(f"asking {counted(total - done, 'question')}")
         if not self._live:
             return
         self._bar = Progress(

@@ -20,6 +20,8 @@ from evals.schemas import EvalQuestion, EvalResponse
         ("I found 31 documents, and none says it.", "31", (), True),
         ("I know nothing about the capital of France.", "the capital of France", (), False),
         ("I know nothing about Parisians.", "Paris", (), False),
+        ("No answer present.", "No Answer Present.", (), False),
+        ("Its origin is unknown.", "unknown", (), True),
         ("", "Paris", (), False),
         ("I do not know.", None, (), False),
     ],
