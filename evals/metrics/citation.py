@@ -42,8 +42,9 @@ class CitationPrecision(_Citation):
     """Share of the cited sources that hold a gold passage.
 
     Formula: |distinct cited chunks that match a gold| / |distinct citations|, those that point to nothing retrieved
-    counting as wrong; a citation of a document is one, and right where any retrieved chunk of it matches. Range 0 to 1,
-    higher is better. None without gold, without citations or for an abstention.
+    counting as wrong; a citation of a document is one, and right where any retrieved chunk of it matches. A piece of a
+    gold that chunk borders have cut is right where the cited chunks complete the gold. Range 0 to 1, higher is better.
+    None without gold, without citations or for an abstention.
     Reference: after Gao et al. 2023 (ALCE), with gold passages in the place of entailment.
     """
 

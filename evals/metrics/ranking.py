@@ -24,7 +24,10 @@ def recall_at(found: Sequence[int], total: int, k: int) -> float:
 
 
 def precision_at(hits: Sequence[bool], k: int) -> float:
-    """Return the share of the top k that is relevant; missing results count as misses."""
+    """Return the share of the top k that is relevant; missing results count as misses.
+
+    Results count, not relevant items: several that hold one item are as many relevant results.
+    """
     return sum(hits[:k]) / k
 
 

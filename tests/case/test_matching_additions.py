@@ -109,3 +109,16 @@ def test_only_what_many_chunks_share_is_set_aside() -> None:
     assert starts(10) == (("acme", "#", "ltd"),)
     assert starts(2, least=0.01) == ()
     assert starts(3, least=0.01) == (("acme", "#", "ltd"),)
+
+
+def test_what_is_common_never_hides_a_gold() -> None:
+    """Editions of one text have all of it in common, and each of them holds the gold."""
+    text = words(random.Random(1), 60)  # noqa: S311 - test data
+    chunks = [RetrievedChunk(text=f"{text} {year} {words(random.Random(year), 60)}") for year in range(5)]  # noqa: S311
+    question = EvalQuestion(id="q", question="Which?", gold_passages=[GoldPassage(text=f"{text} {line(400)}")])
+    run = [EvalRecord(question=question, response=EvalResponse(answer="It.", chunks=chunks))]
+    settings = Case(question, EvalResponse()).settings.model_copy(update={"inside_chunk_share": 0.4})
+    evidence = evidence_of(run, settings)
+    assert evidence.common.starts
+    case = Case(question, EvalResponse(chunks=chunks), settings=settings, evidence=evidence)
+    assert case.matches.hit_ranks == [1, 2, 3, 4, 5]

@@ -208,6 +208,15 @@ def test_pieces_too_small_for_a_long_gold_count_where_together_they_hold_enough(
     assert recognised(" ".join(words), *chunks).found == {0: (13, "overlap")}
 
 
+def test_a_chunk_that_holds_most_of_a_gold_loosely_leaves_no_pieces(measure: Measure) -> None:
+    """Only running text of it is known to be missing: a misspelt word is not."""
+    whole = f"so {' '.join(LONG[:30])} lxx {' '.join(LONG[31:])}"
+    chunks = [RetrievedChunk(text=text) for text in (whole, " ".join([*LONG[50:], "and on"]))]
+    assert measure(PrecisionAtK(2), [GoldPassage(text=" ".join(LONG))], chunks=chunks, rule="overlap").value == 0.5
+    chunks[0] = RetrievedChunk(text=f"so {' '.join(LONG[:50])}")
+    assert measure(PrecisionAtK(2), [GoldPassage(text=" ".join(LONG))], chunks=chunks, rule="overlap").value == 1
+
+
 @pytest.mark.parametrize("line", ["Acme Ltd", "Source: handbook.pdf | page 7 of 9", "internal use only, do not copy"])
 @pytest.mark.parametrize("where", ["{line}\n{text}", "{text}\n{line}", "{line}\n{text}\n{line}"])
 def test_a_line_on_each_chunk_hides_no_border(recognised: Recognised, line: str, where: str) -> None:

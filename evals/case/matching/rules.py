@@ -76,12 +76,12 @@ class Wanted:
 
     def run_inside(self, one: Seen) -> Run | None:
         """The one run of the gold that the chunk is, but for what was added to it."""
-        gold, fewest, share = self.words, self.settings.inside_min_tokens, self.settings.inside_chunk_share
+        fewest, share = self.settings.inside_min_tokens, self.settings.inside_chunk_share
         for words in (one.words, one.core):
             if words is not None and words.count >= fewest:
-                run = large_run(words, gold, fewest, share)
+                run = large_run(words, self.words, fewest, share)
                 if run is not None:
-                    return run if run.whole or not contradicts(words, gold) else None
+                    return run if run.whole or not contradicts(words, self.words) else None
         return None
 
     def is_refused(self, one: Seen, *, at_home: bool) -> bool:
@@ -110,12 +110,14 @@ class Wanted:
             rule: By which it was recognised, if by any.
             runs: Of chunks, by place, as far as they are known.
         """
+        everything = Run(0, self.words.count, whole=False)
         if rule is not None and rule not in {"inside", "overlap"}:
-            return Run(0, self.words.count, whole=False)
+            return everything
         run = runs[one.place] if one.place in runs else self._piece(one)
-        if rule is None:
-            return None if run is None or self.is_elsewhere(one.chunk) else run
-        return run or Run(0, self.words.count, whole=False)
+        if rule == "overlap":  # loose words may be more than the run that the chunk happens to end with
+            enough = run is not None and run.length >= self.settings.overlap_threshold * self.words.count
+            return run if enough else everything
+        return None if run is None or (rule is None and self.is_elsewhere(one.chunk)) else run
 
     def _piece(self, one: Seen) -> Run | None:
         """What the chunk holds of a gold that chunk borders have cut.
