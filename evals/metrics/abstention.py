@@ -13,6 +13,7 @@ class _Abstention(BaseMetric):
     group = MetricGroup.ABSTENTION
     aggregation = Aggregation.RATE
     needs = frozenset({Need.ANSWERABILITY})
+    heeds_abstention = True
     of_answer = True
     of_unanswerable: bool | None = None
     """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
