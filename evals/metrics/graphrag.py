@@ -115,9 +115,9 @@ class WrongAnswersCount(_AnswerCount):
 class DontKnowAnswersCount(BaseMetric):
     """How many answers say that they do not know.
 
-    Formula: sum over questions of 1 where the answer abstains, by the detector that the abstention metrics use; no
-    judge. Range 0 to the number of questions; neither direction is better in itself. None where the server sent no
-    answer.
+    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
+    and of a longer refusal by the judge where one takes part. Range 0 to the number of questions; neither direction is
+    better in itself. None where the server sent no answer, and where the judge's word is lost.
     Reference: the formula here.
     """
 
