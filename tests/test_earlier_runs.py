@@ -16,6 +16,12 @@ from typing import Any
 
 import pytest
 
+from evals.case.refusal import ABSTENTION
+from evals.judges.backends.base import Identity
+from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.prompt import load_prompt
+from evals.judges.reuse import call_of
+from evals.schemas.verdicts import VerdictRequest
 from evals.views.formatting import number
 
 Cli = Callable[..., Any]
@@ -236,22 +242,36 @@ def test_judged_again_the_same_answers_get_the_saved_values(
 def test_what_a_judge_said_is_not_paid_for_again(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
-    """Prompts, verdicts and keys of the cache still fit: nobody is at the judge's address, and nobody is asked."""
+    """Prompts, verdicts and keys of the cache still fit: nobody is at the judge's address, and nobody is asked.
+
+    But whether a long refusal is one, which that version left to the text rules: those replies are new in the cache.
+    """
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
     if kept == "log":
         shutil.rmtree(tmp_path / "runs" / ".judge-cache")
     else:
         forget_verdicts(tmp_path / "runs")
     saved = head(JUDGED)
+    refusals = keep_refusals(tmp_path / "runs", saved["judge"])
     result = cli("rescore", JUDGED, "--judge", "--judge-base-url", saved["judge"]["origin"], "--json")
     assert result.code == 0, result.err
     judge = result.json["judge"]
-    assert (judge["calls"], judge["cached"], judge["prompt_hashes"]) == (
-        0,
-        saved["judge"]["calls"],
-        saved["judge"]["prompt_hashes"],
-    )
+    assert refusals == 3
+    assert (judge["calls"], judge["cached"]) == (0, saved["judge"]["calls"] + refusals)
+    assert judge["prompt_hashes"] == {**saved["judge"]["prompt_hashes"], ABSTENTION: load_prompt(ABSTENTION).hash}
     assert summaries(result.json) == summaries(saved)
+
+
+def keep_refusals(runs: Path, judge: Mapping[str, Any]) -> int:
+    """Put into the cache that the refusals of the judged run decline; returns how many there are."""
+    cache, identity = JudgeCache(runs / ".judge-cache"), Identity(judge["model"], judge["origin"], "anthropic")
+    declining = [line["record"] for line in log(JUDGED) if not line["record"]["verdicts"]]
+    for record in declining:
+        data = {"question": record["question"]["question"], "answer": record["response"]["answer"]}
+        call = call_of(VerdictRequest(name=ABSTENTION, prompt=ABSTENTION, data=data))
+        said = {"justification": "", "quote": data["answer"], "verdict": "declines", "injection_suspected": False}
+        cache.put(JudgeCache.key(identity, call, 0), StoredReply(reply=said))
+    return len(declining)
 
 
 def forget_verdicts(runs: Path) -> None:

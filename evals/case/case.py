@@ -9,6 +9,7 @@ from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
+from evals.case.refusal import is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
 
@@ -51,9 +52,37 @@ class Case:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
         return match(self.response.chunks or [], self.question.gold_passages, self.settings, self.evidence)
 
-    @cached_property
+    @property
     def abstained(self) -> bool:
-        """Whether the answer declines to answer; one that is or holds what is expected does not, whatever its words."""
+        """Whether the answer declines to answer: by the judge's word where it is there, else by the text rules.
+
+        Where that is open (`abstention_open`), no value may follow from it.
+        """
+        said = judges_word(self.verdicts)
+        return self.reads_as_refusal if said is None else said
+
+    @property
+    def abstention_open(self) -> bool:
+        """Whether only the text rules say that the answer declines, and a judge should: its word is not there (yet)."""
+        return self.abstention_judged and judges_word(self.verdicts) is None
+
+    @property
+    def abstention_judged(self) -> bool:
+        """Whether a judge has the word on whether the answer declines: a longer one, and the text rules say so."""
+        return self.judged and self._is_long_refusal
+
+    @property
+    def abstention_disputed(self) -> bool:
+        """Whether the text rules take the answer for a refusal, and the judge for an answer."""
+        return judges_word(self.verdicts) is False and self.reads_as_refusal
+
+    @cached_property
+    def _is_long_refusal(self) -> bool:
+        return self.reads_as_refusal and is_long(self.answer or "")
+
+    @cached_property
+    def reads_as_refusal(self) -> bool:
+        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected."""
         if not is_abstention(self.response.answer or "", self.question.question):
             return False
         return not self._is_expected() and not holds_expected(self.answer or "", self.question)

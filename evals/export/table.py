@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evals.case.case import Case
 from evals.export.cells import sheet
 from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric
@@ -73,11 +74,16 @@ def _facts(record: EvalRecord, cases: Cases) -> list[Any]:
         *facts,
         response.answer,
         error_of(record),
-        None if response.answer is None else cases.of(record).abstained,
+        _abstained(cases.of(record)),
         response.latency_ms,
         response.attempts,
         chunks,
     ]
+
+
+def _abstained(case: Case) -> bool | None:
+    """Whether the answer declines; None without an answer, and where the judge's word on it is lost."""
+    return None if case.response.answer is None or case.abstention_open else case.abstained
 
 
 def _reasons(record: EvalRecord) -> str:

@@ -13,6 +13,7 @@ class _Abstention(BaseMetric):
     group = MetricGroup.ABSTENTION
     aggregation = Aggregation.RATE
     needs = frozenset({Need.ANSWERABILITY})
+    heeds_abstention = True
     of_answer = True
     of_unanswerable: bool | None = None
     """Over which questions: True the unanswerable ones, False the answerable ones, None all."""
@@ -35,8 +36,10 @@ class _Abstention(BaseMetric):
 class UnanswerableAccuracy(_Abstention):
     """Share of the questions on which the server abstains exactly when it should.
 
-    Formula: mean(abstained == unanswerable); it says nothing about whether a given answer is correct.
-    Range 0 to 1, higher is better. None where the dataset does not say whether the question is answerable.
+    Formula: mean(abstained == unanswerable); it says nothing about whether a given answer is correct. An answer
+    abstains by the text rules; of one of more than five words that they take for a refusal a judge decides, where one
+    takes part. Range 0 to 1, higher is better. None where the dataset does not say whether the question is answerable,
+    and where the judge's word is lost.
     Reference: the answerability decision of Rajpurkar et al. 2018 (SQuAD v2), as accuracy.
     """
 
@@ -49,7 +52,8 @@ class UnanswerableAccuracy(_Abstention):
 class FalsePositiveRate(_Abstention):
     """Share of the answerable questions on which the server abstains.
 
-    Formula: |abstained and answerable| / |answerable|. Range 0 to 1, lower is better.
+    Formula: |abstained and answerable| / |answerable|; `unanswerable_accuracy` says what abstains. Range 0 to 1, lower
+    is better.
     Reference: the false positive rate of abstaining as a classifier.
     """
 
@@ -64,7 +68,8 @@ class FalsePositiveRate(_Abstention):
 class FalseNegativeRate(_Abstention):
     """Share of the unanswerable questions that the server answers all the same.
 
-    Formula: |answered and unanswerable| / |unanswerable|. Range 0 to 1, lower is better.
+    Formula: |answered and unanswerable| / |unanswerable|; `unanswerable_accuracy` says what abstains. Range 0 to 1,
+    lower is better.
     Reference: the false negative rate of abstaining as a classifier.
     """
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from evals.case.case import Case
 from evals.case.matching import MatchSettings
+from evals.case.refusal import ABSTENTION, why_open
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 
@@ -78,6 +79,8 @@ class BaseMetric(ABC):
     """Judge calls for one question."""
     of_answer: ClassVar[bool] = False
     """Whether there is nothing to measure where the server sent no answer."""
+    heeds_abstention: ClassVar[bool] = False
+    """Whether the value depends on whether the answer declines to answer (`case.abstained`)."""
     _needs_gold: ClassVar[bool]
     _needs_answerability: ClassVar[bool]
     _needs_answer: ClassVar[bool]
@@ -92,18 +95,53 @@ class BaseMetric(ABC):
         """
 
     def score(self, case: Case) -> MetricResult:
-        """Measure one question, answered or not: a failure of transport is never a value."""
+        """Measure one question, answered or not: a failure of transport is never a value.
+
+        Nor is it where the value hangs on whether the answer declines, and the judge's word on that is lost.
+        """
         reason = self.unavailable(case) or self.not_applicable_to(case.question)
         if reason:
             return self.undefined(reason)
         if case.response.error is not None:
             return self.undefined(f"no answer: {case.response.error.kind}", missing="transport")
         reason = self._lacking(case.response) or self._unrecognisable(case)
-        return self.undefined(reason) if reason else self.measure(case)
+        if reason:
+            return self.undefined(reason)
+        if case.abstention_open and self.hangs_on_abstention(case):
+            return self.undefined(why_open(case.verdicts), missing="judge")
+        result, disputed = self.measure(case), self.dispute_flag(case)
+        return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
 
     def requests(self, case: Case) -> list[VerdictRequest]:
-        """What a judge must decide before this metric can be measured; nothing for most metrics."""
-        return []
+        """What a judge must decide before this metric can be measured.
+
+        For most metrics nothing, or whether the answer declines, where their value hangs on that.
+        """
+        if not case.abstention_judged or self.unavailable(case) or not self._applies(case):
+            return []
+        return self._whether_it_abstains(case)
+
+    def hangs_on_abstention(self, case: Case) -> bool:
+        """Whether the metric has another value for this case where the answer declines than where it answers."""
+        return self.heeds_abstention
+
+    def dispute_flag(self, case: Case) -> dict[str, Any]:
+        """The detail that says that text rules and judge disagree on whether the answer declines; else nothing."""
+        disputed = case.abstention_disputed and self.hangs_on_abstention(case)
+        return {"abstention_disputed": True} if disputed else {}
+
+    def _applies(self, case: Case) -> bool:
+        """Whether there is an answer, and all that the metric needs beside a judge."""
+        if case.response.error is not None:
+            return False
+        return not (self.not_applicable_to(case.question) or self._lacking(case.response))
+
+    def _whether_it_abstains(self, case: Case) -> list[VerdictRequest]:
+        """The request that must be decided before all others; nothing where nothing hangs on it."""
+        if not case.abstention_judged or not self.hangs_on_abstention(case):
+            return []
+        data = {"question": case.question.question, "answer": case.response.answer}
+        return [VerdictRequest(name=ABSTENTION, prompt=ABSTENTION, data=data)]
 
     def texts(self, case: Case) -> Sequence[str]:
         """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""

@@ -28,6 +28,9 @@ class _Citation(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
 
+    def hangs_on_abstention(self, case: Case) -> bool:
+        return bool(case.response.citations)
+
     def measure(self, case: Case) -> MetricResult:
         if case.abstained:
             return self.undefined("the answer abstains")
@@ -67,6 +70,9 @@ class CitationRecall(_Citation):
     """
 
     name = "citation_recall"
+
+    def hangs_on_abstention(self, case: Case) -> bool:
+        return True
 
     def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
         covered: set[int] = set()

@@ -158,9 +158,14 @@ class _CitationSupport(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.CITATIONS})
     inquiries = (CITATION_SUPPORT,)
 
+    def hangs_on_abstention(self, case: Case) -> bool:
+        return self._not_to_examine(case) is None
+
     def settled(self, case: Case) -> MetricResult | None:
-        if case.abstained:
-            return self.undefined("the answer abstains")
+        return self.undefined("the answer abstains") if case.abstained else self._not_to_examine(case)
+
+    def _not_to_examine(self, case: Case) -> MetricResult | None:
+        """Why no sentence of an answer could be examined; None where some can be."""
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         found = statements(case)

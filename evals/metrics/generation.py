@@ -35,12 +35,13 @@ class Faithfulness(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (Inquiry("faithfulness", "faithfulness", _answer_in_contexts),)
 
+    def hangs_on_abstention(self, case: Case) -> bool:
+        return bool(numbered_contexts(case))
+
     def settled(self, case: Case) -> MetricResult | None:
         if case.abstained:
             return self.undefined("the answer abstains")
-        if not any(chunk.text for chunk in case.response.chunks or []):
-            return self.undefined("the chunks carry no text")
-        return None
+        return None if numbered_contexts(case) else self.undefined("the chunks carry no text")
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = replies["faithfulness"]["claims"]
@@ -65,6 +66,7 @@ class AnswerCorrectness(LabelledMetric):
     name = "answer_correctness"
     group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     inquiries = (Inquiry("answer_correctness", "answer_correctness", answer_beside_reference),)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0}
 
@@ -83,6 +85,7 @@ class AnswerRelevancy(LabelledMetric):
     name = "answer_relevancy"
     group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"core", "answer"})
+    heeds_abstention = True
     inquiries = (Inquiry("answer_relevancy", "answer_relevancy", question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "irrelevant": 0.0}
 

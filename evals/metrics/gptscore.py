@@ -32,6 +32,7 @@ class GPTScore(JudgedMetric):
     suites: ClassVar = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     inquiries = (FIVE_CRITERIA,)
 
     def settled(self, case: Case) -> MetricResult | None:
@@ -62,6 +63,7 @@ class FactualMatch(JudgedMetric):
     suites: ClassVar = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     inquiries = (FIVE_CRITERIA,)
 
     def requests(self, case: Case) -> list[VerdictRequest]:
@@ -70,7 +72,7 @@ class FactualMatch(JudgedMetric):
     def score(self, case: Case) -> MetricResult:
         by_letters, by_meaning = FuzzyMatch().score(case), GPTScore().score(case)
         scores = {"fuzzy_match": by_letters.value, "gptscore": by_meaning.value}
-        details: dict[str, Any] = {**scores, **self.injection_flag(case)}
+        details: dict[str, Any] = {**scores, **self.injection_flag(case), **self.dispute_flag(case)}
         if by_letters.value is not None and by_meaning.value is not None:
             disagree = {"needs_verification": True} if by_letters.value != by_meaning.value else {}
             return self.result(max(by_letters.value, by_meaning.value), **details, **disagree)

@@ -42,6 +42,7 @@ class FactualAccuracyPercentage(JudgedMetric):
     unit = "percent"
     high = 100.0
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     inquiries = (FACTUAL_ACCURACY,)
     weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
     scale: ClassVar[Mapping[str, float]] = {"excellent": 100.0, "good": 75.0, "fair": 50.0, "poor": 25.0, "bad": 0.0}
@@ -65,6 +66,7 @@ class _AnswerCount(JudgedMetric):
     unit = "answers"
     aggregation = Aggregation.SUM
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     inquiries = (ANSWER_CLASSIFICATION,)
     counted: ClassVar[str]
 
@@ -113,9 +115,9 @@ class WrongAnswersCount(_AnswerCount):
 class DontKnowAnswersCount(BaseMetric):
     """How many answers say that they do not know.
 
-    Formula: sum over questions of 1 where the answer abstains, by the detector that the abstention metrics use; no
-    judge. Range 0 to the number of questions; neither direction is better in itself. None where the server sent no
-    answer.
+    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
+    and of a longer refusal by the judge where one takes part. Range 0 to the number of questions; neither direction is
+    better in itself. None where the server sent no answer, and where the judge's word is lost.
     Reference: the formula here.
     """
 
@@ -125,6 +127,7 @@ class DontKnowAnswersCount(BaseMetric):
     unit = "answers"
     aggregation = Aggregation.SUM
     higher_is_better = None
+    heeds_abstention = True
     of_answer = True
 
     def measure(self, case: Case) -> MetricResult:

@@ -47,6 +47,7 @@ ANSWER_CLAIMS = Inquiry(
     question_and_answer,
     given=lambda case: {"claims": []} if says_nothing(case) else None,
     once=True,
+    heeds_abstention=True,
 )
 """The claims that the answer makes."""
 

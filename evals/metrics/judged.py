@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from evals.case.case import Case
 from evals.case.matching import MatchSettings
+from evals.case.refusal import ABSTENTION
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
@@ -40,6 +41,7 @@ class Inquiry:
         after: What must be known before.
         given: The reply where it follows without a judge, for example that an empty answer makes no claims.
         once: Whether repeats are of no use: later inquiries build on one reply.
+        heeds_abstention: Whether what is asked depends on whether the answer declines.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Inquiry:
     after: tuple["Inquiry", ...] = ()
     given: Callable[[Case], ReplyData | None] = lambda _case: None
     once: bool = False
+    heeds_abstention: bool = False
 
     def replies(self, case: Case) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
@@ -84,7 +87,8 @@ def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Asking again after an unusable reply, and repeats, are not in it.
+    Asking again after an unusable reply, and repeats, are not in it; nor is whether the answer declines, which is one
+    more where the text rules say so.
     """
     judged: list[Inquiry] = []
     others = 0
@@ -141,11 +145,17 @@ class JudgedMetric(BaseMetric):
         return self.score(case)
 
     def requests(self, case: Case) -> list[VerdictRequest]:
-        if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
+        if not self._applies(case):
             return []
-        if self.settled(case) is not None:
-            return []
-        return [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
+        first = self._whether_it_abstains(case)
+        if (first and case.abstention_open) or self.settled(case) is not None:
+            return first
+        return first + [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
+
+    def hangs_on_abstention(self, case: Case) -> bool:
+        if self.heeds_abstention:
+            return True
+        return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
 
     def unavailable(self, case: Case) -> str | None:
         return None if case.judged or case.verdicts else "no judge was used (--no-judge)"
@@ -157,6 +167,7 @@ class JudgedMetric(BaseMetric):
     def injection_flag(self, case: Case) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
         names = {inquiry.name for inquiry in chain(self.wanted(case))}
+        names |= {ABSTENTION} if self.hangs_on_abstention(case) else set()
         suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
 

@@ -91,6 +91,7 @@ class FuzzyMatch(BaseMetric):
     suites = frozenset({"qa"})
     aggregation = Aggregation.RATE
     needs = frozenset({Need.EXPECTED_ANSWER})
+    heeds_abstention = True
     of_answer = True
 
     def measure(self, case: Case) -> MetricResult:

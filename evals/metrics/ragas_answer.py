@@ -43,6 +43,7 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
     unit = "percent"
     high = 100.0
     needs = frozenset({Need.JUDGE, Need.EMBEDDER})
+    heeds_abstention = True
     inquiries = (GENERATED_QUESTIONS,)
     scale: ClassVar[Mapping[str, float]] = {
         "complete": 100.0,

@@ -144,6 +144,7 @@ class SentenceCoverage(_Semantic):
 
     name = "sentence_coverage"
     suites = frozenset({"qa"})
+    heeds_abstention = True
     needs = frozenset({Need.KEY_SENTENCES, Need.TEXT_SCORER})
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:

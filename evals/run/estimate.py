@@ -14,6 +14,7 @@ from itertools import cycle, islice
 from statistics import median
 
 from evals.case.case import Case
+from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges.llm_judge import PriceOf
@@ -44,6 +45,8 @@ _CHUNK_CHARACTERS = 1200
 _ANSWER_CHARACTERS = 270
 _ABSTAINED = {False: 7, True: 2}
 """Servers abstain on some answerable questions and miss some unanswerable ones: every so many-eth is one abstention."""
+_REFUSAL = "I don't know: the provided documents do not answer this question."
+"""A usual one: longer than a few words, so that the judge may be asked whether it is one."""
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
 
@@ -59,6 +62,7 @@ class Estimate:
         cost_usd: None where no price is known.
         minutes: Until the last verdict.
         basis: Where the sizes of answers and chunks come from.
+        on_refusals: Further calls at most, where answers are made up: one for each refusal of more than a few words.
     """
 
     calls: int
@@ -67,6 +71,7 @@ class Estimate:
     cost_usd: float | None
     minutes: float
     basis: str
+    on_refusals: int = 0
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
         """Why the budget will not do what it is meant to; None where it may."""
@@ -80,8 +85,9 @@ class Estimate:
 
     def __str__(self) -> str:
         money = "price unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
+        more = f" (and {self.on_refusals:,} more at most, whether a refusal is one)" if self.on_refusals else ""
         return (
-            f"about {self.calls:,} calls, {self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
+            f"about {self.calls:,} calls{more}, {self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
             f"{money}, {max(1, round(self.minutes))} min ({self.basis})"
         )
 
@@ -124,7 +130,10 @@ def estimate_judging(
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
             case = cases.about(question, response, _given(known, question))
             for request, reply, calls in _requests(metrics, case, config.judge.repeats):
-                part.add(request, reply, calls, config.judge.model, price)
+                if request.name == ABSTENTION and response.answer == _REFUSAL:
+                    part.on_refusals += calls
+                else:
+                    part.add(request, reply, calls, config.judge.model, price)
         total.extend(part, len(group) / len(some) if some else 0.0)
     calls = round(total.calls)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
@@ -135,6 +144,7 @@ def estimate_judging(
         cost_usd=total.cost_usd,
         minutes=max(asking, calls * SECONDS_A_CALL / config.judge.concurrency) / 60,
         basis=basis,
+        on_refusals=round(total.on_refusals),
     )
 
 
@@ -162,6 +172,7 @@ class _Sum:
     calls: float = 0.0
     input_tokens: float = 0.0
     output_tokens: float = 0.0
+    on_refusals: float = 0.0
 
     def add(
         self, request: VerdictRequest, reply: Mapping[str, object], repeats: int, model: str, price: PriceOf
@@ -181,6 +192,7 @@ class _Sum:
         self.calls += times * other.calls
         self.input_tokens += times * other.input_tokens
         self.output_tokens += times * other.output_tokens
+        self.on_refusals += times * other.on_refusals
 
 
 def _by_judged(questions: Sequence[EvalQuestion], known: Known) -> Iterator[list[EvalQuestion]]:
@@ -279,7 +291,7 @@ def _stand_ins(
 
 
 def _abstention(chunks: list[RetrievedChunk]) -> EvalResponse:
-    return EvalResponse(answer="I don't know.", chunks=chunks, citations=[])
+    return EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
 
 
 def _usual_answer(text: str, chunks: list[RetrievedChunk]) -> EvalResponse:

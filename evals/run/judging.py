@@ -5,12 +5,13 @@ the latency of the server.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from evals.case.refusal import ABSTENTION
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
@@ -43,6 +44,8 @@ class _Judged:
     found: list[JudgeVerdict] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     begun: bool = False
+    pending: Counter[str] = field(default_factory=Counter)
+    """How many repeats of each request are still to come."""
 
 
 class _Job(NamedTuple):
@@ -158,7 +161,12 @@ class Judging:
         self._ask(judged)
 
     def _ask(self, judged: _Judged) -> None:
-        """Ask for whatever can be asked now and was not yet: some requests build on the replies to others."""
+        """Ask for whatever can be asked now and was not yet: some requests build on the replies to others.
+
+        Whether an answer declines is decided by most repeats, so that nothing else is asked before all are there.
+        """
+        if judged.pending[ABSTENTION]:
+            return
         jobs = []
         there = {(verdict.request, verdict.repeat) for verdict in judged.found}
         for request in self._inquest.requests(judged.question, judged.response, judged.found):
@@ -166,6 +174,7 @@ class Judging:
                 judged.asked.add(request.name)
                 repeats = range(repeats_of(request, self._judge.repeats))
                 jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
+        judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)
 
     async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
@@ -179,6 +188,7 @@ class Judging:
         decision = await self._judge.decide_once(
             request, repeat, old.spent if old is not None else None, on_unusable=log_unusable
         )
+        judged.pending[request.name] -= 1
         if decision is not None:
             # Where nobody was there to replace a reply, it stands until somebody is.
             verdict = _standing(old, decision.verdict) if self._judge.over else decision.verdict

@@ -26,7 +26,7 @@ from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.conclusion import Ended, conclude
 from evals.scoring.measured import Measured
-from evals.scoring.outcomes import notes_on_answers, usage_limit
+from evals.scoring.outcomes import DISPUTED, notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -228,7 +228,7 @@ def _notes_on_the_way(
     work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
-    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED))]
+    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
     of_judging = judging.notes() if judging else []

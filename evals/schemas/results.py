@@ -217,6 +217,11 @@ class Outcomes(Record):
 
     answered: int = 0
     abstained: int = 0
+    abstention_disputed: int | None = None
+    """Answers that the text rules take for a refusal and the judge for an answer, counted as answers; None without a
+    judge, and where it was not asked, as in runs of before."""
+    abstention_open: int = 0
+    """Answers that the text rules take for a refusal, of which the judge's word is lost: not counted as abstained."""
     not_asked: int = 0
     stopped: str | None = None
     """Why asking ended early; None where it did not, or where evals itself was interrupted."""

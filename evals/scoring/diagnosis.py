@@ -98,7 +98,7 @@ def find_fault(record: EvalRecord, cases: Cases) -> Finding | None:
 
 
 def _answer_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | None:
-    if case.response.answer is None:
+    if case.response.answer is None or case.abstention_open:
         return None
     if case.question.is_unanswerable:
         return None if case.abstained else (Fault.ANSWERED_UNANSWERABLE, "answered, though it cannot be answered")
@@ -136,7 +136,8 @@ def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | No
     if not golds or case.response.chunks is None:
         return None
     if not found:
-        said = "abstained: " if case.abstained and case.response.answer is not None else ""
+        declined = case.abstained and case.response.answer is not None and not case.abstention_open
+        said = "abstained: " if declined else ""
         return Fault.NOT_RETRIEVED, f"{said}none of {golds} gold passages among {len(case.response.chunks)} chunks"
     if found < golds:
         return Fault.PART_NOT_RETRIEVED, f"{found} of {golds} gold passages retrieved"

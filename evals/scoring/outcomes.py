@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
+from typing import Any
 
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
@@ -16,6 +17,10 @@ from evals.version import __version__
 
 MATCHING = "matching: "
 """How a note on matching begins."""
+DISPUTED = "abstention_disputed: "
+"""How the note on answers begins of which text rules and judge disagree whether they decline."""
+_NAMED = 5
+"""So many questions are named in a note."""
 
 
 def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
@@ -25,7 +30,7 @@ def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Seque
     cited = [case for case in answered if case.response.citations is not None]
     return Outcomes(
         answered=len(answered),
-        abstained=_abstained(answered),
+        **_abstentions(answered, judged=cases.settings.judged),
         not_asked=len(records) - len(responses),
         transport=dict(Counter(response.error.kind for response in responses if response.error is not None)),
         judge=_judge_failures(records),
@@ -41,8 +46,14 @@ def _is_answered(record: EvalRecord) -> bool:
     return record.response is not None and record.response.error is None
 
 
-def _abstained(cases: Iterable[Case]) -> int:
-    return sum(case.abstained for case in cases if case.response.answer is not None)
+def _abstentions(cases: Iterable[Case], *, judged: bool) -> dict[str, Any]:
+    """How many answers decline, and of how many that is disputed or open; a run without a judge disputes nothing."""
+    there = [case for case in cases if case.response.answer is not None]
+    return {
+        "abstained": sum(case.abstained and not case.abstention_open for case in there),
+        "abstention_disputed": sum(case.abstention_disputed for case in there) if judged else None,
+        "abstention_open": sum(case.abstention_open for case in there),
+    }
 
 
 def _retried(responses: Iterable[EvalResponse]) -> int:
@@ -104,6 +115,7 @@ def notes_on_answers(
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
         note_on_citations(cases.of(record) for record in records if _is_answered(record)),
+        _note_on_disputed(records, cases),
     )
     return [*(note for note in found if note is not None), *_notes_on_parts(responses)]
 
@@ -112,6 +124,14 @@ def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:
     """What of the bodies could not be read, each once."""
     unread = Counter(note for response in responses for note in response.notes)
     return [f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items()]
+
+
+def _note_on_disputed(records: Iterable[EvalRecord], cases: Cases) -> str | None:
+    ids = [record.question.id for record in records if cases.of(record).abstention_disputed]
+    if not ids:
+        return None
+    named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+    return f"{DISPUTED}{len(ids)} answers read like refusals, and the judge says that they answer: {named}"
 
 
 def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:

@@ -130,12 +130,14 @@ def score_settings(run: EvalRun) -> ScoreSettings:
     Raises:
         ConfigError: The rules of matching were changed by hand to something that cannot be.
     """
+    # A judge of before was asked about no refusal: there the text rules decided, as they do without a judge.
+    judged = run.judge is not None and run.outcomes.abstention_disputed is not None
     return configured_settings(
         _valid(MatchSettings, run, "match"),
         citation_base=run.server.citation_base,
         on_error=run.eval_config.get("on_error", "exclude"),
         confidence=confidence(run),
-        judged=run.judge is not None,
+        judged=judged,
     )
 
 

@@ -143,7 +143,8 @@ def of_questions(tmp_path: Path) -> Callable[..., Estimate]:
     """Estimate the judging of some questions, about which nothing is saved."""
 
     def make(asked: list[EvalQuestion], known: Known | None = None, **keys: Any) -> Estimate:
-        config = EvalConfig(datasets=["golden"], runs_dir=tmp_path, judge={"model": "claude-haiku-5-5"}, **keys)
+        keys = {"judge": {"model": "claude-haiku-5-5"}, **keys}
+        config = EvalConfig(datasets=["golden"], runs_dir=tmp_path, **keys)
         found = estimate_of(config, check_config(config, asking=False), asked, known=known)
         assert found is not None
         return found
@@ -196,6 +197,20 @@ def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> N
     few = of_questions(questions(14)).cost_usd
     assert few is not None
     assert of_questions(questions(43 * 14)).cost_usd == pytest.approx(43 * few, rel=0.1)
+
+
+def test_calls_on_refusals_are_told_apart_where_answers_are_made_up(of_questions: Callable[..., Estimate]) -> None:
+    """One at most for each refusal, and only where it may be longer than a few words; saved ones are counted."""
+    asked = questions(14)
+    made_up = of_questions(asked)
+    assert made_up.on_refusals == 2
+    assert "(and 2 more at most, whether a refusal is one)" in str(made_up)
+    assert of_questions(asked, judge={"model": "claude-haiku-5-5", "repeats": 3}).on_refusals == 6
+    long, short = "The documents do not say how long the warranty is.", "I don't know."
+    for answer, calls in ((long, 14), (short, 0)):
+        saved = {question.id: EvalResponse(answer=answer, chunks=[]) for question in asked}
+        there = of_questions(asked, Known(saved))
+        assert (there.calls, there.on_refusals) == (calls, 0)
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -66,7 +66,7 @@ def test_a_judged_run_has_all_groups_and_a_full_weighted_score(judged: Callable[
     assert run.judge.usage.input_tokens > 0
     assert run.judge.cost_usd is not None
     assert run.judge.cost_usd > 0
-    assert set(run.judge.prompt_hashes) == set(GENERATION)
+    assert set(run.judge.prompt_hashes) == {*GENERATION, "abstention"}
 
 
 def test_the_second_run_costs_nothing(judged: Callable[..., EvalRun], messages_api: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
+from evals.case.refusal import ABSTENTION
 from evals.judges.prompt import load_prompt
 from evals.metrics.judged import Inquiry, JudgedMetric, chain
 from evals.metrics.registry import METRICS
@@ -137,4 +138,4 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     asked = chain(one for cls in judged for one in cls.inquiries)
     # Some choose by the record: what they may choose stands beside them.
     others = [one for cls in judged for one in vars(sys.modules[cls.__module__]).values() if isinstance(one, Inquiry)]
-    assert {one.prompt for one in [*asked, *others]} == set(PROMPTS)
+    assert {ABSTENTION, *(one.prompt for one in [*asked, *others])} == set(PROMPTS)

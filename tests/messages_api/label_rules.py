@@ -1,14 +1,18 @@
 """What the rule-following judge says of a whole answer: a label, one for each criterion, or questions to it."""
 
+import re
 from typing import Any
 
 from messages_api.shared_words import best_sentence, sentences, share, without_citations
 
 _UNDECIDED = ("cannot_tell", "not_applicable")
+_DENIAL = re.compile(r"\b(?:not|no|cannot|unable)\b|n['’]t\b", re.IGNORECASE)
 
 
 def on_question(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """A label by how many of the question's words stand in the answer."""
+    """A label by how many of the question's words stand in the answer; whether it declines by its denials."""
+    if "declines" in properties["verdict"]["enum"]:
+        return _declining(data["answer"])
     return _judged(properties["verdict"]["enum"], data["question"], data["answer"])
 
 
@@ -28,6 +32,12 @@ def questions(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, An
     """Three questions around the first sentence of the answer."""
     first = without_citations(next(iter(sentences(data["answer"])), ""))
     return {"questions": [f"{asked} {first}?" for asked in ("What about:", "Is it so that", "Who says:")]}
+
+
+def _declining(answer: str) -> dict[str, Any]:
+    """An answer declines where every sentence of it denies something."""
+    verdict = "declines" if all(map(_DENIAL.search, sentences(answer))) else "answers"
+    return {"justification": "By its denials.", "quote": answer, "verdict": verdict}
 
 
 def _judged(labels: list[str], wanted: str, answer: str) -> dict[str, Any]:

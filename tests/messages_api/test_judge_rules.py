@@ -22,6 +22,7 @@ BESIDE = {**ANSWERED, **EXPECTED, "accepted_variants": ["96 hours"]}
 CLAIMS = [{"id": 1, "text": "The battery lasts 96 hours."}, {"id": 2, "text": "Tape rots in attics."}]
 STATEMENTS = [{**CLAIMS[0], "citations": [1, 3]}, {**CLAIMS[1], "citations": [3]}]
 DATA: dict[str, dict[str, Any]] = {
+    "abstention": ANSWERED,
     "answer_claims": ANSWERED,
     "answer_classification": BESIDE,
     "answer_correctness": BESIDE,

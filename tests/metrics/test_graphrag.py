@@ -15,6 +15,7 @@ from evals.metrics.graphrag import (
     WrongAnswersCount,
     letter_grade,
 )
+from evals.metrics.judged import new_requests
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.verdicts import JudgeFailure
 from evals.scoring.scorecard import make_scorecard, score_records
@@ -159,11 +160,11 @@ IN_SENTENCES = [
 
 @pytest.mark.parametrize("answer", [*PHRASES, *map(str.capitalize, PHRASES), *SHORT, *IN_SENTENCES])
 def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeCase, answer: str) -> None:
-    """Its phrases as whole answers, its short non-answers, and sentences; the judge is not asked."""
-    case = judged_case({}, answer=answer)
+    """Its phrases as whole answers, its short non-answers, and sentences, of which the judge says the same."""
+    case = judged_case({"abstention": {"verdict": "declines"}}, answer=answer)
     assert is_abstention(answer)
     assert counts(case) == (0, 0, 1)
-    assert CorrectAnswersCount().requests(case) == []
+    assert new_requests([CorrectAnswersCount()], case, {"abstention"}) == []
 
 
 @pytest.mark.parametrize(

@@ -176,3 +176,33 @@ def test_a_batch_is_measured_question_by_question_in_order(make_case: Callable[.
     alone = [fresh.score(case) for case in cases]
     assert metric.compute_batch(pairs) == alone
     assert metric.compute_batch(pairs[::-1]) == alone[::-1]
+
+
+class _Watched(Case):
+    """Remembers whether anybody asked if its answer declines."""
+
+    read = False
+
+    @property
+    def abstained(self) -> bool:
+        self.read = True
+        return super().abstained
+
+
+@every_metric
+@pytest.mark.parametrize("is_unanswerable", [False, True])
+def test_a_metric_that_looks_whether_an_answer_declines_says_so(metric: BaseMetric, is_unanswerable: bool) -> None:
+    """Where only the text rules say that it does, it has no value; and no other metric is lost to that."""
+    question = QUESTION.model_copy(update={"is_unanswerable": is_unanswerable})
+    response = EvalResponse(answer="The documents do not say what is covered by the insurance [1].", **FULL)
+    semantics = Semantics(_Alike(), _Alike())
+    case = _Watched(question, response, VERDICTS, semantics=semantics)
+    if metric.unavailable(case) or metric.not_applicable_to(question):
+        return
+    metric.score(case)
+    assert case.read == metric.hangs_on_abstention(case)
+    judged = Case(question, response, VERDICTS, judged=True, semantics=semantics)
+    result = metric.score(judged)
+    assert (result.missing == "judge") == case.read, result.reason
+    asked = [request.name for request in metric.requests(judged)]
+    assert ("abstention" in asked) == case.read

@@ -23,7 +23,10 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
         return
     _print_failure(out, record.response)
     out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
-    _print_chunks(out, measured.cases.of(record))
+    case = measured.cases.of(record)
+    if case.abstention_disputed:
+        out.print("disputed  the text rules take it for a refusal, the judge for an answer", style="yellow")
+    _print_chunks(out, case)
     _print_scores(out, record, measured.run)
 
 

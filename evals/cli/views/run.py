@@ -11,7 +11,7 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRun
+from evals.schemas import EvalRun, Outcomes
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
@@ -39,7 +39,7 @@ def print_run(out: Console, run: EvalRun) -> None:
 
 def _head(run: EvalRun) -> Text:
     outcomes = run.outcomes
-    parts = [f"{outcomes.answered} answered ({outcomes.abstained} abstained)"]
+    parts = [f"{outcomes.answered} answered ({_abstained(outcomes)})"]
     parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
     parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
     parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
@@ -53,6 +53,14 @@ def _head(run: EvalRun) -> Text:
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
     return text
+
+
+def _abstained(outcomes: Outcomes) -> str:
+    """How many answers decline, and of how many that is disputed or open."""
+    parts = [f"{outcomes.abstained} abstained"]
+    parts += [f"{outcomes.abstention_disputed} disputed"] if outcomes.abstention_disputed else []
+    parts += [f"{outcomes.abstention_open} open"] if outcomes.abstention_open else []
+    return ", ".join(parts)
 
 
 def _print_weighted(out: Console, run: EvalRun) -> None:

@@ -72,6 +72,8 @@ class ExactMatch(_Lexical):
 class _Coverage(_Lexical):
     """A metric of how much of the expected answer is there; nothing is where the answer abstains."""
 
+    heeds_abstention = True
+
     def measure_answer(self, case: Case, expected: str, answer: str) -> MetricResult:
         return self.result(0.0, abstained=True) if case.abstained else self.cover(expected, answer)
 
@@ -126,6 +128,7 @@ class NumberMatch(_Lexical):
     """
 
     name = "number_match"
+    heeds_abstention = True
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         reason = super().not_applicable_to(question)

@@ -35,6 +35,7 @@ class SourceCitationQuality(BaseMetric):
     name = "source_citation_quality"
     group = MetricGroup.CITATION
     suites = frozenset({"answer"})
+    heeds_abstention = True
     of_answer = True
 
     def measure(self, case: Case) -> MetricResult:

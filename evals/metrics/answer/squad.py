@@ -75,6 +75,9 @@ class _Squad(BaseMetric):
         prediction = "" if case.question.is_unanswerable and case.abstained else case.answer or ""
         return self.result(self.compare(case.question)(prediction, golds), has_answer=any(map(normalise, golds)))
 
+    def hangs_on_abstention(self, case: Case) -> bool:
+        return bool(case.question.is_unanswerable)
+
     @abstractmethod
     def compare(self, question: EvalQuestion) -> Callable[[str, Iterable[str]], float]:
         """How a prediction is compared with the golds."""
