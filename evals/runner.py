@@ -18,6 +18,7 @@ from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, not_used
 from evals.run.instruments import Instruments, load_instruments
 from evals.run.measure import measure
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
@@ -50,7 +51,7 @@ def run_evaluation(config: EvalConfig, observer: Observer | None = None) -> Eval
 
     Args:
         config: What to do.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Returns:
         The saved run; look at its `status`: a run with too many failures is "partial", one without answers "failed".
@@ -80,7 +81,7 @@ class EvaluationRunner:
 
     Args:
         config: What to do.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
         resume: Go on with this saved run (or the run of this id) instead of beginning a new one.
     """
 
@@ -88,7 +89,7 @@ class EvaluationRunner:
         self, config: EvalConfig, observer: Observer | None = None, *, resume: EvalRun | str | None = None
     ) -> None:
         self.config = config
-        self.observer = observer or Observer()
+        self.observer = observer or usual_observer()
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""

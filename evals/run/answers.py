@@ -9,6 +9,7 @@ from evals.config import EvalConfig
 from evals.datasets.answers import read_answers
 from evals.errors import DatasetError
 from evals.run.checks import check_config
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved, saved_verdicts, work_of
 from evals.run.work import Work
@@ -29,7 +30,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     Args:
         answers: A file of one JSON object a line.
         config: The questions, and what to compute.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -39,7 +40,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     """
     metrics = check_config(config)
     work = saved_answers(answers, config)
-    return (await measure_saved(work, metrics, config, observer or Observer())).run
+    return (await measure_saved(work, metrics, config, observer or usual_observer())).run
 
 
 def saved_answers(answers: Path, config: EvalConfig) -> Work:

@@ -18,6 +18,7 @@ from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
 from evals.run.instruments import estimate_of, judge_identity, load_instruments
 from evals.run.measure import measure
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.work import Work
 from evals.schemas import (
@@ -56,7 +57,7 @@ async def rescore(
         source: The saved run; it stays as it is.
         config: What to compute: usually the run's own configuration with something changed.
         remap: Read the stored bodies again with the configuration's mapping.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -64,7 +65,7 @@ async def rescore(
         StoreError: The records cannot be read, hold no bodies to read again, or the result cannot be written.
     """
     work = saved_run(source, config, remap=remap)
-    return (await measure_saved(work, check_config(config), config, observer or Observer())).run
+    return (await measure_saved(work, check_config(config), config, observer or usual_observer())).run
 
 
 async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
