@@ -222,7 +222,7 @@ class EvaluationRunner:
         if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
             raise ConfigError(
                 f"run {run.id} asked other questions than the datasets give now",
-                "begin a new run without --resume",
+                "begin a new run",
             )
         kept = kept_of(self.store.records(run))
         if run.config != server.facts and not self.config.embedded:

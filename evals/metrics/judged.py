@@ -148,7 +148,7 @@ class JudgedMetric(BaseMetric):
         return [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
 
     def unavailable(self, case: Case) -> str | None:
-        return None if case.judged or case.verdicts else "no judge was used (--no-judge)"
+        return None if case.judged or case.verdicts else "no judge was used"
 
     def measure(self, case: Case) -> MetricResult:
         settled = self.settled(case)

@@ -73,7 +73,10 @@ class Estimate:
         if budget is None:
             return None
         if self.cost_usd is None:
-            return "no price of the judge's model is known, so --max-cost has nothing to count: name one in `prices:`"
+            return (
+                "no price of the judge's model is known, so the budget (judge.max_cost_usd) has nothing to count: "
+                "name one in `prices:`"
+            )
         if self.cost_usd + spent > budget:
             return f"the budget of ${budget:g} will probably not do: the run would end partial"
         return None

@@ -119,7 +119,7 @@ def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: i
         return None
     return (
         "cost is approximate: this kind of server counts tokens of parallel queries together "
-        f"(exact with --concurrency {limit})"
+        f"(exact with a concurrency of {limit})"
     )
 
 

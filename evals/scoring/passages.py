@@ -75,7 +75,7 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
         DatasetError: A file cannot be read or has another shape; the message names file and entry.
     """
     if k < 1:
-        raise ConfigError(f"--k must be at least 1, not {k}")
+        raise ConfigError(f"k must be at least 1, not {k}")
     wanted = _read_gold(gold)
     totals = [0.0] * 4
     unknown: list[str] = []

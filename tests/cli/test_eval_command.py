@@ -31,7 +31,7 @@ def test_a_run_prints_all_five_groups_and_saves_itself(ask: Cli, golden_server: 
     assert result.code == 0, result.err
     for group in (*QUALITY, "performance"):
         assert f"\n{group}" in result.out
-    assert "no judge was used (--no-judge)" in result.out
+    assert "no judge was used" in result.out
     (saved,) = (tmp_path / "runs").glob("*Z.json")
     assert saved.name in result.out.replace("\n", "")
     assert json.loads(saved.read_text())["status"] == "complete"

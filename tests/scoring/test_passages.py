@@ -135,7 +135,7 @@ def test_a_wrong_shape_is_named_with_file_and_entry(score: Score, predictions: A
 
 def test_a_cut_off_below_1_is_refused(score: Score) -> None:
     """Nothing can be found in the top 0."""
-    with pytest.raises(ConfigError, match="--k must be at least 1"):
+    with pytest.raises(ConfigError, match=r"^k must be at least 1"):
         score(*GOOD, k=0)
 
 
