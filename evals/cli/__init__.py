@@ -11,7 +11,6 @@ from evals.cli.flags import (
     DatasetFile,
     EvalFlags,
     RescoreFlags,
-    RunAsJson,
     RunsDir,
     ScoreFlags,
     takes_flags,
@@ -96,11 +95,14 @@ def profiles_command() -> None:
 
 
 @app.command("runs")
-def runs_command(runs_dir: RunsDir = None) -> None:
+def runs_command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
     """List the saved runs."""
-    from evals.cli.commands.show import list_runs
+    from evals.cli.commands.runs import list_runs
 
-    list_runs(runs_dir)
+    list_runs(runs_dir, as_json=as_json)
 
 
 @app.command("show")
@@ -110,7 +112,9 @@ def show_command(
     question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
     by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
-    as_json: RunAsJson = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the run, or its slices, as JSON and nothing else")
+    ] = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
