@@ -31,6 +31,7 @@ from evals.scoring.outcomes import package_versions
 from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
+from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -157,12 +158,12 @@ class EvaluationRunner:
                 "there are no documents to ingest: these questions come without a corpus",
                 "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
             )
-        self.observer.phase(f"uploading {count} documents")
+        self.observer.phase(f"uploading {counted(count, 'document')}")
         report = await ingest(client, workload.documents, progress=self.observer.progress)
         if not report.listed:
             remarks.add(f"the server does not list its documents: all {report.uploaded} were uploaded")
         if report.already_there:
-            remarks.add(f"{report.already_there} of {count} documents were on the server already")
+            remarks.add(f"{share(report.already_there, count, 'document', 'was')} on the server already")
         return workload
 
     async def _measure(
@@ -227,7 +228,7 @@ class EvaluationRunner:
         kept = kept_of(self.store.records(run))
         if run.config != server.facts and not self.config.embedded:
             remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        remarks.add(f"resumed with {len(kept.responses)} of {run.question_count} questions answered")
+        remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
         return replace(
             self._work(
                 with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload, remarks

@@ -17,6 +17,7 @@ from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalRecord, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions
+from evals.text.counts import counted
 
 _NAMED = 5
 
@@ -54,7 +55,7 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
     known = {question.id for question in workload.questions}
     if known.isdisjoint(responses):
         raise DatasetError(
-            f"{answers.name}: none of its {len(responses)} answers is to a question of the dataset",
+            f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {workload.questions[0].id!r}",
         )
     records = [EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions]
@@ -71,7 +72,7 @@ def _note(what: str, ids: Sequence[str]) -> list[str]:
     if not ids:
         return []
     named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
-    return [f"{len(ids)} {'question' if len(ids) == 1 else 'questions'} {what}: {named}"]
+    return [f"{counted(len(ids), 'question')} {what}: {named}"]
 
 
 def _new_run(answers: Path, config: EvalConfig, workload: Workload) -> EvalRun:

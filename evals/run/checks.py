@@ -46,8 +46,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     check_choice(model_choice(config, metrics))
     if wants_judge(config, metrics):
         _check_model(config.judge)
-    if asking and (refusal := refusal_for_key(config, metrics)):
-        raise refusal
+    if asking:
+        _check_key(config, metrics)
     return metrics
 
 
@@ -61,6 +61,11 @@ def _check_model(judge: JudgeConfig) -> None:
     prefix, colon, _ = judge.model.partition(":")
     if colon and not provider.imitated and origin_of(provider.address(judge.base_url)) == origin_of(provider.home):
         raise UnknownNameError("provider of a judge", prefix, PROVIDERS)
+
+
+def _check_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
+    if refusal := refusal_for_key(config, metrics):
+        raise refusal
 
 
 def refusal_for_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> JudgeError | None:

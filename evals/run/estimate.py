@@ -35,6 +35,7 @@ from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
+from evals.text.counts import agree
 
 CHARACTERS_A_TOKEN = 3
 SECONDS_A_CALL = 4.0
@@ -84,7 +85,8 @@ class Estimate:
     def __str__(self) -> str:
         money = "price unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
         return (
-            f"about {self.calls:,} calls, {self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
+            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}, "
+            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
             f"{money}, {max(1, round(self.minutes))} min ({self.basis})"
         )
 

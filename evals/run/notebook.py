@@ -10,7 +10,8 @@ from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.tally import Tally
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.views.formatting import counted, plain
+from evals.text.counts import counted
+from evals.views.formatting import plain
 
 Show = Callable[[str], None]
 """Shows a text under the cell, in the place of what was shown before."""

@@ -35,6 +35,7 @@ from evals.schemas import (
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.runs import RunStore
+from evals.text.counts import agree, counted
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
@@ -98,7 +99,7 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     notes: list[str] = []
     if remap:
         records, cut = _remapped(records, RAGClient(config.server_spec()))
-        notes = [f"{cut} answers are as they were read before: their bodies were cut when stored"] if cut else []
+        notes = [_cut(cut)] if cut else []
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     return work_of(_new_run(source, config), records, config, notes=notes, free=verdicts)
@@ -230,3 +231,8 @@ def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse
         return EvalResponse(**kept, **client.reread(raw))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
+
+
+def _cut(count: int) -> str:
+    them = agree(count, "it was read before: its body was", "they were read before: their bodies were")
+    return f"{counted(count, 'answer', 'is')} as {them} cut when stored"

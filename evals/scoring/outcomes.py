@@ -12,6 +12,7 @@ from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
 from evals.scoring.citation_base import note_on_citations
 from evals.scoring.settings import Cases, ScoreSettings
+from evals.text.counts import share
 from evals.version import __version__
 
 MATCHING = "matching: "
@@ -111,7 +112,7 @@ def notes_on_answers(
 def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:
     """What of the bodies could not be read, each once."""
     unread = Counter(note for response in responses for note in response.notes)
-    return [f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items()]
+    return [f"{note}: null in {share(count, len(responses), 'answer')}" for note, count in unread.items()]
 
 
 def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:

@@ -17,6 +17,7 @@ from evals.run.instruments import estimate_of
 from evals.run.saved import estimate_saved
 from evals.run.work import Work
 from evals.run.workload import load_workload
+from evals.text.counts import counted
 from evals.views.questions import questions_of, reading_notes
 
 
@@ -44,11 +45,11 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     lines = [
         f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked",
         *(
-            f"  {e.name}: {questions_of([e], e.questions)}, {e.documents} documents, from {e.source}"
+            f"  {e.name}: {questions_of([e], e.questions)}, {counted(e.documents, 'document')}, from {e.source}"
             for e in workload.fingerprints
         ),
         *reading_notes(workload.fingerprints),
-        *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),
+        *([f"would upload {counted(plan['upload_documents'], 'document')} first"] if plan["upload_documents"] else []),
         *_measured(plan, estimate),
         f"seed {config.seed}, runs in {config.runs_dir}",
     ]
@@ -71,7 +72,8 @@ def describe_measuring(work: Work, metrics: Sequence[BaseMetric], config: EvalCo
         "runs_dir": str(config.runs_dir),
     }
     lines = [
-        f"would measure {answered} answers to {len(work.questions)} questions of {plan['source']}, nothing judged",
+        f"would measure {counted(answered, 'answer')} to {counted(len(work.questions), 'question')} "
+        f"of {plan['source']}, nothing judged",
         *_measured(plan, estimate),
         f"runs in {config.runs_dir}",
     ]

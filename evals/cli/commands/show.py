@@ -18,6 +18,7 @@ from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
+from evals.text.counts import share
 
 _FAILURES_SHOWN = 5
 
@@ -99,7 +100,9 @@ def _print_slices_as_json(seen: Measured, records: Sequence[EvalRecord], by: str
 
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
     answered = sum(record.response is not None for record in records)
-    out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
+    out.print(
+        f"this run did not finish: {share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
+    )
     out.print(way_on(run, records, runs_dir), soft_wrap=True)
 
 

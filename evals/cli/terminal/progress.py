@@ -10,7 +10,7 @@ from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.tally import Tally
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.views.formatting import counted
+from evals.text.counts import counted
 
 _LINE_EVERY_S = 10.0
 
