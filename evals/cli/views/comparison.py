@@ -161,10 +161,14 @@ def _print_sum(out: Console, comparison: Comparison, labels: Sequence[str]) -> N
         out.print("nothing could be compared: the runs have no metric with values in common", style="bold")
         return
     counts = Counter(pair.verdict for pair in comparison.pairs)
+    compared = len(comparison.pairs) - counts["not compared"]
+    if not compared:
+        few = "one common question is" if comparison.common == 1 else "values in both runs are"
+        out.print(f"\nnothing could be tested: {few} not enough to tell a difference from chance", style="bold")
+        return
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
     said = f"is {', '.join(parts)} of" if parts else "shows no difference beyond chance on"
-    compared = len(comparison.pairs) - counts["not compared"]
-    out.print(f"\n{labels[-1]} {said} {compared} metrics compared with {labels[0]}", style="bold")
+    out.print(f"\n{labels[-1]} {said} {counted(compared, 'metric')} compared with {labels[0]}", style="bold")
 
 
 def _print_changes(out: Console, comparison: Comparison) -> None:
