@@ -47,16 +47,21 @@ _IN_PYTHON = {
     "--samples": "samples_per_dataset",
     "--columns": "columns",
     "--concurrency": "concurrency",
+    "--remap": "remap=True",
     "--max-cost": 'judge={"max_cost_usd": …}',
     "--judge-model": 'judge={"model": …}',
     "--judge-base-url": 'judge={"base_url": …}',
+    "--no-judge-cache": 'judge={"cache": False}',
 }
-_FLAG = re.compile(r"--[a-z][a-z-]+")
+_RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
+_RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")
+_COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|--[a-z][a-z-]+")
 
 
 def for_python(hint: str) -> str:
-    """A way out as one reads it in Python: by the keys of the configuration instead of flags."""
-    return _FLAG.sub(lambda found: _IN_PYTHON.get(found[0], found[0]), hint)
+    """A way out as one reads it in Python: by the keys of the configuration instead of flags; commands stay whole."""
+    hint = _RESUME.sub(r'EvaluationRunner(config, resume="\1")', hint)
+    return _COMMAND_OR_FLAG.sub(lambda found: _IN_PYTHON.get(found[0], found[0]), hint)
 
 
 class EvalsError(Exception):

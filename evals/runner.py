@@ -18,6 +18,7 @@ from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, not_used
 from evals.run.instruments import Instruments, load_instruments
 from evals.run.measure import measure
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
@@ -30,6 +31,7 @@ from evals.scoring.outcomes import package_versions
 from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
+from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -50,7 +52,7 @@ def run_evaluation(config: EvalConfig, observer: Observer | None = None) -> Eval
 
     Args:
         config: What to do.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Returns:
         The saved run; look at its `status`: a run with too many failures is "partial", one without answers "failed".
@@ -80,7 +82,7 @@ class EvaluationRunner:
 
     Args:
         config: What to do.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
         resume: Go on with this saved run (or the run of this id) instead of beginning a new one.
     """
 
@@ -88,7 +90,7 @@ class EvaluationRunner:
         self, config: EvalConfig, observer: Observer | None = None, *, resume: EvalRun | str | None = None
     ) -> None:
         self.config = config
-        self.observer = observer or Observer()
+        self.observer = observer or usual_observer()
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
@@ -156,12 +158,12 @@ class EvaluationRunner:
                 "there are no documents to ingest: these questions come without a corpus",
                 "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
             )
-        self.observer.phase(f"uploading {count} documents")
+        self.observer.phase(f"uploading {counted(count, 'document')}")
         report = await ingest(client, workload.documents, progress=self.observer.progress)
         if not report.listed:
             remarks.add(f"the server does not list its documents: all {report.uploaded} were uploaded")
         if report.already_there:
-            remarks.add(f"{report.already_there} of {count} documents were on the server already")
+            remarks.add(f"{share(report.already_there, count, 'document', 'was')} on the server already")
         return workload
 
     async def _measure(
@@ -221,12 +223,12 @@ class EvaluationRunner:
         if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
             raise ConfigError(
                 f"run {run.id} asked other questions than the datasets give now",
-                "begin a new run without --resume",
+                "begin a new run",
             )
         kept = kept_of(self.store.records(run))
         if run.config != server.facts and not self.config.embedded:
             remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        remarks.add(f"resumed with {len(kept.responses)} of {run.question_count} questions answered")
+        remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
         return replace(
             self._work(
                 with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload, remarks

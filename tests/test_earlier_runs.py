@@ -109,7 +109,7 @@ def test_all_are_listed(cli: Cli) -> None:
     """With their status, and none is unreadable."""
     out = cli("runs").out
     assert "not listed" not in out
-    rows = {line.split()[0]: line for line in out.splitlines()[1:]}
+    rows = {line.split()[0]: line for line in out.splitlines() if not line.startswith((" ", "id "))}
     status = {COMPLETE: "complete", JUDGED: "complete", INTERRUPTED: "partial", KILLED: "unfinished"}
     assert rows.keys() == status.keys()
     assert all(status[run_id] in row for run_id, row in rows.items())

@@ -11,7 +11,6 @@ from evals.cli.flags import (
     DatasetFile,
     EvalFlags,
     RescoreFlags,
-    RunAsJson,
     RunsDir,
     ScoreFlags,
     takes_flags,
@@ -96,21 +95,26 @@ def profiles_command() -> None:
 
 
 @app.command("runs")
-def runs_command(runs_dir: RunsDir = None) -> None:
+def runs_command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
     """List the saved runs."""
-    from evals.cli.commands.show import list_runs
+    from evals.cli.commands.runs import list_runs
 
-    list_runs(runs_dir)
+    list_runs(runs_dir, as_json=as_json)
 
 
 @app.command("show")
 def show_command(
-    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
+    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
     failures: Annotated[int | None, typer.Option(min=0, help="How many failures to show (5)")] = None,
-    question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
-    by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
+    question: Annotated[str | None, typer.Option(help="Id of a question to show whole")] = None,
+    by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
-    as_json: RunAsJson = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the run, or its slices, as JSON and nothing else")
+    ] = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
@@ -130,7 +134,7 @@ def show_command(
     config="Configuration file laid over the run's own",
 )
 def rescore_command(
-    run: Annotated[str, typer.Argument(help="Run id, or the start of one")], flags: RescoreFlags
+    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")], flags: RescoreFlags
 ) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
     from evals.cli.commands.rescore import rescore_run
@@ -152,9 +156,9 @@ def rescore_command(
     judge_cache="Answers: keep replies (yes)",
     max_cost="Answers: dollars after which no judge call starts",
     name="Answers: name of the run",
-    config="Answers: configuration file; flags go before it",
+    config="Answers: configuration file; flags override it",
     dry_run="Answers: say what would be done; ask nothing",
-    gate="Answers: fail unless, as in 'mrr>=0.8'; repeatable",
+    gate="Answers: exit 1 unless 'mrr>=0.8'; repeatable",
     as_json="Print the means, or the run, as JSON",
 )
 def score_command(
@@ -178,7 +182,9 @@ def score_command(
 
 @app.command("compare")
 def compare_command(
-    runs: Annotated[list[str], typer.Argument(help="Run ids, or starts of them; the last against the first")],
+    runs: Annotated[
+        list[str], typer.Argument(help="Run ids, starts of them, or last; the last named against the first")
+    ],
     pareto: Annotated[bool, typer.Option("--pareto", help="Say which runs no other beats on everything")] = False,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit 1 where the last run is worse than the first")
@@ -194,7 +200,7 @@ def compare_command(
 
 @app.command("export")
 def export_command(
-    run_id: Annotated[str, typer.Option("--run-id", help="Run id, or the start of one")],
+    run_id: Annotated[str, typer.Option("--run-id", help="Run id, the start of one, or last")],
     form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
     runs_dir: RunsDir = None,

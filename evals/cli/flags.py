@@ -76,7 +76,7 @@ class QuestionFlags:
     ] = None
     samples: Annotated[
         int | None,
-        Option(help="Questions of each dataset (100; own file: all); 0: all"),
+        Option(help="Of each dataset (100; own file: all); 0: all"),
         "samples_per_dataset",
         sample_count,
     ] = None
@@ -104,7 +104,7 @@ class ServerFlags:
     profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
     ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
-    preflight: Annotated[bool | None, Option(help="Check the corpus (yes)"), "preflight"] = None
+    preflight: Annotated[bool | None, Option(help="First see that the corpus is there (yes)"), "preflight"] = None
     concurrency: Annotated[int | None, Option(help="Questions in flight (4)"), "concurrency"] = None
     rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
     timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
@@ -134,7 +134,7 @@ class JudgeFlags:
         str | None, Option(help="Address of the judge's API, such as a local one"), "judge.base_url"
     ] = None
     judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
-    judge_cache: Annotated[bool | None, Option(help="Keep replies (yes)"), "judge.cache"] = None
+    judge_cache: Annotated[bool | None, Option(help="Keep replies, and pay once (yes)"), "judge.cache"] = None
     max_cost: Annotated[float | None, Option(help="Dollars after which no judge call starts"), "judge.max_cost_usd"] = (
         None
     )
@@ -146,9 +146,9 @@ class RunFlags:
 
     panel: ClassVar[str] = "Run"
     name: Annotated[str | None, Option(help="Name of the run"), "name"] = None
-    config: Annotated[Path | None, Option(help="Configuration file; flags go before it")] = None
+    config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be done; ask nothing")] = False
-    gate: Annotated[list[str] | None, Option(help="Fail unless, as in 'mrr>=0.8'; repeatable"), "gate"] = None
+    gate: Annotated[list[str] | None, Option(help="Exit 1 unless 'mrr>=0.8'; repeatable"), "gate"] = None
     as_json: RunAsJson = False
     runs_dir: RunsDir = None
 
@@ -158,10 +158,16 @@ class RunFlags:
 class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
-    runs_dir: Annotated[Path | None, Option("--runs-dir", "--output", help="Folder of saved runs"), "runs_dir"] = None
-    resume: Annotated[str | None, Option(help="Go on with a saved run")] = None
-    on_error: Annotated[str | None, Option(help="exclude | worst: a question without an answer"), "on_error"] = None
-    max_error_rate: Annotated[float | None, Option(help="More failures: exit 4 (0.1)"), "max_error_rate"] = None
+    runs_dir: Annotated[
+        Path | None, Option("--runs-dir", "--output", help="Folder of saved runs (data/eval_runs)"), "runs_dir"
+    ] = None
+    resume: Annotated[str | None, Option(help="Id of a saved run to go on with")] = None
+    on_error: Annotated[
+        str | None, Option(help="Questions without an answer: exclude | worst (exclude)"), "on_error"
+    ] = None
+    max_error_rate: Annotated[
+        float | None, Option(help="Share of failures above which it ends with 4 (0.1)"), "max_error_rate"
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from evals.schemas import EvalRecord, EvalRun, ResponseError
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
+from evals.text.counts import agree, counted, share
 from evals.views.formatting import one_line
 
 _CAUSE = 120
@@ -24,7 +25,7 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     if _only_judging_is_undone(run):
         return "; ".join(_undone_judging(run)) or "the judge did not finish"
     if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
-        return f"of {run.question_count} questions {' and '.join(_missing_in_file(run))}"
+        return f"of {counted(run.question_count, 'question')} {' and '.join(_missing_in_file(run))}"
     stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
     return "; ".join([", ".join(_undone_asking(run, records)) or "it was ended early", *stopped])
 
@@ -38,9 +39,9 @@ def _only_judging_is_undone(run: EvalRun) -> bool:
 
 def _missing_in_file(run: EvalRun) -> Iterator[str]:
     if run.outcomes.not_asked:
-        yield f"{run.outcomes.not_asked} have no saved answer"
+        yield f"{run.outcomes.not_asked} {agree(run.outcomes.not_asked, 'has', 'have')} no saved answer"
     if run.error_count:
-        yield f"{run.error_count} have an error"
+        yield f"{run.error_count} {agree(run.error_count, 'has', 'have')} an error"
 
 
 def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]:
@@ -49,17 +50,17 @@ def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]
         cause = None if run.outcomes.stopped else _main_cause(records)
         said = f"; such as {one_line(cause.message, _CAUSE)}" if cause else ""
         asked = run.outcomes.answered + run.error_count
-        yield f"{run.error_count} of {asked} questions brought no answer ({kinds}{said})"
+        yield f"{share(run.error_count, asked, 'question')} brought no answer ({kinds}{said})"
     if run.outcomes.not_asked:
-        yield f"{run.outcomes.not_asked} of {run.question_count} questions were not asked"
+        yield f"{share(run.outcomes.not_asked, run.question_count, 'question', 'was')} not asked"
 
 
 def _undone_judging(run: EvalRun) -> Iterator[str]:
     if count := _prevented(run):
-        yield f"the judge's budget is spent: {count} decisions were not made"
+        yield f"the judge's budget is spent: {counted(count, 'decision', 'was')} not made"
     if failures := run.outcomes.judge:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in failures.items())
-        yield f"{sum(failures.values())} decisions of the judge failed ({kinds})"
+        yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
 
 
 def _prevented(run: EvalRun) -> int:

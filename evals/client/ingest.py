@@ -15,6 +15,7 @@ from evals.client.transport import RETRYABLE_STATUS, TransportFailure
 from evals.errors import ConfigError, IngestError
 from evals.inputs.json_body import parse_json
 from evals.schemas import Document, ResponseError
+from evals.text.counts import counted
 
 _FIRST_POLL_S = 0.05
 _LONGEST_POLL_S = 2.0
@@ -115,7 +116,7 @@ async def _upload(client: RAGClient, upload: UploadSpec, batch: Sequence[Documen
         job = find(upload.id, parse_json(reply.body))
     except TransportFailure as failure:
         raise IngestError(
-            f"the server refused {len(batch)} documents: {failure.error.message}",
+            f"the server refused {counted(len(batch), 'document')}: {failure.error.message}",
             "what was taken stays there: --ingest again uploads only what is missing",
         ) from failure
     except ValueError as error:
@@ -159,7 +160,7 @@ async def _wait_until_ready(
         pause = min(_LONGEST_POLL_S, pause * 1.5)
     failed = _evaluate(ready.failed, client.redact.value(body)) if ready.failed else None
     if isinstance(failed, list) and failed:
-        raise IngestError(f"the server could not take {len(failed)} documents, first: {failed[0]}")
+        raise IngestError(f"the server could not take {counted(len(failed), 'document')}, first: {failed[0]}")
 
 
 def _is_final(problem: ResponseError, waited_s: float) -> bool:

@@ -25,6 +25,8 @@ from evals.schemas.response import ErrorKind
 CONNECT_TIMEOUT_S = 10.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _METHOD_NOT_ALLOWED = 405
+_LONGEST_LABEL = 63
+"""Characters of a part of a host's name (RFC 1035)."""
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 
 
@@ -308,16 +310,22 @@ def check_url(url: str) -> str:
     """The base URL without trailing slash.
 
     Raises:
-        ConfigError: It is no http(s) URL with a host.
+        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
     """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-        usable = usable and not parts.query and not parts.fragment
-    except ValueError:
-        usable = False
-    if not usable:
+    if not _can_be_asked(url):
         _, at, rest = url.rpartition("@")
         shown = f"***@{rest}" if at else url
         raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
+
+
+def _can_be_asked(url: str) -> bool:
+    """Whether a URL is of http(s), with a host that a name server takes, and nothing after the path."""
+    try:
+        parts = urlsplit(url)
+        host = httpx.URL(url).host.rstrip(".")
+        usable = parts.scheme in {"http", "https"} and parts.port != 0 and not re.search(r"\s", url)
+    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        return False
+    labels = [host] if ":" in host else host.split(".")
+    return usable and all(0 < len(label) <= _LONGEST_LABEL for label in labels) and not (parts.query or parts.fragment)

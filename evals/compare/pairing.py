@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evals.errors import ConfigError
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
 from evals.scoring.settings import score_settings
+from evals.text.counts import counted
 
 _APPROXIMATE = "cost is approximate"
 """How the note of a run begins whose server counts the tokens of parallel questions together."""
@@ -58,7 +59,7 @@ def pair_up(saved: Sequence[SavedRun]) -> Pairing:
     shared = [key for key in asked[0] if all(key in records for records in asked[1:])]
     same = [key for key in shared if len({records[key].question.question for records in asked}) == 1]
     if not same:
-        why = f" ({len(shared)} ids are the same, but not their questions)" if shared else ""
+        why = f" ({counted(len(shared), 'id', 'is')} the same, but no question)" if shared else ""
         raise ConfigError(
             f"the runs have no question in common{why}",
             "compare runs over the same dataset, samples and seed: `evals runs` lists the datasets",
@@ -90,11 +91,13 @@ def _about_questions(pairing: Pairing) -> list[str]:
         counts = ", ".join(f"{run.id} {run.question_count}" for run in pairing.runs)
         warnings.append(f"the runs did not get the same questions (fingerprints differ; questions: {counts})")
     if common < FEW or 2 * common < max(asked):
-        warnings.append(f"only {common} questions are common: differences are uncertain, and say little of the rest")
+        warnings.append(
+            f"only {counted(common, 'question', 'is')} common: differences are uncertain, and say little of the rest"
+        )
     if pairing.reworded:
-        warnings.append(f"{len(pairing.reworded)} ids stand for different questions and are left out")
+        warnings.append(f"left out: {counted(len(pairing.reworded), 'id', 'stands')} for different questions")
     if pairing.regraded:
-        warnings.append(f"{len(pairing.regraded)} common questions have another gold or expected answer")
+        warnings.append(f"{counted(len(pairing.regraded), 'common question', 'has')} another gold or expected answer")
     return warnings
 
 
@@ -114,7 +117,9 @@ def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
     for run in runs:
         lost = sum(run.outcomes.judge.values())
         if lost:
-            warnings.append(f"the judge failed on {lost} decisions of run {run.id}: its judged metrics are of the rest")
+            warnings.append(
+                f"the judge failed on {counted(lost, 'decision')} of run {run.id}: its judged metrics are of the rest"
+            )
     if _disagree([run.semantics for run in runs if run.semantics]):
         warnings.append("the runs compared texts by different models: semantic metrics do not compare")
     approximate = dict.fromkeys(run.id for run in runs if any(note.startswith(_APPROXIMATE) for note in run.notes))

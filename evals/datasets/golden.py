@@ -19,7 +19,7 @@ class GoldenLoader(BaseDatasetLoader):
 
     name = "golden"
     aspects = ("retrieval", "generation", "citation", "abstention")
-    description = "Curated questions on an invented insurer's documents; replace it by your own with --dataset-file"
+    description = "Curated questions on an invented insurer's documents; replace it by a file of your own"
     licence = "MIT"
     origin = "shipped: evals/data/golden_qa.json"
     has_configs = False

@@ -8,7 +8,7 @@ from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
 from evals.scoring.settings import cases_of, confidence
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
-from evals.views.questions import questions_of, reading_notes
+from evals.views.questions import faulty, questions_of, reading_notes
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -100,7 +100,7 @@ def _failures(findings: Sequence[Finding], questions: int, room: int) -> str:
         return ""
     counts = sorted(Counter(finding.fault for finding in findings).items())
     kinds = "".join(f"- {count} × {fault.label}\n" for fault, count in counts)
-    title = f"{len(findings)} of {questions} questions have a fault"
+    title = faulty(len(findings), questions)
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
     chosen = in_turn(findings)[:_FAILURES]

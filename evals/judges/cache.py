@@ -90,7 +90,7 @@ class JudgeCache:
 
     @property
     def _hint(self) -> str:
-        return f"make {self._folder} writable, or keep no replies: --no-judge-cache (judge.cache: false)"
+        return f"make {self._folder} writable, or keep no replies with --no-judge-cache"
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

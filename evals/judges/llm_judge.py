@@ -283,7 +283,7 @@ class LLMJudge:
         """What one answered call cost. A price may depend on the size of the call, so calls are priced one by one."""
         cost = self._cost(usage)
         if cost is None and self._max_cost_usd is not None:
-            self._remark("replies do not say what they cost: --max-cost has nothing to count")
+            self._remark("replies do not say what they cost: the budget (judge.max_cost_usd) has nothing to count")
         self.spent_usd += cost or 0.0
         return JudgeSpending(calls=1, usage=usage or JudgeUsage(), cost_usd=cost or 0.0, unpriced=int(cost is None))
 

@@ -11,6 +11,7 @@ from evals.judges.backends.base import Identity
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending
+from evals.text.counts import agree, counted, share
 
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
@@ -72,7 +73,7 @@ def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> 
     """What a reader of judged numbers must know; each begins with `NOTE`."""
     every = _all(verdicts)
     notes = [
-        f"budget is spent: {prevented} decisions were not made" if prevented else None,
+        f"budget is spent: {counted(prevented, 'decision', 'was')} not made" if prevented else None,
         _note_on_failures(every),
         _note_on_injections(verdicts),
         _note_on_other_models(judge, every),
@@ -86,16 +87,17 @@ def _note_on_failures(every: Sequence[JudgeVerdict]) -> str | None:
     if not kinds:
         return None
     named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return f"verdict is missing on {kinds.total()} of {len(every)} decisions ({named}): see counts and bounds"
+    return f"verdict is missing on {share(kinds.total(), len(every), 'decision')} ({named}): see counts and bounds"
 
 
 def _note_on_injections(verdicts: Verdicts) -> str | None:
     suspected = _suspected(verdicts)
     if not suspected:
         return None
+    them = agree(suspected, "it", "them")
     return (
-        f"data may speak to it: {suspected} questions hold text that speaks to the judge; look at them before trusting "
-        "them"
+        f"data may speak to it: {counted(suspected, 'question', 'holds')} text that speaks to the judge; "
+        f"look at {them} before trusting {them}"
     )
 
 
@@ -111,7 +113,7 @@ def _note_on_other_models(judge: Identity, every: Sequence[JudgeVerdict]) -> str
 def _note_on_unknown_cost(spent: JudgeSpending) -> str | None:
     if not spent.unpriced or spent.known_cost_usd is None:
         return None
-    return f"cost is a lower bound: that of {spent.unpriced} of {spent.calls} calls is not known"
+    return f"cost is a lower bound: that of {share(spent.unpriced, spent.calls, 'call')} is not known"
 
 
 def _same_model(asked: str, named: str) -> bool:

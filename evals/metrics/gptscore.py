@@ -11,6 +11,7 @@ from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
 from evals.metrics.qa import FuzzyMatch
 from evals.schemas import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
+from evals.text.counts import agree, counted
 
 FIVE_CRITERIA = Inquiry("gptscore", "gptscore", answer_beside_reference)
 """The five criteria of a factual answer, each met, not met or not applicable."""
@@ -90,7 +91,8 @@ class FactualMatch(JudgedMetric):
         )
         if not undecided:
             return None
-        return f"no judge was used: the {undecided} answers that fuzzy_match does not find are undecided"
+        answers, are = counted(undecided, "answer"), agree(undecided, "is", "are")
+        return f"no judge was used: the {answers} that fuzzy_match does not find {are} undecided"
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.score(case)

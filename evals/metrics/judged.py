@@ -158,7 +158,7 @@ class JudgedMetric(BaseMetric):
         return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
 
     def unavailable(self, case: Case) -> str | None:
-        return None if case.judged or case.verdicts else "no judge was used (--no-judge)"
+        return None if case.judged or case.verdicts else "no judge was used"
 
     def measure(self, case: Case) -> MetricResult:
         settled = self.settled(case)

@@ -9,6 +9,7 @@ from evals.config import EvalConfig
 from evals.datasets.answers import read_answers
 from evals.errors import DatasetError
 from evals.run.checks import check_config
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved, saved_verdicts, work_of
 from evals.run.work import Work
@@ -16,6 +17,7 @@ from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalRecord, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions
+from evals.text.counts import counted
 
 _NAMED = 5
 
@@ -29,7 +31,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     Args:
         answers: A file of one JSON object a line.
         config: The questions, and what to compute.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -39,7 +41,7 @@ async def score_answers(answers: Path, config: EvalConfig, observer: Observer | 
     """
     metrics = check_config(config)
     work = saved_answers(answers, config)
-    return (await measure_saved(work, metrics, config, observer or Observer())).run
+    return (await measure_saved(work, metrics, config, observer or usual_observer())).run
 
 
 def saved_answers(answers: Path, config: EvalConfig) -> Work:
@@ -53,7 +55,7 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
     known = {question.id for question in workload.questions}
     if known.isdisjoint(responses):
         raise DatasetError(
-            f"{answers.name}: none of its {len(responses)} answers is to a question of the dataset",
+            f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {workload.questions[0].id!r}",
         )
     records = [EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions]
@@ -70,7 +72,7 @@ def _note(what: str, ids: Sequence[str]) -> list[str]:
     if not ids:
         return []
     named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
-    return [f"{len(ids)} {'question' if len(ids) == 1 else 'questions'} {what}: {named}"]
+    return [f"{counted(len(ids), 'question')} {what}: {named}"]
 
 
 def _new_run(answers: Path, config: EvalConfig, workload: Workload) -> EvalRun:

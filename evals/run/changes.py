@@ -56,8 +56,8 @@ def _refuse_idle(before: EvalConfig, after: EvalConfig, *, remap: bool) -> None:
         )
     if unread:
         raise ConfigError(
-            f"{', '.join(unread)} {_have(unread)} no effect without --remap",
-            "with --remap the stored bodies are read again",
+            f"{', '.join(unread)} {_have(unread)} no effect unless the stored bodies are read again",
+            "--remap reads them again",
         )
 
 

@@ -46,8 +46,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     check_choice(model_choice(config, metrics))
     if wants_judge(config, metrics):
         _check_model(config.judge)
-        if asking:
-            _check_key(config.judge)
+    if asking:
+        _check_key(config, metrics)
     return metrics
 
 
@@ -63,15 +63,22 @@ def _check_model(judge: JudgeConfig) -> None:
         raise UnknownNameError("provider of a judge", prefix, PROVIDERS)
 
 
-def _check_key(judge: JudgeConfig) -> None:
-    provider = PROVIDERS[judge.provider]
-    if provider.lacks_key(judge.base_url):
-        name = provider.key_variables[0]
-        raise JudgeError(
-            f"the generation metrics need an LLM judge, and {name} is not set",
-            f"export {name}=…, or judge by a server of your own (--judge-model openai:NAME --judge-base-url URL), "
-            "or measure everything else with --no-judge",
-        )
+def _check_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
+    if refusal := refusal_for_key(config, metrics):
+        raise refusal
+
+
+def refusal_for_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> JudgeError | None:
+    """Why a run of these metrics does not begin, where its judge needs a key and there is none; None where it does."""
+    provider = PROVIDERS[config.judge.provider]
+    if not wants_judge(config, metrics) or not provider.lacks_key(config.judge.base_url):
+        return None
+    name = provider.key_variables[0]
+    return JudgeError(
+        f"the generation metrics need an LLM judge, and {name} is not set",
+        f"export {name}=…, or judge by a server of your own (--judge-model openai:NAME --judge-base-url URL), "
+        "or measure everything else with --no-judge",
+    )
 
 
 def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:

@@ -36,6 +36,7 @@ from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
+from evals.text.counts import agree
 
 CHARACTERS_A_TOKEN = 3
 SECONDS_A_CALL = 4.0
@@ -78,7 +79,10 @@ class Estimate:
         if budget is None:
             return None
         if self.cost_usd is None:
-            return "no price of the judge's model is known, so --max-cost has nothing to count: name one in `prices:`"
+            return (
+                "no price of the judge's model is known, so the budget (judge.max_cost_usd) has nothing to count: "
+                "name one in `prices:`"
+            )
         if self.cost_usd + spent > budget:
             return f"the budget of ${budget:g} will probably not do: the run would end partial"
         return None
@@ -87,7 +91,8 @@ class Estimate:
         money = "price unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
         more = f" (and {self.on_refusals:,} more at most, whether a refusal is one)" if self.on_refusals else ""
         return (
-            f"about {self.calls:,} calls{more}, {self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
+            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}, "
+            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
             f"{money}, {max(1, round(self.minutes))} min ({self.basis})"
         )
 

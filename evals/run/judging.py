@@ -23,6 +23,7 @@ from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
 from evals.scoring.settings import Cases
 from evals.store.journal import Journal
+from evals.text.counts import agree, counted
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
 
@@ -222,9 +223,9 @@ class Judging:
         if side is None:
             return
         if self._error is None and self._judge.in_flight:
-            self._tell(
-                f"waits {PATIENCE_S:g} s at most for {self._judge.in_flight} calls to the judge, as they are paid for"
-            )
+            calls = self._judge.in_flight
+            why = agree(calls, "as it is paid for", "as they are paid for")
+            self._tell(f"waits {PATIENCE_S:g} s at most for {counted(calls, 'call')} to the judge, {why}")
         try:
             await side.run(self._end(PATIENCE_S if self._error is None else _PATIENCE_AFTER_ERROR_S))
         except asyncio.CancelledError:

@@ -12,6 +12,7 @@ from evals.client.transport import TransportFailure
 from evals.errors import CorpusMissingError, ServerRefusedError
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 from evals.scoring.settings import Cases
+from evals.text.counts import counted
 
 PROBES = 10
 """So many questions are asked where the list of documents does not tell."""
@@ -128,7 +129,9 @@ def check_probes(
             "let server.map.chunks find the text (docs/profiles.md), or go on all the same with --no-preflight",
         )
     raise CorpusMissingError(
-        f"corpus not found on the server at {client.url}: {len(answered)} questions retrieved no gold passage", _HINT
+        f"corpus not found on the server at {client.url}: "
+        f"{counted(len(answered), 'question')} retrieved no gold passage",
+        _HINT,
     )
 
 

@@ -61,7 +61,7 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
     if changed:
         raise ConfigError(
             f"run {run.id} was begun with another value of {', '.join(changed)}",
-            f"begin a new run; --resume may change only {', '.join(sorted(MAY_CHANGE))}",
+            f"begin a new run; of one that goes on may change only {', '.join(sorted(MAY_CHANGE))}",
         )
     _check_credentials(run, config, masked)
     if not config.embedded:
@@ -113,7 +113,7 @@ def _check_profile(run: EvalRun, config: EvalConfig) -> None:
         raise ConfigError(
             f"the profile {run.server.profile} is not what it was when run {run.id} began: questions would be asked or "
             "answers read in another way",
-            "begin a new run; or put the profile back; or read all saved answers anew with `evals rescore --remap`",
+            "begin a new run; or put the profile back; or read all saved answers anew: `evals rescore` with --remap",
         )
 
 

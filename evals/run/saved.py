@@ -18,6 +18,7 @@ from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
 from evals.run.instruments import estimate_of, judge_identity, load_instruments
 from evals.run.measure import measure
+from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.work import Work
 from evals.schemas import (
@@ -34,6 +35,7 @@ from evals.schemas import (
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.runs import RunStore
+from evals.text.counts import agree, counted
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
@@ -56,7 +58,7 @@ async def rescore(
         source: The saved run; it stays as it is.
         config: What to compute: usually the run's own configuration with something changed.
         remap: Read the stored bodies again with the configuration's mapping.
-        observer: Hears of the progress.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -64,7 +66,7 @@ async def rescore(
         StoreError: The records cannot be read, hold no bodies to read again, or the result cannot be written.
     """
     work = saved_run(source, config, remap=remap)
-    return (await measure_saved(work, check_config(config), config, observer or Observer())).run
+    return (await measure_saved(work, check_config(config), config, observer or usual_observer())).run
 
 
 async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
@@ -97,7 +99,7 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     notes: list[str] = []
     if remap:
         records, cut = _remapped(records, RAGClient(config.server_spec()))
-        notes = [f"{cut} answers are as they were read before: their bodies were cut when stored"] if cut else []
+        notes = [_cut(cut)] if cut else []
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     return work_of(_new_run(source, config), records, config, notes=notes, free=verdicts)
@@ -229,3 +231,8 @@ def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse
         return EvalResponse(**kept, **client.reread(raw))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
+
+
+def _cut(count: int) -> str:
+    them = agree(count, "it was read before: its body was", "they were read before: their bodies were")
+    return f"{counted(count, 'answer', 'is')} as {them} cut when stored"

@@ -13,6 +13,7 @@ from evals.run.observer import Observer
 from evals.schemas import EvalRecord
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics
+from evals.text.counts import counted
 
 T = TypeVar("T")
 _TEXTS_AT_ONCE = 64
@@ -40,10 +41,10 @@ async def compare_texts(
     pairs = list(dict.fromkeys(pair for metric in metrics for case in asked for pair in metric.text_pairs(case)))
     try:
         if semantics.embedder is not None and texts:
-            observer.phase(f"embedding {len(texts)} texts")
+            observer.phase(f"embedding {counted(len(texts), 'text')}")
             await _in_batches(semantics.embedder.embed, _batches(texts, lambda text: [text]), len(texts), observer)
         if semantics.scorer is not None and pairs:
-            observer.phase(f"comparing {len(pairs)} pairs of texts")
+            observer.phase(f"comparing {counted(len(pairs), 'pair')} of texts")
             await _in_batches(semantics.scorer.f1, _batches(pairs, list), len(pairs), observer)
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]

@@ -119,7 +119,8 @@ class Scorecard(Record):
         return frame(map(_as_row, self.metrics), "metric")
 
     def __repr__(self) -> str:
-        return f"<Scorecard of {len(self.metrics)} metrics: {', '.join(map(_short, self.metrics))}>"
+        count = len(self.metrics)
+        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {', '.join(map(_short, self.metrics))}>"
 
     __str__ = __repr__
 

@@ -10,6 +10,7 @@ from evals.case.case import Case
 from evals.metrics.abstaining import known_answerable
 from evals.schemas import EvalRecord, MetricResult
 from evals.scoring.settings import Cases
+from evals.text.counts import counted, share
 
 LOW_RANK = 5
 """A gold first found below this rank is found, but low."""
@@ -138,9 +139,12 @@ def _retrieval_fault(case: Case, ranks: Sequence[int]) -> tuple[Fault, str] | No
     if not found:
         declined = case.abstained and case.response.answer is not None and not case.abstention_open
         said = "abstained: " if declined else ""
-        return Fault.NOT_RETRIEVED, f"{said}none of {golds} gold passages among {len(case.response.chunks)} chunks"
+        return (
+            Fault.NOT_RETRIEVED,
+            f"{said}none of {counted(golds, 'gold passage')} among {counted(len(case.response.chunks), 'chunk')}",
+        )
     if found < golds:
-        return Fault.PART_NOT_RETRIEVED, f"{found} of {golds} gold passages retrieved"
+        return Fault.PART_NOT_RETRIEVED, f"{share(found, golds, 'gold passage')} retrieved"
     return (Fault.LOW_RANK, f"gold first found at rank {ranks[0]}") if ranks[0] > LOW_RANK else None
 
 
@@ -151,4 +155,7 @@ def _citation_fault(case: Case) -> tuple[Fault, str] | None:
     if not wrong:
         return None
     invalid = sum(source.place is None for source in wrong)
-    return Fault.WRONG_CITATION, f"{len(wrong)} of {len(case.cited)} citations without gold, {invalid} of them invalid"
+    return (
+        Fault.WRONG_CITATION,
+        f"{share(len(wrong), len(case.cited), 'citation')} without gold, {invalid} of them invalid",
+    )

@@ -13,6 +13,7 @@ from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
 from evals.scoring.citation_base import note_on_citations
 from evals.scoring.settings import Cases, ScoreSettings
+from evals.text.counts import share
 from evals.version import __version__
 
 MATCHING = "matching: "
@@ -123,7 +124,7 @@ def notes_on_answers(
 def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:
     """What of the bodies could not be read, each once."""
     unread = Counter(note for response in responses for note in response.notes)
-    return [f"{note}: null in {count} of {len(responses)} answers" for note, count in unread.items()]
+    return [f"{note}: null in {share(count, len(responses), 'answer')}" for note, count in unread.items()]
 
 
 def _note_on_disputed(records: Iterable[EvalRecord], cases: Cases) -> str | None:
@@ -139,7 +140,7 @@ def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: i
         return None
     return (
         "cost is approximate: this kind of server counts tokens of parallel queries together "
-        f"(exact with --concurrency {limit})"
+        f"(exact with a concurrency of {limit})"
     )
 
 

@@ -14,6 +14,7 @@ from evals.errors import ConfigError, DatasetError
 from evals.inputs.json_array import elements
 from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
 from evals.metrics.ranking import recall_at
+from evals.text.counts import agree, counted
 
 _NAMED = 3
 _SHOWN = 80
@@ -75,7 +76,7 @@ def score_predictions(predictions: Path, gold: Path, *, k: int = 10) -> PassageS
         DatasetError: A file cannot be read or has another shape; the message names file and entry.
     """
     if k < 1:
-        raise ConfigError(f"--k must be at least 1, not {k}")
+        raise ConfigError(f"k must be at least 1, not {k}")
     wanted = _read_gold(gold)
     totals = [0.0] * 4
     unknown: list[str] = []
@@ -107,7 +108,7 @@ def _measure(passages: list[str], golds: list[str], k: int) -> tuple[float, floa
 def _notes(gold: _Gold, predictions: int, unknown: list[str]) -> list[str]:
     notes = []
     if predictions != gold.tests:
-        notes.append(f"{predictions} predictions for {gold.tests} queries")
+        notes.append(f"{counted(predictions, 'prediction')} for {gold.tests} {agree(gold.tests, 'query', 'queries')}")
     missing = [query for query, waiting in gold.waiting.items() for golds in waiting if golds]
     for queries, what in (
         (missing, "without a prediction, scored 0"),
@@ -115,9 +116,9 @@ def _notes(gold: _Gold, predictions: int, unknown: list[str]) -> list[str]:
         (gold.empty, "without a gold passage, left out"),
     ):
         if queries:
-            notes.append(f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} {what}: {_some(queries)}")
+            notes.append(f"{len(queries)} {agree(len(queries), 'query', 'queries')} {what}: {_some(queries)}")
     if gold.without_text:
-        notes.append(f"{gold.without_text} gold snippets without `answer`, not counted")
+        notes.append(f"{counted(gold.without_text, 'gold snippet')} without `answer`, not counted")
     return notes
 
 

@@ -40,7 +40,7 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
 
 
 def write_output(path: Path, data: bytes) -> None:
-    """Write the file that a user named with --output.
+    """Write the file that a user named.
 
     A file is written whole or not at all. A link stays, and what it points to is written; a pipe or a device is written
     as it is.
@@ -48,7 +48,7 @@ def write_output(path: Path, data: bytes) -> None:
     Raises:
         StoreError: It could not be written; the old file, if any, is as it was.
     """
-    hint = "name another file with --output, or leave it out to print"
+    hint = "name another file"
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)

@@ -84,11 +84,6 @@ def place_of(chunk: "RetrievedChunk") -> str:
     return f"{name} § {chunk.section}" if chunk.section else name
 
 
-def counted(count: int, thing: str) -> str:
-    """A count with its noun: `1 attempt`, `2 attempts`."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
-
-
 def natural_order(text: str) -> tuple[float, list[tuple[bool, int, str]]]:
     """A key that sorts numbers by their size, then other texts by the numbers in them: q2 before q10."""
     if _NUMBER.fullmatch(text):

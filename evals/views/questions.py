@@ -3,13 +3,18 @@
 from collections.abc import Iterable, Mapping
 
 from evals.schemas import DatasetFingerprint
-from evals.views.formatting import counted
+from evals.text.counts import counted, share
 
 
 def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
     """How many questions were asked, and of how many where rows of a file were left out: "100 of 150 questions"."""
     there = sum(each.questions if each.available is None else each.available for each in fingerprints)
-    return f"{count} of {there} questions" if there > count else counted(count, "question")
+    return share(count, there, "question") if there > count else counted(count, "question")
+
+
+def faulty(count: int, questions: int) -> str:
+    """How many questions have a fault: "1 of 12 questions has a fault"."""
+    return f"{share(count, questions, 'question', 'has')} a fault"
 
 
 def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:

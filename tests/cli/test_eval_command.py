@@ -31,7 +31,7 @@ def test_a_run_prints_all_five_groups_and_saves_itself(ask: Cli, golden_server: 
     assert result.code == 0, result.err
     for group in (*QUALITY, "performance"):
         assert f"\n{group}" in result.out
-    assert "no judge was used (--no-judge)" in result.out
+    assert "no judge was used" in result.out
     (saved,) = (tmp_path / "runs").glob("*Z.json")
     assert saved.name in result.out.replace("\n", "")
     assert json.loads(saved.read_text())["status"] == "complete"
@@ -352,3 +352,26 @@ def test_a_dry_run_as_json_is_json(ask: Cli, golden_server: str) -> None:
     plan = ask("--dry-run", "--json", "--rag-url", golden_server).json
     assert plan["questions"] == 12
     assert "faithfulness" not in plan["metrics"]
+
+
+def test_a_dry_run_says_that_the_run_would_want_a_key(evals_cli: Cli, tmp_path: Path) -> None:
+    """A plan costs no key; who reads it learns now what the run would say, and the ways out."""
+    plan = ("eval", "--datasets", "golden", "--samples", 2, "--runs-dir", tmp_path / "runs", "--dry-run")
+    result = evals_cli(*plan)
+    said = " ".join(result.out.split())
+    assert result.code == 0
+    assert "the run would refuse to begin" in said
+    assert "ANTHROPIC_API_KEY is not set" in said
+    assert "export ANTHROPIC_API_KEY=…" in said
+    assert "--no-judge" in said
+    assert evals_cli(*plan[:-1]).err.startswith(f"error: {evals_cli(*plan, '--json').json['refusal']['message']}")
+
+
+def test_a_dry_run_is_silent_of_keys_that_are_there_or_not_needed(
+    evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a key, and with a run that no judge takes part in."""
+    plan = ("eval", "--datasets", "golden", "--samples", 2, "--runs-dir", tmp_path / "runs", "--dry-run", "--json")
+    assert evals_cli(*plan, "--no-judge").json["refusal"] is None
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-sent")
+    assert evals_cli(*plan).json["refusal"] is None

@@ -1,5 +1,6 @@
 """`--help`: what a reader finds without reading all of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -33,3 +34,36 @@ def test_a_flag_stands_in_the_same_group_in_every_command(command: str) -> None:
         if title:
             assert set(flags) - {"remap"} <= set(known[title])
     assert panels(command)["Judge"] == known["Judge"]
+
+
+@pytest.mark.parametrize("command", ["eval", "rescore", "score", "compare", "show"])
+def test_help_can_be_read_in_80_columns(
+    evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """No flag and no word of what it does is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    out = evals_cli(command, "--help").out
+    assert "…" not in out
+    group: Any = typer.main.get_command(app)
+    words = " ".join(out.replace("│", " ").split())
+    for flag in group.commands[command].params:
+        assert all(name in words for name in flag.opts)
+        assert flag.help in words
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("show", "or last"),
+        ("compare", "or last"),
+        ("rescore", "or last"),
+        ("eval", "flags override it"),
+        ("eval", "worst (exclude)"),
+        ("eval", "ends with 4 (0.1)"),
+        ("eval", "(data/eval_runs)"),
+    ],
+)
+def test_help_names_defaults_and_what_else_may_be_given(command: str, said: str) -> None:
+    """What a flag does is said in a sentence that stands by itself."""
+    group: Any = typer.main.get_command(app)
+    assert any(said in (parameter.help or "") for parameter in group.commands[command].params)

@@ -98,7 +98,7 @@ def test_a_run_says_how_its_file_was_read(evals_cli: Cli, sheet: Path, golden_se
     (found,) = run["fingerprints"]
     assert found["columns"] == {"question": "Frage", "expected_answer": "Soll", "gold_passages": "Quelle"}
     assert (found["notes"], found["dropped"]) == (
-        [f"{notes[0]} (--columns FIELD=COLUMN reads a column otherwise)"],
+        [f"{notes[0]} (`columns` names what is read otherwise)"],
         {"expected answer that declines to answer": 1},
     )
 
@@ -120,7 +120,7 @@ def test_score_takes_columns_too(evals_cli: Cli, sheet: Path, tmp_path: Path) ->
         ("Frage", "--columns must be FIELD=COLUMN, with commas between several"),
         ("question=", "--columns must be FIELD=COLUMN"),
         ("frage=Frage", "--columns: a question has no field 'frage' (known: answers, checks"),
-        ("question=Farge", "fragen.csv has no column 'Farge', which --columns names"),
+        ("question=Farge", "fragen.csv has no column 'Farge', which `columns` names"),
         ("id=Thema", "fragen.csv: no column holds the question; its columns: Frage, Soll, Quelle, Thema"),
     ],
 )

@@ -130,3 +130,10 @@ def test_a_gate_of_the_command_line_that_is_not_met_ends_with_1(rescored: Cli) -
     result = rescored("--metrics", "mrr", "--gate", "mrr>1")
     assert result.code == 1
     assert "gate failed" in result.err
+
+
+def test_a_dry_run_without_a_key_says_that_rescoring_would_want_one(rescored: Cli) -> None:
+    """As it does of `eval`."""
+    result = rescored("--metrics", "answer_relevancy", "--judge", "--dry-run")
+    assert result.code == 0
+    assert "ANTHROPIC_API_KEY is not set" in " ".join(result.out.split())

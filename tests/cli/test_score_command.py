@@ -82,7 +82,7 @@ def test_what_is_missing_is_said_on_stderr(evals_cli: Callable[..., Any], passag
     done = evals_cli("score", *passages)
     assert done.code == 0
     assert "num_examples: 1.0000" in done.out
-    assert done.err.splitlines() == ["! 0 predictions for 1 queries", "! 1 query without a prediction, scored 0: 'q'"]
+    assert done.err.splitlines() == ["! 0 predictions for 1 query", "! 1 query without a prediction, scored 0: 'q'"]
 
 
 def test_a_broken_file_is_one_message_and_exit_2(evals_cli: Callable[..., Any], passages: tuple[Path, Path]) -> None:
@@ -222,7 +222,7 @@ def test_a_missing_answer_makes_the_run_partial(score: Callable[..., Any]) -> No
         "1 question answered but not in the dataset, ignored: q9",
     ]
     assert values(run)["recall_at_5"] == 1.0
-    assert "have no saved answer" in done.err
+    assert "1 has no saved answer" in done.err
 
 
 def test_a_saved_failure_is_a_failure_of_transport(score: Callable[..., Any]) -> None:
@@ -295,7 +295,7 @@ def test_a_run_of_saved_answers_is_not_resumed(
             "answers.jsonl, line 1, retrieval_latency_ms: must not",
         ),
         ([{"question_id": "q1", "chunks": [{"txt": "a"}]}], "answers.jsonl, line 1, chunks.0.txt: "),
-        ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answers is to a question of the dataset"),
+        ([{"question_id": "?", "answer": "a"}], "answers.jsonl: none of its 1 answer is to a question of the dataset"),
     ],
 )
 def test_a_wrong_line_is_named(score: Callable[..., Any], lines: list[Any], message: str, tmp_path: Path) -> None:
@@ -321,6 +321,6 @@ def test_a_dry_run_of_saved_answers_says_what_the_judge_would_take(
     done = score(ANSWERS[:1], "--judge", "--metrics", "answer_relevancy", "--dry-run")
     assert done.code == 0, done.err
     assert "1 question without a saved answer: q2" in done.out
-    assert "would measure 1 answers to 2 questions of answers.jsonl" in done.out
-    assert "about 1 calls" in done.out
+    assert "would measure 1 answer to 2 questions of answers.jsonl" in done.out
+    assert "about 1 call," in done.out
     assert not (tmp_path / "runs").exists()

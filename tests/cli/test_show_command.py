@@ -76,6 +76,50 @@ def test_runs_lists_what_is_saved(evals_cli: Cli, saved: dict[str, Any], tmp_pat
     assert "evals eval" in evals_cli("runs", "--runs-dir", tmp_path / "none").out
 
 
+def test_runs_says_which_server_was_asked_and_as_what(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a line a run where there is room; a name that only repeats the id is left out."""
+    monkeypatch.setenv("COLUMNS", "200")
+    store = RunStore(tmp_path)
+    store.save(build_run("aaaa", {}, name="eval-aaaa")[0])
+    store.save(build_run("bbbb", {}, name="eval-bbbb", eval_config={"embedded": True})[0])
+    heads, first, second = evals_cli("runs", "--runs-dir", tmp_path).out.splitlines()
+    assert heads.split()[5:7] == ["server", "profile"]
+    assert first.split()[-3:] == ["http://localhost:8001", "rag-server", "golden"]
+    assert first.count("aaaa") == 1
+    assert second.split()[-3:] == ["embedded", "rag-server", "golden"]
+
+
+def test_runs_in_a_narrow_terminal_stand_in_lines_uncut(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two lines a run; nothing is folded within a word."""
+    monkeypatch.setenv("COLUMNS", "80")
+    store = RunStore(tmp_path)
+    for run_id in ("aaaa", "bbbb"):
+        store.save(build_run(run_id, {}, name="after the new chunker")[0])
+    lines = evals_cli("runs", "--runs-dir", tmp_path).out.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == ["aaaa", "bbbb"]
+    assert lines[0].endswith("unfinished  questions 0  score –")
+    assert lines[1] == "  http://localhost:8001  rag-server  golden  after the new chunker"
+
+
+def test_runs_are_listed_for_programs(evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """The same facts as one object, and what cannot be read beside them."""
+    store = RunStore(tmp_path)
+    store.save(build_run("aaaa", {"q1": {"mrr": 1.0}}, completed_at="2026-01-15T11:00:00Z")[0])
+    (newer, _) = build_run("newer", {})
+    store.run_path(newer).write_text(json.dumps({**json.loads(newer.model_dump_json()), "schema_version": 99}))
+    said = evals_cli("runs", "--json", "--runs-dir", tmp_path).json
+    (run,) = said["runs"]
+    assert (run["id"], run["status"], run["question_count"]) == ("aaaa", "complete", 1)
+    assert run["server"] == {"url": "http://localhost:8001", "profile": "rag-server"}
+    assert Path(run["path"]).is_file()
+    assert "newer version" in said["unreadable"][0]["message"]
+    assert evals_cli("runs", "--json", "--runs-dir", tmp_path / "none").json == {"runs": [], "unreadable": []}
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_runs_tells_what_it_cannot_read(
     evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, beside: bool
@@ -186,7 +230,7 @@ def test_a_narrow_terminal_keeps_the_numbers(
         ["--question", "G001", "--by", "difficulty"],
         ["--question", "G001", "--matching"],
         ["--question", "G001", "--json"],
-        ["--json", "--by", "difficulty"],
+        ["--json", "--by", "difficulty", "--matching"],
         ["--json", "--failures", "3"],
         ["--failures", "-1"],
     ],

@@ -29,16 +29,17 @@ def sliced(
         store.compact(run, records)
         result = evals_cli("show", "abcd", "--by", "tag", "--failures", 0, "--runs-dir", store.folder)
         assert result.code == 0, result.err
-        return str(result.out).partition("by tag")[2]
+        return str(result.out).partition("by tag")[2].partition("\n\n")[0]
 
     return show
 
 
 def test_values_that_fit_stand_side_by_side(sliced: Sliced) -> None:
     """A column a value, with its number of questions."""
-    heads, row = sliced(["a", "b", "a"]).splitlines()
+    heads, row, explained = sliced(["a", "b", "a"]).splitlines()
     assert heads.split() == ["a", "(n=2)", "b", "(n=1)"]
-    assert row.split()[:2] == ["mrr", "1.000"]
+    assert row.split() == ["mrr", "1.000", "(0.34–1.00)", "n", "2", "1.000", "(0.21–1.00)", "n", "1"]
+    assert "n, the questions that it is over" in explained
 
 
 @pytest.mark.parametrize("width", [80, 110])
@@ -74,3 +75,53 @@ def test_a_list_is_spelled_out(sliced: Sliced) -> None:
     out = sliced([["home", "motor"], []])
     assert "home, motor (n=1)" in out
     assert "[" not in out
+
+
+@pytest.fixture
+def partly(build_run: Callable[..., Any], tmp_path: Path) -> RunStore:
+    """A run whose questions are of two kinds; of the easy ones only one has a value."""
+    values = {"q1": {"mrr": 1.0}, "q2": {"mrr": None}, "q3": {"mrr": 0.5}}
+    questions = {
+        name: {"metadata": {"kind": kind}} for name, kind in zip(values, ("easy", "easy", "hard"), strict=True)
+    }
+    run, records = build_run("abcd", values, questions=questions, completed_at="2026-01-15T11:00:00Z")
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    store.save(run)
+    store.compact(run, records)
+    return store
+
+
+def test_each_value_is_over_the_questions_that_have_one(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """Two easy questions, and a mean over the one of them that the metric applies to."""
+    out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
+    (row,) = (line for line in out.partition("by kind")[2].splitlines()[:2] if "mrr" in line)
+    assert "easy (n=2)" in out
+    assert row.count(" n 1") == 2
+
+
+def test_what_was_asked_for_comes_first(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """Before the run's head and its scorecard, which everybody gets."""
+    out = evals_cli("show", "abcd", "--by", "kind", "--runs-dir", partly.folder).out
+    assert out.index("by kind") < out.index("run abcd") < out.index("metric ")
+
+
+def test_slices_are_given_to_programs_too(partly: RunStore, evals_cli: Callable[..., Any]) -> None:
+    """Every value of the key with its questions and its scorecard, and nothing else."""
+    said = evals_cli("show", "abcd", "--by", "kind", "--json", "--runs-dir", partly.folder).json
+    assert (said["id"], said["by"], list(said["slices"])) == ("abcd", "kind", ["easy", "hard"])
+    easy = said["slices"]["easy"]
+    (mrr,) = (metric for metric in easy["scorecard"]["metrics"] if metric["name"] == "mrr")
+    assert (easy["questions"], mrr["value"], mrr["sample_size"]) == (2, 1.0, 1)
+
+
+def test_slices_of_a_run_that_did_not_finish_are_refused(
+    partly: RunStore, build_run: Callable[..., Any], evals_cli: Callable[..., Any]
+) -> None:
+    """A program gets no empty scorecards; it is told how to go on."""
+    run, records = build_run("beef", {"q1": {}}, questions={"q1": {"metadata": {"kind": "easy"}}})
+    partly.save(run.model_copy(update={"completed_at": None}))
+    partly.compact(run, records)
+    result = evals_cli("show", "beef", "--by", "kind", "--json", "--runs-dir", partly.folder)
+    assert (result.code, result.out) == (2, "")
+    assert "evals eval --resume beef" in result.err

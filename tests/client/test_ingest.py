@@ -64,7 +64,7 @@ def test_only_what_is_missing_is_uploaded(serve: Callable[..., str]) -> None:
 def test_a_document_that_the_server_cannot_take_is_named(serve: Callable[..., str]) -> None:
     """One bad document of a batch fails the whole, after the others were taken."""
     bad = Document(id="blank", name="Blank", text=" \n ")
-    with pytest.raises(IngestError, match=r"1 documents, first: .*blank\.txt") as raised:
+    with pytest.raises(IngestError, match=r"1 document, first: .*blank\.txt") as raised:
         _ingest(resolve_spec({"url": serve(files={})}), [*DOCUMENTS, bad])
     assert raised.value.exit_code == 3
 

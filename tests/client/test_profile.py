@@ -208,11 +208,41 @@ def test_a_plug_in_can_bring_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert [resolve_spec({"profile": name}).ask.path for name in loaded] == ["/x", "/y"]
 
 
-@pytest.mark.parametrize("url", ["", "localhost:8001", "ftp://h", "http://", "http://h:99999", "http://[::1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "localhost:8001",
+        "ftp://h",
+        "http://",
+        "http://h:99999",
+        "http://[::1",
+        "http://h:0",
+        "http://h:00",
+        "http://a..b",
+        "http://.h",
+        "http://my host",
+        "http://h/a b",
+        "http://h\n:1",
+        "http://999.1.1.1",
+        "http://xn--a.example",
+        f"http://{'a' * 64}.de",
+    ],
+)
 def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
     """The message holds the URL."""
     with pytest.raises(ConfigError, match="not a URL"):
         check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h", "https://h:8443/a", "http://my_service:80", "http://[::1]:8001", "http://127.0.0.1:1", "http://h.",
+     "http://münchen.de", "http://user:p%40ss@h:8001", "http://localhost:65535"],
+)  # fmt: skip
+def test_every_address_that_can_be_asked_is_taken(url: str) -> None:
+    """Names of containers, addresses of both kinds, names of any script, logins."""
+    assert check_url(url) == url
 
 
 def test_a_url_is_shown_without_login_query_and_fragment() -> None:

@@ -241,7 +241,7 @@ def test_runs_without_a_common_question_cannot_be_compared(saved: Saved) -> None
     first = saved("a", {"q1": {"mrr": 1.0}})
     with pytest.raises(ConfigError, match="no question in common"):
         compare_runs([first, saved("b", {"q2": {"mrr": 1.0}})])
-    with pytest.raises(ConfigError, match="1 ids are the same, but not their questions"):
+    with pytest.raises(ConfigError, match="1 id is the same, but no question"):
         compare_runs([first, saved("b", {"q1": {"mrr": 1.0}}, questions={"q1": {"question": "Something else?"}})])
     with pytest.raises(ConfigError, match="at least two"):
         compare_runs([first])
@@ -252,7 +252,7 @@ def test_a_reworded_question_is_left_out_and_said(saved: Saved) -> None:
     values = series("mrr", [1.0, 0.0])
     comparison = compare_runs([saved("a", values), saved("b", values, questions={"q1": {"question": "Else?"}})])
     assert comparison.common == 1
-    assert "1 ids stand for different questions and are left out" in comparison.warnings
+    assert "left out: 1 id stands for different questions" in comparison.warnings
 
 
 def test_questions_that_were_not_asked_are_not_common(saved: Saved) -> None:
@@ -317,7 +317,7 @@ def test_every_decision_that_a_judge_failed_on_is_said(saved: Saved) -> None:
     values = series("mrr", [1.0] * 30)
     first, last = saved("a", values), saved("b", values, outcomes=Outcomes(judge={"refused": 1}))
     (warning,) = compare_runs([first, last]).warnings
-    assert warning == "the judge failed on 1 decisions of run b: its judged metrics are of the rest"
+    assert warning == "the judge failed on 1 decision of run b: its judged metrics are of the rest"
 
 
 def test_a_failure_counts_as_worst_where_both_runs_were_told_so(saved: Saved) -> None:

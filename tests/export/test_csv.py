@@ -141,7 +141,7 @@ def test_a_review_sheet_shows_failures_first(build_run: Build) -> None:
     rows = rows_of(export_run(run, records, "review"))
     assert [row["id"] for row in rows] == ["q3", "q2", "q1"]
     assert rows[0]["failure"] == "no answer: timeout, no answer came"
-    assert rows[1]["failure"] == "none of 1 gold passages among 1 chunks"
+    assert rows[1]["failure"] == "none of 1 gold passage among 1 chunk"
     assert rows[2]["failure"] == ""
     assert rows[1]["passage_1"] == "[?]\nAbout q2."
     assert rows[1]["mrr"] == "0.0"

@@ -356,4 +356,6 @@ def test_notes_are_told_in_the_thread_that_began(tmp_path: Path) -> None:
             await judging.finish()
 
     asyncio.run(run())
-    assert heard == [("the judge's replies do not say what they cost: --max-cost has nothing to count", True)]
+    assert heard == [
+        ("the judge's replies do not say what they cost: the budget (judge.max_cost_usd) has nothing to count", True)
+    ]

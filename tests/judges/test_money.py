@@ -130,7 +130,7 @@ def test_a_budget_that_cannot_be_counted_is_told_at_once() -> None:
         await judge.decide(ASKED)
         return judge.remarks
 
-    assert ["--max-cost" in remark for remark in asyncio.run(run())] == [True]
+    assert ["judge.max_cost_usd" in remark for remark in asyncio.run(run())] == [True]
     assert heard == [1]
 
 

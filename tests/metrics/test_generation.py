@@ -133,7 +133,7 @@ def test_a_suspected_injection_is_in_the_details() -> None:
 def test_without_a_judge_the_reason_says_so() -> None:
     """`--no-judge` is no failure of the judge."""
     result = measure(AnswerRelevancy(), [], judged=False)
-    assert (result.missing, result.reason) == ("not_applicable", "no judge was used (--no-judge)")
+    assert (result.missing, result.reason) == ("not_applicable", "no judge was used")
 
 
 def test_a_metric_with_a_judge_asks_it_by_itself() -> None:

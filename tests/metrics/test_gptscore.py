@@ -107,7 +107,7 @@ def test_without_a_judge_only_a_fuzzy_hit_is_known(judged_case: MakeCase, answer
     case.judged = False
     result = FactualMatch().score(case)
     assert (result.value, result.missing) == (value, None if value else "not_applicable")
-    assert result.reason == (None if value else "no judge was used (--no-judge)")
+    assert result.reason == (None if value else "no judge was used")
     assert "needs_verification" not in result.details
 
 

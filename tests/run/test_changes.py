@@ -65,7 +65,7 @@ def test_how_bodies_are_read_counts_only_when_they_are(
     source: Callable[..., EvalRun], server: Mapping[str, Any], named: str
 ) -> None:
     """Without --remap another mapping is told, and with it it is taken."""
-    with pytest.raises(ConfigError, match=f"^{named} no effect without --remap"):
+    with pytest.raises(ConfigError, match=f"^{named} no effect unless the stored bodies are read again"):
         rescore_config(source(), {"server": server})
     taken = rescore_config(source(), {"server": server}, remap=True).as_written()["server"]
     assert {key: taken[key] for key in server} == server
@@ -76,7 +76,7 @@ def test_another_profile_is_another_reading(source: Callable[..., EvalRun], tmp_
     profile = tmp_path / "mine.yml"
     profile.write_text('ask: {path: /mine, json: {q: "{{question}}"}}\nmap: {answer: text}\n', encoding="utf-8")
     layer = {"server": {"profile": str(profile)}}
-    with pytest.raises(ConfigError, match=r"^server\.profile has no effect without --remap"):
+    with pytest.raises(ConfigError, match=r"^server\.profile has no effect unless the stored bodies are read again"):
         rescore_config(source(), layer)
     assert rescore_config(source(), layer, remap=True).server_spec().map.answer == "text"
     with pytest.raises(ConfigError, match=r"^server\.url has no effect on"):

@@ -21,6 +21,7 @@ from evals.run.preflight import (
 )
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
 from evals.scoring.settings import Cases, ScoreSettings
+from evals.text.counts import counted
 
 URL = "http://rag.test"
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."
@@ -115,8 +116,8 @@ def test_without_chunks_nothing_is_concluded_from_probes(chunks: list[list[str] 
 @pytest.mark.parametrize("chunks", [[[]], [["an unrelated text about ships and harbours"], []], [["x"], None]])
 def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[list[str] | None]) -> None:
     """The message counts the questions that say so."""
-    said = sum(texts is not None for texts in chunks)
-    with pytest.raises(CorpusMissingError, match=rf"corpus not found .*\b{said} questions"):
+    said = counted(sum(texts is not None for texts in chunks), "question")
+    with pytest.raises(CorpusMissingError, match=rf"corpus not found .*\b{said} retrieved"):
         _check(*chunks, error=True)
 
 

@@ -50,7 +50,7 @@ def test_an_answer_whose_body_was_cut_keeps_its_reading(cut: dict[str, Any], rem
     run, answers = remap(cut, WHOLE)
     assert answers == ["It is q0.", "another"]
     assert run.error_count == 0
-    assert "1 answers are as they were read before: their bodies were cut when stored" in run.notes
+    assert "1 answer is as it was read before: its body was cut when stored" in run.notes
 
 
 def test_a_whole_body_that_ends_like_a_cut_one_is_read(remap: Callable[..., Any]) -> None:

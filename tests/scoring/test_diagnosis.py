@@ -49,7 +49,7 @@ LOST = record(error=ResponseError(kind="timeout", message="120 s"), answer=None,
 CASES = {
     Fault.NO_ANSWER: (LOST, "no answer after 3 attempts: timeout, 120 s"),
     Fault.ANSWERED_UNANSWERABLE: (record("a", golds=""), "answered, though it cannot be answered"),
-    Fault.NOT_RETRIEVED: (record("ab"), "none of 1 gold passages among 2 chunks"),
+    Fault.NOT_RETRIEVED: (record("ab"), "none of 1 gold passage among 2 chunks"),
     Fault.ABSTAINED: (record("ag", answer=REFUSAL), "abstained, though gold was retrieved at rank 2"),
     Fault.INCORRECT: (
         scored("answer_correctness", 0.0, verdict="incorrect", justification="other king"),

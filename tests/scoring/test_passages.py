@@ -73,14 +73,14 @@ def test_a_missing_prediction_scores_0_and_is_noted(score: Score) -> None:
     """A query that was not predicted stays in the mean."""
     found = score([predicted("q1", "deed")], [gold("q1", "deed"), gold("q2", "lease")])
     assert (found.recall, found.num_examples) == (0.5, 2)
-    assert found.notes == ["1 predictions for 2 queries", "1 query without a prediction, scored 0: 'q2'"]
+    assert found.notes == ["1 prediction for 2 queries", "1 query without a prediction, scored 0: 'q2'"]
 
 
 def test_an_unknown_query_is_noted_and_ignored(score: Score) -> None:
     """A prediction of a query that the gold file lacks, or holds fewer times, changes no number."""
     found = score([predicted("q1", "deed"), predicted("q1", "deed"), predicted("?", "x")], [gold("q1", "deed")])
     assert (found.recall, found.num_examples) == (1, 1)
-    assert found.notes[0] == "3 predictions for 1 queries"
+    assert found.notes[0] == "3 predictions for 1 query"
     assert found.notes[1].startswith("2 queries predicted that the gold file does not hold")
     assert found.notes[1].endswith("'q1', '?'")
 
@@ -135,7 +135,7 @@ def test_a_wrong_shape_is_named_with_file_and_entry(score: Score, predictions: A
 
 def test_a_cut_off_below_1_is_refused(score: Score) -> None:
     """Nothing can be found in the top 0."""
-    with pytest.raises(ConfigError, match="--k must be at least 1"):
+    with pytest.raises(ConfigError, match=r"^k must be at least 1"):
         score(*GOOD, k=0)
 
 

@@ -173,7 +173,7 @@ def test_hits_alone_do_not_make_a_factual_match() -> None:
         metrics, score_records(metrics, records, Cases(ScoreSettings())), ScoreSettings()
     ).metrics
     assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
-    assert "1 answers that fuzzy_match does not find" in (factual.reason or "")
+    assert "1 answer that fuzzy_match does not find" in (factual.reason or "")
     assert fuzzy.value == 0.5
 
 

@@ -41,6 +41,11 @@ def compare(
 
 def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
     worse = comparison.regressions
+    if comparison.common == 1:
+        raise GateFailedError(
+            "one common question is not enough to test anything, so nobody can say that no metric is worse",
+            "compare runs that have more questions in common",
+        )
     if not any(pair.p is not None and pair.group != "performance" for pair in comparison.pairs):
         raise GateFailedError(
             "no metric of quality has values in both runs, so nobody can say that none is worse",

@@ -11,12 +11,13 @@ from evals.cli.terminal.console import console
 from evals.config import EvalConfig
 from evals.credentials.stored import public_url
 from evals.metrics.base import BaseMetric, Need
-from evals.run.checks import check_config, wants_judge
+from evals.run.checks import check_config, refusal_for_key, wants_judge
 from evals.run.estimate import Estimate
 from evals.run.instruments import estimate_of
 from evals.run.saved import estimate_saved
 from evals.run.work import Work
 from evals.run.workload import load_workload
+from evals.text.counts import counted
 from evals.views.questions import questions_of, reading_notes
 
 
@@ -44,11 +45,11 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     lines = [
         f"would ask {plan['server']} {asked}, {config.concurrency} at a time, nothing asked",
         *(
-            f"  {e.name}: {questions_of([e], e.questions)}, {e.documents} documents, from {e.source}"
+            f"  {e.name}: {questions_of([e], e.questions)}, {counted(e.documents, 'document')}, from {e.source}"
             for e in workload.fingerprints
         ),
         *reading_notes(workload.fingerprints),
-        *([f"would upload {plan['upload_documents']} documents first"] if plan["upload_documents"] else []),
+        *([f"would upload {counted(plan['upload_documents'], 'document')} first"] if plan["upload_documents"] else []),
         *_measured(plan, estimate),
         f"seed {config.seed}, runs in {config.runs_dir}",
     ]
@@ -71,7 +72,8 @@ def describe_measuring(work: Work, metrics: Sequence[BaseMetric], config: EvalCo
         "runs_dir": str(config.runs_dir),
     }
     lines = [
-        f"would measure {answered} answers to {len(work.questions)} questions of {plan['source']}, nothing judged",
+        f"would measure {counted(answered, 'answer')} to {counted(len(work.questions), 'question')} "
+        f"of {plan['source']}, nothing judged",
         *_measured(plan, estimate),
         f"runs in {config.runs_dir}",
     ]
@@ -80,16 +82,25 @@ def describe_measuring(work: Work, metrics: Sequence[BaseMetric], config: EvalCo
 
 def _measuring(metrics: Sequence[BaseMetric], config: EvalConfig, estimate: Estimate | None) -> dict[str, Any]:
     judged = wants_judge(config, metrics)
+    refusal = refusal_for_key(config, metrics)
     return {
         "metrics": [metric.name for metric in metrics if judged or Need.JUDGE not in metric.needs],
         "judge": config.judge.model if judged else None,
         "estimate": asdict(estimate) if estimate else None,
+        "refusal": {"message": refusal.message, "hint": refusal.hint} if refusal else None,
     }
 
 
 def _measured(plan: dict[str, Any], estimate: Estimate | None) -> list[str]:
     judge = f"would judge with {plan['judge']}: {estimate}" if plan["judge"] else "no judge"
-    return [f"would compute {', '.join(plan['metrics'])}", judge]
+    return [f"would compute {', '.join(plan['metrics'])}", judge, *_refused(plan["refusal"])]
+
+
+def _refused(refusal: dict[str, str] | None) -> list[str]:
+    """What would stop the run before it begins; a plan is made all the same."""
+    if refusal is None:
+        return []
+    return [f"! as it stands the run would refuse to begin: {refusal['message']}", f"  {refusal['hint']}"]
 
 
 def _print(plan: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:

@@ -1,58 +1,26 @@
-"""`evals show` and `evals runs`."""
+"""`evals show`."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from evals.cli.flags import flag_name
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
 from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
-from evals.cli.views.slices import print_slices
+from evals.cli.views.slices import print_slices, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.measured import measured
+from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
-from evals.views.formatting import number
+from evals.text.counts import share
 
 _FAILURES_SHOWN = 5
-
-
-def list_runs(runs_dir: Path | None) -> None:
-    """Print the saved runs, newest last, then what cannot be read."""
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    out = console()
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in ("id", "created", "status", "questions", "score", "datasets", "name"):
-        whole = title in {"id", "status", "score"}
-        table.add_column(title, no_wrap=whole, overflow="fold", min_width=8 if title == "id" else None)
-    runs, unreadable = store.survey()
-    for run in runs:
-        table.add_row(*_row(run))
-    if runs or not unreadable:
-        out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
-    for error in unreadable:
-        way_out = f" ({error.hint})" if error.hint else ""
-        out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
-
-
-def _row(run: EvalRun) -> list[str | Text]:
-    return [
-        run.id,
-        f"{run.created_at:%Y-%m-%d %H:%M}",
-        run.status if run.completed_at else "unfinished",
-        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        number(run.weighted_score.score, "ratio"),
-        clean(",".join(run.datasets), 40),
-        clean(run.name, 60),
-    ]
 
 
 def show(
@@ -68,14 +36,14 @@ def show(
     """Print a saved run.
 
     Raises:
-        ConfigError: One flag would do nothing beside another.
+        ConfigError: One flag would do nothing beside another, or a run is sliced for a program that did not finish.
         RunNotFoundError: There is no such run.
         UnknownNameError: The question or the key to slice by does not exist.
     """
     _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
-    if as_json:
+    if as_json and by is None:
         print_json(run.model_dump_json(indent=2))
         return
     out = console()
@@ -85,17 +53,29 @@ def show(
         print_question(out, _find(records, question), seen)
         return
     _check_key(records, by)
-    if run.completed_at is None:
+    if as_json and by is not None:
+        _print_slices_as_json(seen, records, by, runs_dir)
+    elif run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
-        return
+    else:
+        _print_whole(out, seen, failures=failures, by=by, matching=matching, runs_dir=runs_dir)
+
+
+def _print_whole(
+    out: Console, seen: Measured, *, failures: int | None, by: str | None, matching: bool, runs_dir: Path | None
+) -> None:
+    """Print the slices that were asked for, failures, scorecard, and what else there is to say of a finished run."""
+    run = seen.run
+    if by is not None:
+        print_slices(out, seen, by, runs_dir)
     print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
     print_verification(out, seen, runs_dir)
     print_run(out, run)
     print_hints(out, run)
     if matching:
         print_sensitivity(out, seen)
-    if by is not None or len(run.datasets) > 1:
-        print_slices(out, seen, by or "dataset", runs_dir)
+    if by is None and len(run.datasets) > 1:
+        print_slices(out, seen, "dataset", runs_dir)
 
 
 def _find(records: Sequence[EvalRecord], question: str) -> EvalRecord:
@@ -111,9 +91,18 @@ def _check_key(records: Sequence[EvalRecord], key: str | None) -> None:
         raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 
 
+def _print_slices_as_json(seen: Measured, records: Sequence[EvalRecord], by: str, runs_dir: Path | None) -> None:
+    run = seen.run
+    if run.completed_at is None:
+        raise ConfigError(f"run {run.id} did not finish: none of it is scored yet", way_on(run, records, runs_dir))
+    print_json(slices_as_json(seen, by))
+
+
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
     answered = sum(record.response is not None for record in records)
-    out.print(f"this run did not finish: {answered} of {len(records)} answers are in its log, none is scored yet")
+    out.print(
+        f"this run did not finish: {share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
+    )
     out.print(way_on(run, records, runs_dir), soft_wrap=True)
 
 
@@ -121,6 +110,6 @@ def _refuse_contradictions(**flags: object) -> None:
     """Refuse flags of which one would silently win over the others."""
     given = [name for name, value in flags.items() if value not in (None, False)]
     for alone in ("question", "json"):
-        others = [flag_name(name) for name in given if name != alone]
+        others = [flag_name(name) for name in given if name != alone and {name, alone} != {"by", "json"}]
         if alone in given and others:
             raise ConfigError(f"{flag_name(alone)} and {others[0]} exclude each other")

@@ -17,6 +17,7 @@ from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import select
 from evals.run.workload import Workload, load_workload
 from evals.schemas import EvalQuestion, MetricGroup
+from evals.text.counts import counted
 from evals.views.questions import left_out, questions_of
 
 _COLUMNS = (
@@ -59,7 +60,10 @@ def show_stats(
     if loaded:
         _print(out, loaded)
     if drawn:
-        out.print(f"at most {drawn} questions of each dataset were drawn (--samples 0 for all)", style="dim")
+        out.print(
+            f"drawn: at most {counted(drawn, 'question')} of each dataset (--samples 0 for all)",
+            style="dim",
+        )
     for name, problem in problems.items():
         out.print(clean(f"{name}: {problem.message}"), style="yellow")
     if not loaded:

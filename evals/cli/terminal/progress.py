@@ -8,8 +8,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from evals.cli.terminal.console import clean, console
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
+from evals.run.tally import Tally
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.views.formatting import counted
+from evals.text.counts import counted
 
 _LINE_EVERY_S = 10.0
 
@@ -22,8 +23,8 @@ class Terminal(Observer):
         self._live = sys.stderr.isatty()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._total = self._done = self._errors = self._here = 0
-        self._started = self._last_line = 0.0
+        self._tally: Tally | None = None
+        self._last_line = 0.0
 
     def phase(self, message: str) -> None:
         self._console.print(clean(f"· {message}"), style="dim")
@@ -39,8 +40,8 @@ class Terminal(Observer):
         self.phase(f"the judge will take {estimate}")
 
     def begin(self, total: int, done: int) -> None:
-        self._total, self._done = total, done
-        self._started = self._last_line = time.monotonic()
+        self._tally = Tally(total, done)
+        self._last_line = time.monotonic()
         self.phase(f"asking {counted(total - done, 'question')}")
         if not self._live:
             return
@@ -57,26 +58,19 @@ class Terminal(Observer):
         self._bar.start()
 
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
-        self._done += 1
-        self._here += 1
-        self._errors += response.error is not None
+        tally = self._tally
+        if tally is None:
+            return
+        tally.add(response)
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done, rate=self._rate(), errors=self._failures())
+            self._bar.update(self._task, completed=tally.done, rate=tally.rate, errors=tally.failures)
         elif not self._live and self._time_for_a_line():
-            left = (self._total - self._done) * (time.monotonic() - self._started) / self._here
-            line = f"  {self._done}/{self._total}, {self._rate()}, {left:.0f} s left {self._failures()}"
-            self._console.print(line.rstrip(), style="dim")
+            self._console.print(f"  {tally}", style="dim")
 
     def end(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-
-    def _rate(self) -> str:
-        return f"{self._here / max(1e-9, time.monotonic() - self._started):.1f}/s"
-
-    def _failures(self) -> str:
-        return f"{self._errors} failed" if self._errors else ""
 
     def _time_for_a_line(self) -> bool:
         if time.monotonic() - self._last_line < _LINE_EVERY_S:

@@ -11,6 +11,7 @@ from rich.text import Text
 from evals.cli.terminal.console import clean, fits
 from evals.cli.views.pareto import print_pareto
 from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange
+from evals.text.counts import counted, share
 from evals.views.formatting import arrow, interval_end, number
 
 _CHANGES_SHOWN = 5
@@ -43,12 +44,12 @@ def label_runs(comparison: Comparison) -> list[str]:
 
 def _print_heads(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     for label, run in zip(labels, comparison.runs, strict=True):
-        facts = [f"{run.created_at:%Y-%m-%d %H:%M}", run.status, f"{run.question_count} questions"]
+        facts = [f"{run.created_at:%Y-%m-%d %H:%M}", run.status, counted(run.question_count, "question")]
         facts += [f"{run.error_count} without an answer"] if run.error_count else []
         facts += [f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
         out.print(Text.assemble((label, "bold"), f"  {run.id}  ", clean(run.name, 60)))
         out.print(clean(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(facts)}"), style="dim")
-    out.print(f"\n{comparison.common} common questions", style="bold")
+    out.print(f"\n{counted(comparison.common, 'common question')}", style="bold")
 
 
 def _print_pairs(out: Console, comparison: Comparison) -> None:
@@ -160,17 +161,21 @@ def _print_sum(out: Console, comparison: Comparison, labels: Sequence[str]) -> N
         out.print("nothing could be compared: the runs have no metric with values in common", style="bold")
         return
     counts = Counter(pair.verdict for pair in comparison.pairs)
+    compared = len(comparison.pairs) - counts["not compared"]
+    if not compared:
+        few = "one common question is" if comparison.common == 1 else "values in both runs are"
+        out.print(f"\nnothing could be tested: {few} not enough to tell a difference from chance", style="bold")
+        return
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
     said = f"is {', '.join(parts)} of" if parts else "shows no difference beyond chance on"
-    compared = len(comparison.pairs) - counts["not compared"]
-    out.print(f"\n{labels[-1]} {said} {compared} metrics compared with {labels[0]}", style="bold")
+    out.print(f"\n{labels[-1]} {said} {counted(compared, 'metric')} compared with {labels[0]}", style="bold")
 
 
 def _print_changes(out: Console, comparison: Comparison) -> None:
     for title, changes in (("lost", comparison.lost), ("gained", comparison.gained)):
         if not changes:
             continue
-        out.print(f"\n{title}: {len(changes)} of {comparison.common} questions", style="bold")
+        out.print(f"\n{title}: {share(len(changes), comparison.common, 'question')}", style="bold")
         for change in changes[:_CHANGES_SHOWN]:
             _print_change(out, change)
         if len(changes) > _CHANGES_SHOWN:

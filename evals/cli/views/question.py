@@ -7,7 +7,8 @@ from evals.case.case import Case
 from evals.cli.terminal.console import clean
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.measured import Measured
-from evals.views.formatting import counted, number, place_of
+from evals.text.counts import counted
+from evals.views.formatting import number, place_of
 
 _DETAILS = 1000
 """Characters of a metric's details: what a check found and what is missing, but no whole passages."""

@@ -17,9 +17,10 @@ from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import scoring_config
 from evals.store.commands import command
+from evals.text.counts import agree, counted
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
-from evals.views.questions import questions_of, reading_notes
+from evals.views.questions import faulty, questions_of, reading_notes
 
 _CHUNKS_SHOWN = 3
 _SENSITIVE = ("recall_at_5", "precision_at_5")
@@ -44,9 +45,9 @@ def _head(run: EvalRun) -> Text:
     parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
     parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
     if outcomes.median_chunks is not None:
-        parts.append(f"median {outcomes.median_chunks:g} chunks")
+        parts.append(f"median {outcomes.median_chunks:g} {agree(outcomes.median_chunks, 'chunk', 'chunks')}")
     if outcomes.citations is not None:
-        parts.append(f"{outcomes.citations} citations ({outcomes.invalid_citations} invalid)")
+        parts.append(f"{counted(outcomes.citations, 'citation')} ({outcomes.invalid_citations} invalid)")
     model = run.config.get("llm_model")
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
@@ -86,12 +87,12 @@ def _print_judge(out: Console, run: EvalRun) -> None:
         return
     cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
     if judge.cost_usd is not None and judge.unpriced:
-        cost = f"at least {cost}, as {judge.unpriced} calls have no known cost"
+        cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
         cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
-    parts = [f"{judge.calls} calls", f"{judge.cached} from the cache"]
+    parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
     parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
-    parts += [f"{judge.prevented} decisions beyond the budget"] if judge.prevented else []
+    parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
@@ -109,7 +110,7 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
     findings = diagnose(measured.records(), measured.cases)
     if not findings or limit <= 0:
         return
-    out.print(f"\n{len(findings)} of {run.question_count} questions have a fault", style="bold")
+    out.print(f"\n{faulty(len(findings), run.question_count)}", style="bold")
     for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
         out.print(f"  {count:>5}  {fault.label}")
     for finding in in_turn(findings)[:limit]:
@@ -124,7 +125,10 @@ def print_verification(out: Console, measured: Measured, runs_dir: Path | None) 
     disputed = [record for record in measured.records() if needs_verification(record)]
     if not disputed:
         return
-    out.print(f"\n{len(disputed)} answers need verification: fuzzy match and judge disagree", style="bold")
+    out.print(
+        f"\n{counted(len(disputed), 'answer', 'needs')} verification: fuzzy match and judge disagree",
+        style="bold",
+    )
     for record in disputed:
         expected = clean(record.question.expected_answer or "", 80)
         answer = clean(record.response.answer or "" if record.response else "", 80)
@@ -162,7 +166,8 @@ def print_sensitivity(out: Console, measured: Measured) -> None:
     searched = (record.question for record in records if record.response is not None and record.response.chunks)
     golds = sum(len(question.gold_passages) for question in searched)
     out.print(
-        f"of {golds} gold passages of questions that brought chunks; the other rules do not depend on the threshold",
+        f"of {counted(golds, 'gold passage')} of questions that brought chunks; "
+        "the other rules do not depend on the threshold",
         style="dim",
     )
 

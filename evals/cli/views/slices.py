@@ -1,5 +1,6 @@
 """A run by the values of a key: as a table where it fits, else a few lines a metric."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,8 +31,12 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
     metrics = known_metrics(run)
     cards = {value: make_scorecard(metrics, groups[value], measured.cases.settings) for value in chosen}
     titles = [f"{one_line(value, _NAME)} (n={len(groups[value])})" for value in chosen]
-    rows = {metric.name: [_with_interval(cards[value].get(metric.name)) for value in chosen] for metric in metrics}
-    _print_rows(out, clean(f"by {key}"), titles, {name: cells for name, cells in rows.items() if set(cells) != {"–"}})
+    rows = {metric.name: [cards[value].get(metric.name) for value in chosen] for metric in metrics}
+    cells = {
+        name: [_cell(one) for one in summaries] for name, summaries in rows.items() if any(map(_has_value, summaries))
+    }
+    _print_rows(out, clean(f"by {key}"), titles, cells)
+    out.print("behind a value: its interval, and n, the questions that it is over", style="dim")
     if len(groups) > len(chosen):
         sheet = command(f"export --run-id {run.id}", runs_dir)
         out.print(
@@ -41,6 +46,20 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
             ),
             style="dim",
         )
+
+
+def slices_as_json(measured: Measured, key: str) -> str:
+    """All values of a key, each with its number of questions and its scorecard."""
+    groups, settings = slice_by(measured.records(), key), measured.cases.settings
+    metrics = known_metrics(measured.run)
+    slices = {
+        value: {
+            "questions": len(records),
+            "scorecard": make_scorecard(metrics, records, settings).model_dump(mode="json"),
+        }
+        for value, records in groups.items()
+    }
+    return json.dumps({"id": measured.run.id, "by": key, "slices": slices}, indent=2, ensure_ascii=False)
 
 
 def _print_rows(out: Console, head: Text, titles: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
@@ -62,11 +81,14 @@ def _print_rows(out: Console, head: Text, titles: Sequence[str], rows: Mapping[s
             out.print(Text(f"    {title:<{width}}  {cell}"))
 
 
-def _with_interval(summary: MetricSummary | None) -> str:
-    """A value with its interval, short enough for a column; of ratios only, whose scale is known."""
-    if summary is None:
+def _has_value(summary: MetricSummary) -> bool:
+    return summary.value is not None
+
+
+def _cell(summary: MetricSummary) -> str:
+    """A value with its interval and its own n, short enough for a column; an interval of ratios only."""
+    if summary.value is None:
         return "–"
-    value = number(summary.value, summary.unit)
-    if summary.ci is None or summary.unit != "ratio":
-        return value
-    return f"{value} ({summary.ci[0]:.2f}–{summary.ci[1]:.2f})"
+    ends = summary.ci if summary.unit == "ratio" else None
+    between = f" ({ends[0]:.2f}–{ends[1]:.2f})" if ends else ""
+    return f"{number(summary.value, summary.unit)}{between} n {summary.sample_size}"

@@ -87,7 +87,7 @@ class Reading:
         """What a reader must know: what became metadata, and what was not read."""
         notes = []
         if self.metadata:
-            notes.append(f"kept as metadata: {_some(self.metadata)} (--columns FIELD=COLUMN reads a column otherwise)")
+            notes.append(f"kept as metadata: {_some(self.metadata)} (`columns` names what is read otherwise)")
         if self.answers:
             notes.append(f"for `evals score`: {_some(self.answers)} (what a system answered)")
         return notes
@@ -148,7 +148,7 @@ def _said(name: str, column: str, titles: Mapping[str, str]) -> str:
     found = column if column in titles.values() else titles.get(plain_name(column))
     if found is None:
         raise DatasetError(
-            f"{name} has no column {column!r}, which --columns names", f"its columns: {', '.join(titles.values())}"
+            f"{name} has no column {column!r}, which `columns` names", f"its columns: {', '.join(titles.values())}"
         )
     return found
 

@@ -19,6 +19,7 @@ from evals.inputs.problems import first_problem
 from evals.inputs.rows import TREES, listed_documents, listed_rows, read_table, read_tree
 from evals.schemas import Document
 from evals.schemas.dataset import DOCUMENT_ID
+from evals.text.counts import agree
 
 _UNJUDGED = "query without a relevant document"
 
@@ -100,7 +101,8 @@ def _of_queries(path: Path, queries: Rows) -> Source:
     if beside is None:
         source.notes.append("no judgements (qrels) stand beside the queries: nothing is known of what is relevant")
     elif not source.rows:
-        raise DatasetError(f"{beside.name} judges none of the {len(queries)} queries of {path.name}")
+        count = f"{len(queries)} {agree(len(queries), 'query', 'queries')}"
+        raise DatasetError(f"{beside.name} judges none of the {count} of {path.name}")
     else:
         source.notes.append(f"relevant documents by {beside.name}: gold is known by the document alone")
         source.dropped.update({_UNJUDGED: len(queries) - len(source.rows)} if len(queries) > len(source.rows) else {})

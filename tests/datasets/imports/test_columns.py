@@ -75,7 +75,7 @@ def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
     content = read(row, {"question": "R?", "tags": ["a"], "metadata": None})
     assert [question.metadata for question in content.questions] == [{"Topic": "rates", "level": 2}, {"tags": ["a"]}]
     assert content.notes == [
-        "q.json: kept as metadata: Topic, level, tags (--columns FIELD=COLUMN reads a column otherwise); "
+        "q.json: kept as metadata: Topic, level, tags (`columns` names what is read otherwise); "
         "for `evals score`: response (what a system answered)"
     ]
     assert content.columns == {"question": "question", "metadata": "metadata"}
@@ -108,7 +108,7 @@ def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> Non
 
 def test_a_column_that_is_said_must_be_there(read: Read) -> None:
     """The message lists what there is."""
-    with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which --columns names") as caught:
+    with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which `columns` names") as caught:
         read({"Frage": "Q?"}, question="Frge")
     assert caught.value.hint == "its columns: Frage"
 

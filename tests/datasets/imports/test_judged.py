@@ -106,7 +106,7 @@ def test_a_table_with_a_header_is_no_list_of_topics(tmp_path: Path, name: str, c
     [
         ("qrels.txt", "301 0 FT-1\n", r"qrels\.txt, line 1: expected query, document and grade"),
         ("qrels.txt", "query-id\tcorpus-id\tscore\n301\tFT-1\thigh\n", r"qrels\.txt, line 2: expected query"),
-        ("qrels.txt", "999 0 FT-1 1\n", r"qrels\.txt judges none of the 1 queries of topics\.tsv"),
+        ("qrels.txt", "999 0 FT-1 1\n", r"qrels\.txt judges none of the 1 query of topics\.tsv"),
         ("queries.jsonl", '{"_id": "q1", "text": "a?"}\n{"_id": "q2"}', r"queries\.jsonl, line 2: expected"),
         ("corpus.jsonl", '{"_id": "d1"}', r"corpus\.jsonl, line 1: expected an object with `_id` and `text`"),
         ("corpus.jsonl", '{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}', r"line 2: id 'd' is that of another"),

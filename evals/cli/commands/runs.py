@@ -1,0 +1,97 @@
+"""`evals runs`."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evals.cli.terminal.console import clean, console, fits
+from evals.cli.terminal.streams import print_json
+from evals.schemas import EvalRun
+from evals.store.commands import DEFAULT_RUNS_DIR
+from evals.store.runs import RunStore, SavedRuns
+from evals.views.formatting import number
+
+_TITLES = ("id", "created", "status", "questions", "score", "server", "profile", "datasets", "name")
+_IN_LINE = 5
+"""So many cells stand on a run's first line where the table does not fit."""
+
+
+def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
+    """Print the saved runs, newest last, then what cannot be read."""
+    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    saved = store.survey()
+    if as_json:
+        print_json(json.dumps(_plain(store, saved), indent=2, ensure_ascii=False))
+        return
+    out = console()
+    if saved.runs:
+        _print_runs(out, [_cells(run) for run in saved.runs])
+    elif not saved.unreadable:
+        out.print(f"no saved runs in {store.folder}; `evals eval` makes one")
+    for error in saved.unreadable:
+        way_out = f" ({error.hint})" if error.hint else ""
+        out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
+
+
+def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
+    """As a table where it fits, else a few lines a run; nothing is cut or folded within a word."""
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in _TITLES:
+        table.add_column(title, no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    if fits(out, table):
+        out.print(table)
+        return
+    for run_id, *facts in rows:
+        first, rest = facts[: _IN_LINE - 1], facts[_IN_LINE - 1 :]
+        named = [f"{title} {cell}" for title, cell in zip(_TITLES[3:_IN_LINE], first[2:], strict=True)]
+        out.print(Text.assemble((run_id, "bold"), "  ", "  ".join([*first[:2], *named])))
+        out.print(Text(f"  {'  '.join(cell for cell in rest if cell)}"))
+
+
+def _cells(run: EvalRun) -> list[str]:
+    return [
+        run.id,
+        f"{run.created_at:%Y-%m-%d %H:%M}",
+        run.status if run.completed_at else "unfinished",
+        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
+        number(run.weighted_score.score, "ratio"),
+        str(clean("embedded" if run.eval_config.get("embedded") else run.server.url, 60)),
+        str(clean(run.server.profile, 40)),
+        str(clean(",".join(run.datasets), 40)),
+        str(clean("" if run.id in run.name else run.name, 60)),
+    ]
+
+
+def _plain(store: RunStore, saved: SavedRuns) -> dict[str, Any]:
+    return {
+        "runs": [
+            {
+                **run.model_dump(mode="json", include=_KEYS),
+                "score": run.weighted_score.score,
+                "server": run.server.model_dump(mode="json", include={"url", "profile"}),
+                "path": str(store.run_path(run)),
+            }
+            for run in saved.runs
+        ],
+        "unreadable": [{"message": error.message, "hint": error.hint} for error in saved.unreadable],
+    }
+
+
+_KEYS = {
+    "id",
+    "name",
+    "created_at",
+    "completed_at",
+    "status",
+    "question_count",
+    "error_count",
+    "datasets",
+    "rescored_from",
+}

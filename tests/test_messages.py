@@ -1,0 +1,75 @@
+"""What the library says is read in a shell, in Python and in saved runs: which of them may speak of flags."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evals.errors import for_python
+
+PACKAGE = Path(__file__).resolve().parent.parent / "evals"
+ELSEWHERE = ("cli/", "reference_server/", "run/child_server.py", "errors.py")
+"""The command line, a program of its own with the arguments it is started with, and the translation itself."""
+SOURCES = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(ELSEWHERE)]
+HINTS_BY_ANOTHER_WAY = {
+    "judges/cache.py",  # given to errors by a property
+    "judges/config.py",  # given to errors by pydantic
+    "runner.py",  # the way on, which becomes a hint
+    "store/commands.py",  # commands, which stand in hints
+}
+
+
+def _texts(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Texts of a module that are no docstrings."""
+    docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:
+            yield node
+
+
+def _hints(tree: ast.AST) -> Iterator[ast.AST]:
+    """What stands in the hints of errors, and in constants called HINT."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and "HINT" in ast.unparse(node.targets[0]):
+            yield from ast.walk(node)
+        if isinstance(node, ast.Call) and re.search(r"(Error|kind)$", ast.unparse(node.func)):
+            yield from (part for hint in node.args[1:] for part in ast.walk(hint))
+
+
+def _flags(text: ast.Constant) -> list[str]:
+    return re.findall(r"(?<![\w-])--[a-z][a-z-]+", str(text.value))
+
+
+def test_no_message_reason_or_note_of_the_library_speaks_of_flags() -> None:
+    """They are read from Python and in saved runs too; hints alone may, as a traceback translates them."""
+    said = set()
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        hints = set(_hints(tree))
+        said |= {path.relative_to(PACKAGE).as_posix() for text in _texts(tree) if text not in hints and _flags(text)}
+    assert said - HINTS_BY_ANOTHER_WAY == set()
+
+
+def test_every_flag_that_a_hint_names_has_its_key_in_python() -> None:
+    """Else a traceback speaks of flags after all."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES]
+    named = {flag for tree in trees for text in _texts(tree) for flag in _flags(text)}
+    assert len(named) > 15
+    assert {flag for flag in named if for_python(flag) == flag} == {"--resume"}  # always with its command
+
+
+@pytest.mark.parametrize(
+    ("hint", "read"),
+    [
+        ("go on: evals eval --resume ab12 --runs-dir '/tmp/x y'", 'go on: EvaluationRunner(config, resume="ab12")'),
+        ("first `evals eval --resume RUN` goes on", 'first EvaluationRunner(config, resume="RUN") goes on'),
+        ("`evals rescore ab12 --runs-dir there`; --metrics mrr", "`evals rescore ab12 --runs-dir there`; metrics mrr"),
+        ("keep no replies with --no-judge-cache", 'keep no replies with judge={"cache": False}'),
+        ("--remap reads them again", "remap=True reads them again"),
+    ],
+)
+def test_a_command_in_a_hint_stays_whole_or_becomes_python(hint: str, read: str) -> None:
+    """Half a command, with a key where a flag stood, would be neither."""
+    assert for_python(hint) == read
