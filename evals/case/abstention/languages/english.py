@@ -236,9 +236,13 @@ ENGLISH = Language(
         only just trained designed merely all too need require requires guess guessing guessed speculate
         speculating speculation goes beyond open blank dark cut missing torn redacted illegible
         unreadable truncated empty dunno idk beats clue short decline hard difficult tricky tough leave
-        leaves leaving left stops stop unmentioned unsaid unanswered unexplained
+        leaves leaving left stops stop unmentioned unsaid unanswered unexplained ends end breaks dates
     """,
     declines=(
+        r"\b(?:my|i have|i was given|available to me|at my disposal)\b.{0,40}\b(?:ends?|stops?|breaks? off|"
+        r"cuts? off|dates? from)\b",
+        r"\bnot (?:have |seem to have )?(?:made|make|found its way) (?:it )?into\b|\bno (?:\w+ ){0,4}in what (?:i|"
+        r"was|has|you)\b",
         r"\b(?:it|they) (?:does|do|did) not (?:say|tell|mention|state|specify|give)\b",
         r"\bnot enough (?:here|in|to|there|for)\b|\bin the dark\b|\bcame (?:away|back|up) with (?:none|nothing)\b|"
         r"\b(?:have|has) yet to be (?:mentioned|given|named|stated|announced|published)\b|\b(?:has|"

@@ -57,7 +57,7 @@ FRENCH = Language(
             definit souffl* concret* chiffr* fourn* livr* liste listent enumer* tranch* dis
             aborder figur* evoquer laiss* appren* appris renseign* elucid* dire donner preciser
             mentionner indiquer expliquer citer nommer fournir parler donne donnent datent
-            suffisent disent
+            suffisent disent quantifi*
         """,
         "tell_of": """
             traite traitent decrit decrivent mentionne mentionnent parle parlent porte portent
@@ -194,9 +194,13 @@ FRENCH = Language(
     because=(r"parce que?|car",),
     hints="""
         difficile ignore ignorons que faudrait faut besoin necessaire cote ombre flou silence motus
-        appartient releve
+        appartient releve arretent arrete interrompent interrompt terminent termine remontent manquer
+        absent absente manquant
     """,
     declines=(
+        r"\b(?:mes|dont je dispose|que j'ai|en ma possession)\b.{0,40}\b(?:s'arret\w+|s'interromp\w+|se termin\w+|"
+        r"remont\w+ a)\b",
+        r"\bsembl\w+ (?:absent|manquer|manquant)\w*",
         r"\b(?:laisse\w*|passe\w*|mis\w*) (?:de cote|dans l'ombre|dans le flou|sous silence)\b|\bne (?:m'a|m'ont|"
         r"nous a) (?:pas )?ete (?:transmis|fourni|communique)\w*",
         r"\bje n'ai que\b|\bje ne (?:dispose|vois|connais|possede) que\b|\b(?:n'ai|ne dispose|n'a|"

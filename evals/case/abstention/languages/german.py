@@ -239,9 +239,12 @@ GERMAN = Language(
     hints="""
         schwer passen uberfragt entzieht nur lediglich ausschliesslich musste brauchte benotigte brauche
         benotige brauchten ware vergebens fehlanzeige verschwiegen dunkeln unklaren ungewissen offen
-        unerwahnt unklar aus verfehlt
+        unerwahnt unklar aus verfehlt brechen bricht enden endet horen hort
     """,
     declines=(
+        r"\b(?:mir|ich|meine\w*)\b.{0,40}\b(?:brechen|bricht|enden|endet|horen|hort)\b.{0,6}(?:ab|auf|vor|mit|bei|"
+        r"im)?\b",
+        r"\bnicht (?:bis )?in (?:den|das|die) \w+ geschafft\b",
         r"\bim (?:dunkeln|unklaren|ungewissen)\b|\b(?:wurde|wurden|ist|sind) (?:mir )?nicht (?:hochgeladen|"
         r"bereitgestellt|ubermittelt|mitgeliefert|indexiert)\b",
         r"\b(?:mir|uns) lieg(?:t|en) (?:hier |leider |aber |jedoch )*(?:nur|lediglich|ausschliesslich|kein\w*|"

@@ -193,9 +193,13 @@ ITALIAN = Language(
     hints="""
         difficile ignora ignoro esula esulano solo soltanto solamente unicamente servirebbe servirebbero
         occorrerebbe occorrerebbero bisognerebbe avrei dovrei resta restano rimane rimangono lascia
-        lasciano rimasto rimasta rimasti rimaste lasciato boh spiace dispiace
+        lasciano rimasto rimasta rimasti rimaste lasciato boh spiace dispiace interrompono fermano
+        terminano finiscono arrestano mancare assente
     """,
     declines=(
+        r"\b(?:miei|mie|che ho|di cui dispongo|a mia disposizione)\b.{0,40}\b(?:si interromp\w+|si ferm\w+|"
+        r"terminan\w*|finiscon\w*|si arrest\w+)\b",
+        r"\bsembra\w* (?:mancare|assente)\b",
         r"\b(?:rimast[oaie]|lasciat[oaie]|resta\w*) (?:fuori|all'oscuro|al buio)\b|\bnon (?:mi|ci) (?:e1|"
         r"sono) stat[oaie] (?:fornit|trasmess|inviat|caricat)\w*|\bnon (?:basta|bastano)\b",
         r"\b(?:ho|dispongo|conosco|vedo) (?:solo|soltanto|solamente|unicamente)\b|\b(?:solo|soltanto) (?:ho|"

@@ -55,7 +55,7 @@ PORTUGUESE = Language(
             preveem pronunci* consegue fix* concret* da1 dao dar apont* enumer* dizer mencionar
             indicar explicar nomear citar esclarecer especificar precisar revelar deixa deixam
             consta depreend* conta contam traz trazem tocam toca entra entram falem fale digam
-            chega chegam bastam
+            chega chegam bastam cuantific* quantific*
         """,
         "tell_of": """
             trata tratam descreve descrevem menciona mencionam fala falam aborda abordam contem
@@ -175,8 +175,12 @@ PORTUGUESE = Language(
     hints="""
         dificil desconhece desconheco ignoro so apenas somente seria precisaria necessitaria teria fica
         ficam deixa deixam permanece permanecem continua ficou ficaram lamento lamentamos pena sinto
+        terminam acabam interrompem param vao ausente faltar falta
     """,
     declines=(
+        r"\b(?:meus|minhas|que tenho|de que disponho)\b.{0,40}\b(?:terminam?|acabam?|interrompem-se|param|vao so|"
+        r"so vao)\b",
+        r"\bparece\w* (?:estar )?(?:ausente|faltar|em falta)\b",
         r"\b(?:ficou|ficaram|fica|deixad[oa]s?) (?:de fora|as escuras|de lado)\b|\bnao (?:me |nos )?(?:foi|"
         r"foram) (?:fornecid|enviad|facultad|disponibilizad|carregad)\w*|\bnao (?:basta|bastam|chega|"
         r"chegam) (?:para|a)\b",

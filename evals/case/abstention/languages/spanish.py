@@ -53,6 +53,7 @@ SPANISH = Language(
             contempl* preve preven concret* fij* apunt* enumer* alude aluden entra entran desvel*
             deja dejan llega llegan desprend* consign* cuenta cuentan decir precisar mencionar
             indicar explicar nombrar citar aclarar detallar concretar especificar bastan alcanzan
+            cuantific* desglos*
         """,
         "tell_of": """
             trata tratan describe describen menciona mencionan habla hablan aborda abordan
@@ -186,9 +187,13 @@ SPANISH = Language(
     hints="""
         dificil carezco carecemos desconoce desconozco desconocemos ignoro ignora guarda guardan solo
         unicamente solamente haria necesitaria seria tendria rastro queda quedan deja dejan sigue siguen
-        quedo quedaron ausencia siento sentimos lamento lamentamos
+        quedo quedaron ausencia siento sentimos lamento lamentamos terminan termina acaban acaba llegan
+        interrumpen detienen cortan ausente faltar
     """,
     declines=(
+        r"\b(?:mis|que tengo|de que dispongo)\b.{0,40}\b(?:terminan?|acaban?|llegan solo|se interrumpen|se detienen|"
+        r"se cortan)\b",
+        r"\bparece\w* (?:estar )?(?:ausente|faltar)\b",
         r"\b(?:queda\w*|quedo|quedaron|deja\w*) (?:fuera|en el aire|a oscuras)\b|\bno (?:me |nos )?(?:ha|"
         r"han) sido (?:facilitad|proporcionad|enviad|cargad)\w*|\bno (?:basta|bastan|alcanza|alcanzan)\b",
         r"\bsolo (?:tengo|dispongo|cuento|veo|conozco|me consta|he recibido)\b|\b(?:tengo|dispongo|cuento) (?:solo|"
