@@ -34,14 +34,6 @@ ALONE = "reference_server"
 
 MOST_BRANCHES = 10
 BRANCHY = (
-    ("case/abstention/clauses.py", "_declining", 20),
-    ("case/abstention/clauses.py", "_kind_of_other", 11),
-    ("case/abstention/clauses.py", "_unknown", 20),
-    ("case/abstention/clauses.py", "_what_is_declined", 13),
-    ("case/abstention/detector.py", "_decide", 14),
-    ("case/abstention/detector.py", "_is_answered_after", 19),
-    ("case/abstention/facts.py", "_denies", 16),
-    ("case/abstention/topic.py", "is_aimed_at", 11),
     ("case/cited.py", "cited_sources", 11),
     ("case/matching/common.py", "_common", 15),
     ("case/matching/recognise.py", "_put_together", 12),

@@ -8,16 +8,18 @@ students pay it is not said") leaves an answer one; what was asked does not.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
 
-from evals.case.abstention.clauses import Clause, Context, Kind, clauses, written_out
+from evals.case.abstention.clauses import Context
+from evals.case.abstention.decision import abstains
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.others import BARE, NO_NUMBER, OTHERS
 from evals.case.abstention.question import Asked, read_question
+from evals.case.abstention.reading import written_out
 from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
+from evals.case.abstention.sentences import clauses
 from evals.case.abstention.topic import Topic
 from evals.text.folding import fold
 
@@ -33,18 +35,18 @@ _CITATION = re.compile(_NUMBERS.format(r"\d{1,4}") + "|" + _NAMED)
 # Few servers hand more than twenty passages to a model: alone, "[42]" is an answer and "[1]" a mark.
 _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
 _WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
-_ADVICE = re.compile(r"^(?:ask|call|email|look|open|read|search|see|send|upload|visit|write)\b")
-_REFUSES = re.compile(r"\b(?:help|assist|provide|share|discuss|comment|speculate)\b")
 _YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)")
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|could|have|has|ca)nt\b")
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
+_MEANS = re.compile(
+    r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
+    r"significa|quiere decir|vuol dire|quer dizer)\b"
+)
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
     r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
     r"[\w ]{1,30}|not (?:found|available))\.?$"
 )
-_OF_THEM = re.compile(r"^(?:it|they) ")
-_STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
 
 
 def is_abstention(answer: str, question: str = "") -> bool:
@@ -69,12 +71,24 @@ def _is_abstention(answer: str, question: str) -> bool:
         return True
     if _is_fact(text, asked):
         return False
-    text = _QUOTED.sub(" QUOTE ", text)
-    lexicons, words = lexicons_of(text), frozenset(WORD.findall(written_out(text)))
-    if not OTHERS.search(text) and not any(lexicon.may_decline(text, words) for lexicon in lexicons):
+    text = _without_quotes(text, question)
+    lexicons = lexicons_of(text)
+    if not _may_decline(text, lexicons):
         return False
     context = Context(asked, Topic(question), sense_of(text, asked), lexicons)
-    return _decide(list(clauses(text, context)), context)
+    return abstains(list(clauses(text, context)), context)
+
+
+def _without_quotes(text: str, question: str) -> str:
+    """The text with a word in place of what is quoted, and without the question where that is."""
+    asked = fold(question) or None
+    return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
+
+
+def _may_decline(text: str, lexicons: Iterable[Lexicon]) -> bool:
+    """A quick look, before any rule is tried."""
+    words = frozenset(WORD.findall(written_out(text)))
+    return bool(OTHERS.search(text)) or any(lexicon.may_decline(words) for lexicon in lexicons)
 
 
 def _plain(answer: str) -> str:
@@ -105,85 +119,8 @@ def _squeezed(text: str) -> str:
 
 def _is_fact(text: str, asked: Asked) -> bool:
     """Whether the whole answers what was asked, though it may hold words that decline."""
+    if _MEANS.search(text[:80]) and _MEANS.search(asked.text):
+        return True
     if _YES_NO.match(text) or (asked.sign and _LABEL.match(text)):
         return True
     return asked.mentioned and not _FIRST_PERSON.search(text)
-
-
-def _decide(found: Sequence[Clause], context: Context) -> bool:
-    """Decide by what the clauses do, in their order."""
-    first = next((n for n, clause in enumerate(found) if clause.kind is Kind.DECLINES), None)
-    if first is None:
-        return False
-    before = [clause for clause in found[:first] if clause.kind in _STATES and _may_answer(clause, context)]
-    if not before:
-        return not _is_answered_after(found, first, context)
-    if context.asked.compound and any(clause.kind is not Kind.DESCRIBES for clause in before):
-        return False
-    if _only_describes(found, first):
-        return True
-    said = _content(before, context)
-    return any(_is_aimed(clause, said, context.topic) for clause in found if clause.kind is Kind.DECLINES)
-
-
-def _only_describes(found: Sequence[Clause], first: int) -> bool:
-    """Whether it is only said what the sources cover, "but" not what was asked."""
-    declined = found[first]
-    stated = [clause.kind for clause in found[:first] if clause.kind in _STATES]
-    goes_on = bool(declined.mark) or bool(_OF_THEM.search(declined.text))
-    return stated == [Kind.DESCRIBES] and goes_on and not declined.more and not declined.concedes
-
-
-def _may_answer(clause: Clause, context: Context) -> bool:
-    """Whether a clause may hold the answer: where a number was asked for, one is in it."""
-    words = WORD.findall(clause.text)
-    is_number = any(map(str.isdecimal, clause.text)) or any(
-        not lexicon.numbers.isdisjoint(words) for lexicon in context.lexicons
-    )
-    return is_number or not context.topic.wants_number
-
-
-def _is_aimed(clause: Clause, said: Collection[str], topic: Topic) -> bool:
-    """Whether a clause declines what was asked, in spite of what was said before it."""
-    if clause.more or clause.concedes:
-        return False
-    if clause.refers and not all(map(topic.is_kind, clause.declined)):
-        return False
-    return topic.is_aimed_at(clause.declined, said)
-
-
-def _is_answered_after(found: Sequence[Clause], first: int, context: Context) -> bool:
-    """Whether what follows the clause that declines first answers all the same."""
-    new = [clause for clause in found[first:] if _is_new(clause, context)]
-    if any(clause.kind is Kind.GUESSES for clause in new):
-        return True
-    if any(_goes_on(before, clause, context.lexicons[0]) and clause in new for before, clause in pairwise(found)):
-        return True
-    after = [clause for clause in new if clause.kind is Kind.ANSWERS]
-    if not after:
-        return False
-    said, topic, declined = _content(after, context), context.topic, found[first]
-    covered = topic.covered(said)
-    numbers = topic.wants_number and any(_may_answer(clause, context) for clause in after)
-    if declined.more and (numbers or 2 * len(covered) >= len(topic.words)):
-        return True
-    beyond = [word for word in covered if word not in topic.covered(declined.declined)]
-    return bool(beyond) and not topic.is_aimed_at(declined.declined, said)
-
-
-def _is_new(clause: Clause, context: Context) -> bool:
-    """Whether a clause says more than the question, which many a refusal repeats."""
-    said = _content([clause], context)
-    return len(context.topic.named(said)) < len(said)
-
-
-def _content(said: Sequence[Clause], context: Context) -> list[str]:
-    return context.lexicons[0].content(WORD.findall(" ".join(clause.text for clause in said)))
-
-
-def _goes_on(declined: Clause, clause: Clause, language: Lexicon) -> bool:
-    """Whether a clause answers in the sentence in which the one before declined."""
-    if (declined.kind, clause.kind) != (Kind.DECLINES, Kind.ANSWERS) or clause.meta:
-        return False
-    goes_on = language.goes_on.search(clause.mark) or (declined.concedes and not declined.declined)
-    return bool(goes_on) and not _ADVICE.search(clause.text) and not _REFUSES.search(declined.text)

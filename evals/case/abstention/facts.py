@@ -30,7 +30,7 @@ _TOLD = (
     r"evidence(?! (?:of|that|for|against)\b))"
 )
 _UNTOLD = re.compile(
-    r"\W*$| (?:it|that|this|so|them|any|anything|these|those)\W*$| (?:enough|sufficient)\b|"
+    r"[^\w:]*$| (?:it|that|this|so|them|any|anything|these|those)\W*$| (?:enough|sufficient)\b|"
     r" (?:to |on )?(?:who|whose|what|which|when|where|why|how|whether|if)\b|"
     rf"(?: [\w'-]+){{0,4}}? {_TOLD}"
     r"(?=\W*$|[,;]| (?:for|of|on|about|to|at|by|in|when|regarding|concerning|from|here|that|which|as|or|and)\b)"
@@ -161,16 +161,26 @@ def _denies(found: re.Match[str], asked: Asked, sense: Sense) -> bool:
         return verb in _WE_DO and _we_do_not(verb, thing, found["not"])
     if _I.search(subject) or _tells(thing, asked):
         return False
-    if _CONTRACTS.search(subject):
-        return verb in _DOES
+    return verb in _DOES if _CONTRACTS.search(subject) else _is_of_thing(verb, subject, thing, asked, sense)
+
+
+def _is_of_thing(verb: str, subject: str, thing: str, asked: Asked, sense: Sense) -> bool:
+    """Whether what does not do something is a thing that was asked about, and no source."""
     cited = _CITES.search(subject)
     if cited and stem(cited[0]) not in asked.stems:
         return False
     if asked.whether and stem(verb) in asked.stems:
         return True
-    lacks = asked.lacking and not _EXCLUDED.search(subject + thing)
-    of_things = sense.thing and bool(_PRONOUN.search(subject)) and (sense.contract or not _DEFINITE.match(thing))
-    return verb in _DOES and (lacks or of_things)
+    return verb in _DOES and (_is_lacking(subject + thing, asked) or _stands_for_thing(subject, thing, sense))
+
+
+def _is_lacking(said: str, asked: Asked) -> bool:
+    return asked.lacking and not _EXCLUDED.search(said)
+
+
+def _stands_for_thing(subject: str, thing: str, sense: Sense) -> bool:
+    """Whether "it" is something that was asked about."""
+    return sense.thing and bool(_PRONOUN.search(subject)) and (sense.contract or not _DEFINITE.match(thing))
 
 
 def _object(found: re.Match[str]) -> str:

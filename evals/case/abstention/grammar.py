@@ -87,12 +87,45 @@ _SOURCES = (
     "th~2 s~2 k",
     "a~3 n~2 b~1 grpX",
     "n~5 P~2 S",
+    "n~2 b~2 g~1 P~2 s",
+    "^ n~3 s~4 t",  # neither of the two pages says
+    "^ n~3 s~3 h~3 Q",
+    "k~2 s~3 t",  # no source says
+    "O~4 s",
+    "W~5 t",  # without saying
+    "W~5 h~3 Q",
+    "b~1 n~1 P d $",  # is not in it
+    "e~1 b~1 k Y",  # there is nothing on it
+    "th~1 k Y",
+    "^ k~8 t~1 Y",
+    "e~1 b~1 n~2 P~2 Q",
+    "l~4 as",
+    "^ _~3 k a $",
+    "^ _~3 n p $",
+    "e~3 k~6 P~2 s",  # there is no such table among the pages
     "O~5 ysi",  # outside my scope
     "q~4 O",
     "n~3 i~2 H~2 a",
     "n~1 m~1 P~3 aS",
 )
 """The sources do not say."""
+
+_ASKED = (
+    "n~3 t~4 Q",  # does not state the height that was asked for
+    "n~2 h~2 Q",
+    "t~2 k~3 Q",
+    "h~2 k~3 Q",
+    "i~5 fH~3 k~3 Q",
+    "l~3 Q",  # silent on the height
+    "n~2 v~4 Q",
+    "Q~2 b~1 l",
+    "pt~12 , n~3 Q",  # describes the width, not the height
+    "s~12 , n~3 Q",
+)
+"""What was asked is not told, whoever does not tell it."""
+
+_ELLIPTIC = ("^ n~2 w", "^ n~3 Q", "^ k~3 Q", "^ n . _~2 $", "Q~2 n $")
+"""Of the width, "but not the height": with no verb of its own, behind what the sources hold instead."""
 
 _SAID = (
     "b~3 N",  # remains unspecified
@@ -133,10 +166,10 @@ _ABSENCE = (
 _UNKNOWN = ("b~3 x", "b~2 n~2 X", "^ n~1 X", "^ x $", "^ x w", "d~1 b~2 x")
 """It is unknown."""
 
-_DESCRIBES = ("s~4 B", "^ d~2 B", "^ d~2 t")
+_DESCRIBES = ("s~4 B", "^ d~2 B", "^ d~2 t", "s~5 b~2 Y", "^ .~2 B~1 w", "^ i HG", "^ G")
 """What the sources hold instead."""
 
-RULES = (*_SPEAKER, *_QUESTION, *_SOURCES, *_SAID, *_ABSENCE)
+RULES = (*_SPEAKER, *_QUESTION, *_SOURCES, *_ASKED, *_SAID, *_ABSENCE)
 
 
 class Found(NamedTuple):
@@ -156,9 +189,19 @@ def unknown(tags: str, language: Language) -> Found | None:
     return _first(tags, (*_UNKNOWN, *language.unknowns))
 
 
+def elliptic(tags: str) -> Found | None:
+    """The words by which a clause without a verb denies what was asked: "but not the height"."""
+    return _first(tags, _ELLIPTIC)
+
+
 def reports_of_source(tags: str) -> bool:
     """Whether a clause gives what a source says, in a clause of its own: "the text says that it was built in 1860"."""
     return _first(tags, ("s~3 t~1 U",)) is not None
+
+
+def reports(tags: str) -> bool:
+    """Whether a clause begins with a source that says or lists something."""
+    return _first(tags, ("^ .PyV~3 s~3 thB",)) is not None
 
 
 def describes(tags: str) -> bool:

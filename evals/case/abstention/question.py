@@ -6,7 +6,9 @@ from typing import NamedTuple
 from evals.case.abstention.words import CITED, CONTRACT
 
 # "Does the will mention her?" is answered by "It does not mention her".
-_MENTIONED = re.compile(r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name)")
+_MENTIONED = re.compile(
+    r"^(?:do|does|did|is|are|was|were)\b.*\b(?:mention|specif|describe|state|say|explain|name|reference to)"
+)
 # "What does error E4 mean?" is answered by "Insufficient data".
 _SIGN = re.compile(
     r"\b(?:error|code|message|status|light|led|lamp|alarm|signal|symbol|icon|warning|display|http|err|[a-z]-?\d+)\b"
@@ -44,6 +46,8 @@ _SOUGHT = re.compile(
 class Asked(NamedTuple):
     """What is known of the question."""
 
+    text: str
+    """Its beginning, in lower case."""
     given: bool
     """There is one."""
     compound: bool
@@ -78,6 +82,7 @@ def read_question(question: str) -> Asked:
     text = " ".join(question.lower().replace("’", "'").split())[:2000]
     sought = _SOUGHT.search(text)
     return Asked(
+        text=text,
         given=bool(text),
         compound=bool(_COMPOUND.search(text)),
         whether=bool(_WHETHER.search(text)),

@@ -11,7 +11,7 @@ from evals.case.abstention.languages.base import ROLES, Language
 WORD = re.compile(r"[^\W_]+|,")
 """A word, or the comma that no rule goes over."""
 CONTENT = "_"
-_DECLINING = frozenset("nkuxNlO")
+DECLINING = frozenset("nkuxNlOW")
 """Parts of which one is in whatever declines by rule."""
 _LONGEST = 40
 """Characters of a word that a lexicon may know."""
@@ -56,20 +56,33 @@ class Lexicon:
         self.function = frozenset([*language.function.split(), *_TOLD_APART.values()])
         self.declines, self.courtesy, self.guesses = map(_any, (language.declines, language.courtesy, language.guesses))
         self.maybe, self.reports = map(_any, (language.maybe, language.reports))
+        self.referrals = _any(language.referrals)
         but, however, hence, although = (
             _any(part).pattern for part in (language.but, language.however, language.hence, language.although)
         )
         self.although = re.compile(rf"^(?:{although})\b")
+        self.apart = re.compile(rf"^(?:{_any(language.apart).pattern})\b")
+        self.conditions = re.compile(rf"^(?:{_any(language.conditions).pattern})\b")
+        self.because = re.compile(rf"\w (?:{_any(language.because).pattern})(?=\W|$)")
+        self.reasons = re.compile(rf"^(?:{_any(language.reasons).pattern})\b")
+        self.contrasts = re.compile(rf"\b(?:{but}|{however})\b")
+        self.hence = re.compile(rf"^,\s+(?:{hence})\b")
         relative = _any(language.relative).pattern
         self.parenthesis = re.compile(rf",\s+(?:(?:{however})|(?:{relative})\b[^,.;:]{{1,80}}),")
         self.joint = re.compile(
-            rf"(;|:\s|\(|\)|\s[–—-]\s|,?\s+(?:{but})\b,?\s*|,\s+(?:{however}|{hence})\b,?\s*|,?\s+(?={although}\b))"
+            rf"(;|:\s|\(|\)|\s[–—-]\s|,?\s+(?:{but})\b,?\s*|,\s+(?:{however}|{hence})\b,?\s*|"
+            rf",?\s+(?=(?:{although}|{_any(language.apart).pattern})\b))"
         )
         self.goes_on = re.compile(rf"[;:–—-]|\b(?:{but}|{however})\b")
         self.openers = re.compile(f"^(?:{_any(language.openers).pattern})+")
         self.quantity = _any(language.quantity)
         self.numbers = frozenset(language.numbers.split())
-        self._asked = [(re.compile(pattern), stems.split()) for pattern, stems in language.asked.items()]
+        self._asked = [
+            (re.compile(pattern), stems.replace("DOERS", language.doers).split())
+            for pattern, stems in language.asked.items()
+        ]
+        self.hints = frozenset(language.hints.split())
+        self.doers = tuple(language.doers.split())
         self._exact: dict[str, str] = {}
         self._begins: dict[str, str] = {}
         self._ends: dict[str, str] = {}
@@ -79,6 +92,7 @@ class Lexicon:
                 key = word.strip("*")
                 known[key] = known.get(key, "") + ROLES[part]
         self.letters = lru_cache(maxsize=16384)(self._letters)
+        self.denies = lru_cache(maxsize=16384)(self._denies)
 
     def _letters(self, word: str) -> str:
         """The parts that a word can play, or the sign of a function word or of any other word."""
@@ -94,9 +108,12 @@ class Lexicon:
             return _COMMA
         return _FUNCTION if word in self.function else CONTENT
 
-    def may_decline(self, text: str, words: Collection[str]) -> bool:
-        """Whether a text, given with its words, holds any that can decline: a quick look before any rule is tried."""
-        return any(not _DECLINING.isdisjoint(self.letters(word)) for word in words) or bool(self.declines.search(text))
+    def _denies(self, word: str) -> bool:
+        return not DECLINING.isdisjoint(self.letters(word))
+
+    def may_decline(self, words: Collection[str]) -> bool:
+        """Whether any of the words of a text can decline: a quick look before any rule is tried."""
+        return not self.hints.isdisjoint(words) or any(map(self.denies, words))
 
     def tagged(self, words: list[str]) -> str:
         """The words as groups of letters, each with a blank before it."""
@@ -126,7 +143,7 @@ _ENOUGH = 200
 def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
     words = WORD.findall(text[:4000])[:_ENOUGH]
-    counts = [sum(word in lexicon.function for word in words) for lexicon in _LEXICONS]
+    counts = [sum(map(lexicon.function.__contains__, words)) for lexicon in _LEXICONS]
     most = max(counts)
     ranked = sorted(zip(counts, _LEXICONS, strict=True), key=lambda pair: -pair[0])
     return tuple(lexicon for count, lexicon in ranked if most < _FEW or 2 * count >= most)

@@ -6,8 +6,7 @@ from evals.case.abstention.roles import WORD, lexicons_of, without_accents
 from evals.text.folding import fold
 
 _STEM = 4
-_FEW = 3
-"""Content words of an answer that is no sentence: a name, a date."""
+_SHORTEST = 3
 
 
 def shared(words: Iterable[str], others: Collection[str]) -> list[str]:
@@ -17,10 +16,11 @@ def shared(words: Iterable[str], others: Collection[str]) -> list[str]:
 
 def _related(one: str, other: str) -> bool:
     """Whether two words share their first four letters, or all but the last of the shorter one."""
-    if len(one) > len(other):
-        one, other = other, one
-    alike = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    return one == other or alike >= _STEM or (alike > 2 and alike >= len(one) - 1)
+    shorter = min(len(one), len(other))
+    if shorter < _SHORTEST:
+        return one == other
+    alike = _STEM if shorter > _STEM else _SHORTEST
+    return one[:alike] == other[:alike]
 
 
 class Topic:
@@ -29,6 +29,7 @@ class Topic:
     Attributes:
         words: Its content words.
         lacks: Whether it asks what is not so, or missing.
+        whether: Whether it wants yes or no: no question word begins it.
         wants_number: Whether only a number answers it.
         kinds: The beginnings of nouns for what its question words ask for: "date" and "year" for "when".
     """
@@ -37,15 +38,22 @@ class Topic:
         text = without_accents(fold(question))
         lexicon = lexicons_of(text)[0]
         self.words = lexicon.content(WORD.findall(text))
-        self.lacks = bool(set(lexicon.tagged(WORD.findall(text))) & set("nl"))
+        letters = lexicon.tagged(WORD.findall(text))
+        self.lacks = bool(set(letters) & set("nl"))
+        self.whether = not any("w" in group for group in letters.split()[:6])
         self.wants_number = bool(lexicon.quantity.search(text))
         self.kinds = lexicon.asked_for(text)
+        self._doers = lexicon.doers
 
     def named(self, words: Iterable[str]) -> list[str]:
         """The words that name what is asked for: words of the question, or nouns for what it asks for."""
         found = list(words)
         named = set(shared(found, self.words))
         return [word for word in found if word in named or self.is_kind(word)]
+
+    def is_general(self, word: str) -> bool:
+        """Whether a word only names the kind of what is asked for ("the name"), and not who did it ("the author")."""
+        return self.is_kind(word) and not any(doer in word for doer in self._doers)
 
     def is_kind(self, word: str) -> bool:
         """Whether a word is a noun for what the question asks for."""
@@ -55,21 +63,25 @@ class Topic:
         """The words of the question that are taken up in what is said."""
         return shared(self.words, said)
 
-    def is_aimed_at(self, declined: Collection[str], said: Collection[str]) -> bool:
+    def is_aimed_at(self, declined: Collection[str], said: Collection[str], much: bool) -> bool:
         """Whether what is declined is what was asked, and not something beyond what is said.
 
         Args:
             declined: The content words of what is declined; none where it is the question as a whole.
             said: Those of what the answer states.
+            much: Whether it states more than a name or a date.
         """
-        named = self.named(declined)
-        if len(named) == len(declined):
-            return True
-        covered = self.covered(said)
+        named, covered = self.named(declined), self.covered(said)
         still_open = [word for word in self.words if word not in covered]
         opened = shared(still_open, named)
-        if still_open and len(opened) == len(still_open):
-            return True
+        if len(named) == len(declined):
+            return bool(still_open) or not (declined and self.wants_number)
+        return (bool(opened) and opened == still_open) or (much and self._is_most_of(declined, named, opened, covered))
+
+    def _is_most_of(
+        self, declined: Collection[str], named: Collection[str], opened: Collection[str], covered: Collection[str]
+    ) -> bool:
+        """Whether most of what is declined was asked, and less than half of the question is taken up already."""
         if (covered and 2 * len(covered) >= len(self.words)) or 2 * len(named) < len(declined):
             return False
-        return len(said) > _FEW and (bool(opened) or any(map(self.is_kind, named)))
+        return bool(opened) or any(map(self.is_kind, named))

@@ -56,12 +56,16 @@ def golden() -> Pairs:
     return [(q.question, q.expected_answer) for q in questions if q.expected_answer and not q.is_unanswerable]
 
 
-def rows(name: str, *columns: str) -> list[dict[str, object]]:
+def filed(name: str, *columns: str) -> list[tuple[Path, dict[str, object]]]:
     folder = os.environ.get("EVALS_REAL_DATA")
     if not folder:
         pytest.skip("EVALS_REAL_DATA names no folder")
     files = sorted((Path(folder) / "hf" / name).rglob("*.parquet"))
-    return [row for file in files for row in parquet.read_table(file, columns=list(columns)).to_pylist()]
+    return [(file, row) for file in files for row in parquet.read_table(file, columns=list(columns)).to_pylist()]
+
+
+def rows(name: str, *columns: str) -> list[dict[str, object]]:
+    return [row for _, row in filed(name, *columns)]
 
 
 def hotpotqa() -> Pairs:
@@ -86,8 +90,32 @@ def test_the_expected_answer_with_a_caveat_is_an_answer(pairs: Callable[[], Pair
     assert share_of_abstentions(pairs(), lambda _question, answer: caveated(answer)) <= 0.01
 
 
+DECLINED = {
+    ("covidqa", "543"),
+    ("covidqa", "1271"),
+    ("covidqa", "378"),
+    ("delucionqa", "683"),
+    ("msmarco", "7994"),
+    ("msmarco", "3647"),
+    ("msmarco", "4135"),
+}
+"""The responses of RAGBench that decline, of the 400 read by one who had not seen the rules."""
+
+
 @pytest.mark.real_rows
-def test_what_models_answered_is_an_answer_with_a_caveat_too() -> None:
+def test_what_models_answered_is_told_from_what_they_declined() -> None:
+    """Of 400 responses at most two are taken for refusals wrongly, and at most one refusal is missed."""
+    said = {
+        (file.parent.name, row["id"])
+        for file, row in filed("ragbench", "id", "question", "response")
+        if is_abstention(str(row["response"]), str(row["question"]))
+    }
+    assert len(said - DECLINED) <= 2
+    assert len(DECLINED - said) <= 1
+
+
+@pytest.mark.real_rows
+def test_what_models_answered_is_an_is_an_answer_with_a_caveat_too() -> None:
     """The answer stands in a model's own words: at most one in fifty is taken for a refusal."""
     answered = [(question, answer) for question, answer in ragbench() if not is_abstention(answer, question)]
     assert len(answered) > 380

@@ -1,8 +1,8 @@
 """The detector on labelled answers: some to develop on, others held out to see how well it generalises.
 
-The labels were written by hands that had not seen the rules, but for those with an id in c, d or e: those in c and d
-were written by the hands that changed the rules, those in e before the rules that read them. docs/abstention.md gives
-the figures.
+The labels were written by hands that had not seen the rules, but for those with an id in c to g: those in c and d
+were written by the hands that changed the rules, those in e before the rules that read them; f and g by the hand that
+then changed the rules, before it did and half-way. docs/abstention.md gives the figures.
 """
 
 import json

@@ -46,8 +46,10 @@ ROLES: Mapping[str, str] = {
     "part": "R",
     "about": "Y",
     "does": "V",
+    "without": "W",
+    "asked": "Q",
 }
-"""The letter of each part, of which the rules of the grammar are made."""
+"""The letter of each part, of which the rules of the grammar are made. What was "asked" is told by the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +62,47 @@ class Language:
         words: By part, separated by blanks, folded and without accents; "mention*" stands for all words that begin so.
             A word may play several parts.
         declines: Idioms that decline by themselves, as patterns of a folded clause.
+        hints: Words of which one is in every idiom that holds no word of denying: only there idioms are looked for.
         but: Conjunctions that part clauses, as patterns.
         however: Adverbs that do so behind a comma, as patterns.
         hence: What draws a conclusion behind a comma, as patterns.
         courtesy: Offers, advice and thanks, as patterns.
+        referrals: What behind words that decline only points elsewhere ("your doctor can tell you"), as patterns.
         openers: What may begin a sentence without changing what it says, as patterns.
         although: Conjunctions that begin a concession ("although"), as patterns.
         guesses: Marks of a guess or a conclusion, as patterns.
         maybe: Marks of a mere possibility, as patterns.
+        reasons: Conjunctions that begin a reason ("because the page is missing, …"), as patterns.
+        conditions: What begins a condition that comes first ("if no file is found, …"), as patterns.
+        because: What begins a reason behind what it is the reason for, as patterns.
+        apart: What begins a clause of its own without a mark before it ("without naming the winner"), as patterns.
         reports: Marks that somebody else is said to decline, or a condition, as patterns.
         rules: Of the grammar, for this language only.
         bare: Whole answers that decline in a word or two, as patterns.
         quantity: Questions that only a number answers, as patterns.
         numbers: Words for numbers, separated by blanks.
-        asked: What a question asks for, by its pattern: the beginnings of nouns for it.
+        doers: The beginnings of nouns for him who did something: "winner", "author".
+        asked: What a question asks for, by its pattern: the beginnings of nouns for it; "DOERS" stands for those.
     """
 
     code: str
     function: str
     words: Mapping[str, str]
     declines: tuple[str, ...] = ()
+    hints: str = ""
     but: tuple[str, ...] = ()
     however: tuple[str, ...] = ()
     hence: tuple[str, ...] = ()
     courtesy: tuple[str, ...] = ()
+    referrals: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     although: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     maybe: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -95,4 +110,5 @@ class Language:
     relative: tuple[str, ...] = ()
     quantity: tuple[str, ...] = ()
     numbers: str = ""
+    doers: str = ""
     asked: Mapping[str, str] = field(default_factory=dict)

@@ -19,5 +19,9 @@ ROMANCE = (
     "s~6 n~2 g",
     "k~1 aA~2 n",  # nessuna informazione non …
     "^ k~1 aA",
+    "aA~6 n~1 b~1 g",
+    "^ l .",
+    "Q~2 l",
+    "k P~3 t",
 )
 """Rules of the grammar."""

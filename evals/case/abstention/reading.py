@@ -1,0 +1,292 @@
+"""What a clause does: decline, answer, guess, describe the sources, or none of it."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from operator import attrgetter
+
+from evals.case.abstention.clauses import Clause, Context, Kind
+from evals.case.abstention.facts import DENIES, without_facts
+from evals.case.abstention.grammar import Found, declined, describes, elliptic, reports, reports_of_source, unknown
+from evals.case.abstention.languages.base import ROLES
+from evals.case.abstention.others import OTHERS
+from evals.case.abstention.roles import CONTENT, DECLINING, WORD, Lexicon
+from evals.case.abstention.topic import Topic
+
+_SPELT = {
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "n't": " not",
+    "'m": " am",
+    "'re": " are",
+    "'ve": " have",
+    "'d": " would",
+}
+_SHORT = re.compile(r"can't|won't|n't\b|\bcannot\b|'(?:m|re|s|ve|d|ll)\b")
+_IT_IS = re.compile(r"\b(it|that|there|here|what)'s\b")
+_NO_SUBJECT = re.compile(r"^(?: [.V]){0,2} [^ ]*n")
+_FILE = re.compile(r"\b\w+\.(?:md|pdf|txt|html)\b|^(?:here is|only|here's) (?:what|the)\b")
+_META = frozenset("ijsqa")
+_I = re.compile(r"\b(?:i|ich|mir|je|j|me|mi|meu|meus|minha|mein\w*|my|puedo|posso|tengo|tenho|ho|unklar|unclear)\b")
+_WHETHER = re.compile(
+    r"\b(?:whether|ob)\b|\b(?:dit|disent|precise\w*|sait|sais|dice|dicen|sabe|indica\w*|diz|dizem|precisa\w*|"
+    r"specifica\w*|dicono|so|sei|se1) (?:pas )?(?:si|se)\b"
+)
+_TO_OTHERS = re.compile(
+    r"\b(?:third parties|an dritte|mit dritten|a (?:des )?tiers|(?:a|con) terceros|(?:a|con) terzi|"
+    r"(?:a|com) terceiros)\b"
+)
+"""To whom data are not passed on: a fact of a firm, and not of its papers."""
+_GOES_ON = frozenset("wUTnk")
+"""Parts that go on with what declines behind a comma: "does not say, which …"."""
+_DOES = frozenset("bm")
+_DONE = frozenset({CONTENT, ROLES["tell_of"]})
+_TOLD = frozenset("aA")
+_MARKS: tuple[tuple[Kind, Callable[[Lexicon], re.Pattern[str]]], ...] = (
+    (Kind.NOTHING, attrgetter("courtesy")),
+    (Kind.GUESSES, attrgetter("guesses")),
+    (Kind.ALLOWS, attrgetter("maybe")),
+)
+_VERBS = frozenset("tphgfo")
+_FUNCTIONS = frozenset(".PVUYbwm")
+_SAYS_WHERE = frozenset("swiqX")
+"""Parts that may follow "unknown": from the sources, who did, to me, for sure."""
+
+
+def written_out(text: str) -> str:
+    """The text with the short forms of English written out: "don't" as "do not"."""
+    return _SHORT.sub(lambda found: _SPELT.get(found[0], " "), _IT_IS.sub(r"\1 is", text)).strip()
+
+
+def read(text: str, context: Context, subject: str) -> Iterator[Clause]:
+    """The clause, and what follows the comma behind words that decline as another one.
+
+    Args:
+        text: Of the clause, folded and without accents.
+        context: By what it is read.
+        subject: The letter of who speaks or what source was named first in the sentence; else empty.
+    """
+    rest = without_facts(text, context.asked, context.sense)
+    plain = written_out(rest)
+    if context.asked.whether and DENIES.search(text):
+        yield Clause(plain, Kind.ANSWERS)
+    elif OTHERS.search(rest):
+        yield Clause(plain, Kind.DECLINES)
+    else:
+        words = WORD.findall(plain)
+        readings = (_declining(plain, words, lexicon, context, subject) for lexicon in context.lexicons)
+        found = next((reading for reading in readings if reading), None)
+        yield from found or [_other(plain, words, context.lexicons, is_fact=rest != text)]
+
+
+def without_verb(clause: Clause, mark: str, context: Context) -> Clause:
+    """The clause, which declines where it has no verb of its own: of the width, "but not the height"."""
+    language = context.lexicons[0]
+    if clause.kind is Kind.DECLINES or not (language.contrasts.search(mark) or language.apart.match(clause.text)):
+        return clause
+    words = WORD.findall(clause.text)
+    groups = language.tagged(words).split()
+    found = elliptic(_joined(_with_asked(words, groups, context)))
+    return _what_is_declined(clause.text, words, groups, found.end, context) if found else clause
+
+
+def _joined(groups: list[str]) -> str:
+    return "".join(f" {group}" for group in groups)
+
+
+def _with_asked(words: list[str], groups: list[str], context: Context) -> list[str]:
+    """The parts of the words, with the sign of what was asked for where they name it."""
+    if context.topic.whether or context.topic.lacks:
+        return groups
+    named = set(context.topic.named(words))
+    return [
+        f"{group.replace('h', '')}{ROLES['asked']}" if word in named and not set(group) & _FUNCTIONS else group
+        for word, group in zip(words, groups, strict=True)
+    ]
+
+
+def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...], *, is_fact: bool = False) -> Clause:
+    """A clause that does not decline."""
+    tags = lexicons[0].tagged(words)
+    kind = Kind.ANSWERS if is_fact else _kind_of_other(text, words, lexicons)
+    return Clause(text, kind, meta=bool(set(tags) & _META), reports=reports(tags))
+
+
+def _declining(plain: str, words: list[str], lexicon: Lexicon, context: Context, subject: str) -> list[Clause] | None:
+    """The clause where the words of a language decline, and what follows; None where they do not."""
+    groups = _tagged(words, lexicon, context)
+    found = _found(plain, words, groups, lexicon, context, subject)
+    if found is None or _is_used(groups, found) or _TO_OTHERS.search(plain):
+        return None
+    if lexicon.reports.search(" ".join(words[: max(0, found.start)])) or _is_world(
+        words, groups, found, lexicon, context
+    ):
+        return None
+    comma = _comma_behind(found.end, words, groups)
+    clause = _what_is_declined(plain, words[:comma], groups[:comma], found.end, context)
+    if _is_what_lacks(clause, context):
+        clause = clause._replace(kind=Kind.ANSWERS)
+    if comma is None:
+        return [clause]
+    rest = words[comma + 1 :]
+    again = _declining(" ".join(rest), rest, lexicon, context, subject)
+    return [clause, *(again or [_other(" ".join(rest), rest, (lexicon,))])]
+
+
+def _is_reported(words: list[str], found: Found, lexicon: Lexicon) -> bool:
+    return lexicon.reports.search(" ".join(words[: max(0, found.start)])) is not None
+
+
+def _is_world(words: list[str], groups: list[str], found: Found, lexicon: Lexicon, context: Context) -> bool:
+    """Whether a negative is a condition, the reason of a fact, or denies by the verb of a question of yes or no."""
+    if "," in words[found.end :] and lexicon.conditions.match(" ".join(words)):
+        return True
+    if "i" in "".join(groups):
+        return False
+    start = max(0, found.start)
+    negative = next((n for n in range(start, found.end) if not DECLINING.isdisjoint(groups[n])), found.end)
+    if lexicon.because.search(" ".join(words[:negative])):
+        return True
+    return context.topic.whether and _takes_up(words, groups, slice(start, found.end), context.topic)
+
+
+def _takes_up(words: list[str], groups: list[str], place: slice, topic: Topic) -> bool:
+    """Whether the words that deny take up the verb of the question, said of no source that it does not name."""
+    told = [word for word, group in zip(words[place], groups[place], strict=True) if "t" in group]
+    cited = [word for word, group in zip(words, groups, strict=True) if "s" in group]
+    return bool(topic.named(told)) and (not cited or bool(topic.named(cited)))
+
+
+def _tagged(words: list[str], lexicon: Lexicon, context: Context) -> list[str]:
+    """The parts of the words, without those that tell of the thing that was asked about."""
+    tags = lexicon.tagged(words)
+    if context.asked.lacking or context.topic.lacks:
+        tags = tags.replace("l", CONTENT)
+        if not set(tags) & set("sa"):
+            tags = tags.replace("h", CONTENT).replace("g", CONTENT)
+    groups = tags.split()
+    texts = [word for word, group in zip(words, groups, strict=True) if "S" in group]
+    return [group.replace("S", "") for group in groups] if context.topic.named(texts) else groups
+
+
+def _found(
+    plain: str, words: list[str], groups: list[str], lexicon: Lexicon, context: Context, subject: str
+) -> Found | None:
+    """The words that decline, by a rule, by calling something unknown, or by an idiom."""
+    if not lexicon.may_decline(words):
+        return None
+    found = _by_rule(words, groups, lexicon, context, subject) if any(map(lexicon.denies, words)) else None
+    if found:
+        return found
+    idiom = lexicon.declines.search(plain)
+    return Found(plain.count(" ", 0, idiom.start()), len(words)) if idiom else None
+
+
+def _by_rule(words: list[str], groups: list[str], lexicon: Lexicon, context: Context, subject: str) -> Found | None:
+    whole, added = _joined(_with_asked(words, groups, context)), 0
+    if subject and _NO_SUBJECT.match(whole):
+        whole, added = f" {subject}{whole}", 1
+    found = declined(whole, lexicon.language)
+    if found:
+        return Found(found.start - added, found.end - added)
+    return _unknown(_joined(groups), words, lexicon, context.topic)
+
+
+def _comma_behind(end: int, words: list[str], groups: list[str]) -> int | None:
+    """The place of the comma behind which another clause begins."""
+    for place in range(end, len(words) - 1):
+        if words[place] == "," and not set(groups[place + 1]) & _GOES_ON:
+            return place
+    return None
+
+
+def _is_what_lacks(clause: Clause, context: Context) -> bool:
+    """Whether a clause says what is not told, where that was asked: "which topics does it not mention?"."""
+    topic = context.topic
+    if not topic.lacks or topic.whether or topic.kinds or _I.search(clause.text):
+        return False
+    return len(clause.declined) > len(topic.named(clause.declined))
+
+
+def _is_used(groups: list[str], found: Found) -> bool:
+    """Whether something is done with data, or is not: "no data is stored" is a fact, "no data is given" is none."""
+    if found.start or "k" not in groups[0]:
+        return False
+    does = [n for n in range(found.end - 1, min(len(groups), found.end + 6)) if not _DOES.isdisjoint(groups[n])]
+    if not does or any(map(_only_says, groups[1 : does[0]])):
+        return False
+    behind = (group for group in groups[does[0] + 1 :] if group not in ".n" and _DOES.isdisjoint(group))
+    return next(behind, "") in _DONE
+
+
+def _only_says(group: str) -> bool:
+    return "t" in group and _TOLD.isdisjoint(group)
+
+
+def _what_is_declined(plain: str, words: list[str], groups: list[str], end: int, context: Context) -> Clause:
+    """The clause that declines, with what it declines; its last word that does so stands before `end`."""
+    content = tuple(_content(words, groups, end, context.topic))
+    more = [word for word, group in zip(words, groups, strict=True) if "+" in group]
+    return Clause(
+        plain,
+        Kind.DECLINES,
+        declined=content,
+        more=len(context.topic.named(more)) < len(more),
+        asks=context.lexicons[0].asked_for(" ".join(words[max(0, end - 3) :])),
+        whether=bool(_WHETHER.search(plain)),
+        refers=bool(content) and any("T" in group for group in groups[1:]),
+    )
+
+
+def _content(words: list[str], groups: list[str], end: int, topic: Topic) -> Iterator[str]:
+    """The words that tell what is declined: content, verbs behind a question word, and what names what was asked."""
+    asked_behind = next((n for n in range(end, len(groups)) if "w" in groups[n]), len(groups))
+    for place, (word, group) in enumerate(zip(words, groups, strict=True)):
+        is_verb = place > asked_behind and not _VERBS.isdisjoint(group)
+        named = len(word) > 2 and _FUNCTIONS.isdisjoint(group) and topic.named([word])
+        if group == CONTENT or is_verb or named:
+            yield word
+
+
+def _unknown(tags: str, words: list[str], lexicon: Lexicon, topic: Topic) -> Found | None:
+    """The words that call something unknown, and say nothing else: "the year is not known"."""
+    found = unknown(tags, lexicon.language)
+    groups = tags.split()
+    if found is None or "w" in groups[0]:
+        return found
+    goes_on = _says_where(groups[found.end :])
+    if goes_on is not None:
+        return found if goes_on else None
+    subject = [word for word, group in zip(words, groups, strict=True) if group == CONTENT]
+    return found if "s" in tags or not _names_in_full(subject, topic) else None
+
+
+def _says_where(behind: list[str]) -> bool | None:
+    """Whether what follows "unknown" says to whom or who did it (True), or tells more (False); None for nothing."""
+    if behind and behind[0] in ".PY" and "s" in "".join(behind[:4]):
+        return None
+    for group, following in pairwise([*behind, "."]):
+        if set(group) & _SAYS_WHERE or (group == "," and "w" in following):
+            return True
+        if CONTENT in group or group == ",":
+            return False
+    return None
+
+
+def _names_in_full(subject: list[str], topic: Topic) -> bool:
+    """Whether a subject names what was asked about: of "the author of Beowulf" it is the world that does not know."""
+    covered = topic.covered(subject)
+    others = [word for word in subject if not topic.is_general(word)]
+    return bool(covered) and len(others) > 1 and 2 * len(covered) >= len(topic.words)
+
+
+def _kind_of_other(text: str, words: list[str], lexicons: tuple[Lexicon, ...]) -> Kind:
+    """What a clause does that neither declines nor denies."""
+    for kind, marks in _MARKS:
+        if any(marks(lexicon).search(text) for lexicon in lexicons):
+            return kind
+    tagged = tuple(lexicon.tagged(words) for lexicon in lexicons)
+    if any(map(reports_of_source, tagged)):
+        return Kind.ANSWERS
+    return Kind.DESCRIBES if _FILE.search(text) or any(map(describes, tagged)) else Kind.ANSWERS
