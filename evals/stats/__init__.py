@@ -1,5 +1,14 @@
-"""Statistics: intervals, tests of paired differences, resampling."""
+"""Statistics: intervals, tests of paired differences, resampling.
 
+    estimate = mean_interval(values, clusters, low=0, high=1)            # of one run
+    change = paired_difference(first, last, clusters, low=0, high=1)     # between two runs over the same questions
+
+Clusters are labels, one a value; docs/statistics.md says how they are chosen, and what was found about the methods.
+"""
+
+from evals.stats.differences import paired_difference, tango
+from evals.stats.distributions import t_quantile
+from evals.stats.estimates import Difference, IntervalEstimate, Mark
 from evals.stats.intervals import (
     Interval,
     benjamini_hochberg,
@@ -8,18 +17,26 @@ from evals.stats.intervals import (
     percentile,
     percentile_interval,
     t_interval,
-    t_quantile,
     wilson,
 )
+from evals.stats.means import mean_interval
+from evals.stats.percentiles import percentile_estimate
 
 __all__ = [
+    "Difference",
     "Interval",
+    "IntervalEstimate",
+    "Mark",
     "benjamini_hochberg",
     "mcnemar_p",
+    "mean_interval",
+    "paired_difference",
     "paired_t_p",
     "percentile",
+    "percentile_estimate",
     "percentile_interval",
     "t_interval",
     "t_quantile",
+    "tango",
     "wilson",
 ]

@@ -4,9 +4,10 @@ Written here because scipy takes more than 100 MB; tests compare the p values wi
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
-from math import ceil, comb, exp, inf, lgamma, log, log1p, sqrt
-from statistics import NormalDist, fmean, stdev
+from math import ceil, comb, exp, floor, lgamma, log, sqrt
+from statistics import fmean, stdev
+
+from evals.stats.distributions import binomial_cdf, normal_quantile, t_quantile, two_sided_p
 
 Interval = tuple[float, float]
 
@@ -21,7 +22,7 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval | Non
     """
     if n == 0:
         return None
-    z = _z(confidence)
+    z = normal_quantile(confidence)
     p = successes / n
     centre = p + z * z / (2 * n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
@@ -50,7 +51,9 @@ def percentile(values: Sequence[float], q: float) -> float:
     return sorted(values)[max(1, ceil(q * len(values) / 100)) - 1]
 
 
-def percentile_interval(values: Sequence[float], q: float, confidence: float = 0.95) -> Interval | None:
+def percentile_interval(
+    values: Sequence[float], q: float, confidence: float = 0.95, *, widening: float = 1.0
+) -> Interval | None:
     """Distribution-free interval of a percentile, from two order statistics; None where n is too small for one.
 
     The ranks are the closest that leave at most (1 - confidence)/2 in each tail of Binomial(n, q/100)
@@ -60,18 +63,29 @@ def percentile_interval(values: Sequence[float], q: float, confidence: float = 0
         values: In any order.
         q: In (0, 100].
         confidence: Of the interval.
+        widening: How many times as far as for independent values the ranks lie from that of the percentile.
     """
     if q >= 100:
         return None
     n = len(values)
     tail = (1 - confidence) / 2
-    cumulative = _binomial_cdf(n, q / 100)
+    cumulative = binomial_cdf(n, q / 100)
     low = next((rank for rank in range(n, 0, -1) if cumulative[rank - 1] <= tail), None)
     high = next((rank for rank in range(1, n + 1) if cumulative[rank - 1] >= 1 - tail), None)
     if low is None or high is None:
         return None
+    low, high = _widened(low, high, n * q / 100, widening)
+    if low < 1 or high > n:
+        return None
     ordered = sorted(values)
     return ordered[low - 1], ordered[high - 1]
+
+
+def _widened(low: int, high: int, middle: float, widening: float) -> tuple[int, int]:
+    """Two ranks so many times as far from the middle as they are."""
+    if widening <= 1:
+        return low, high
+    return floor(middle - widening * (middle - low)), ceil(middle + widening * (high - middle))
 
 
 def paired_t_p(differences: Sequence[float]) -> float | None:
@@ -86,8 +100,7 @@ def paired_t_p(differences: Sequence[float]) -> float | None:
     mean, spread = fmean(differences), stdev(differences)
     if spread <= 1e-12 * max(map(abs, differences)):
         return 1.0 if mean == 0 else 2.0 ** (1 - n)
-    t = mean / (spread / sqrt(n))
-    return _incomplete_beta((n - 1) / 2, 0.5, (n - 1) / (n - 1 + t * t))
+    return two_sided_p(mean / (spread / sqrt(n)), n - 1)
 
 
 def mcnemar_p(only_first: int, only_second: int) -> float:
@@ -127,65 +140,3 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         least = min(least, m * p_values[place] / rank)
         q_values[place] = least
     return q_values
-
-
-@lru_cache(maxsize=1024)
-def t_quantile(p: float, df: int) -> float:
-    """The p-quantile of Student's t with df degrees of freedom, for 0.5 <= p < 1, by bisection."""
-    low, high = 0.0, 1.0
-    while _t_cdf(high, df) < p:
-        low, high = high, high * 2
-    while high - low > 1e-12 * max(1.0, high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _t_cdf(middle, df) < p else (low, middle)
-    return (low + high) / 2
-
-
-def _z(confidence: float) -> float:
-    return NormalDist().inv_cdf(0.5 + confidence / 2)
-
-
-def _t_cdf(t: float, df: int) -> float:
-    """P(T <= t) for t >= 0."""
-    return 1 - 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
-
-
-def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22)."""
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(b, a, 1 - x)
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
-    return front * _beta_fraction(a, b, x)
-
-
-def _beta_fraction(a: float, b: float, x: float) -> float:
-    """Evaluate the continued fraction from the front by Lentz's method."""
-    tiny = 1e-300
-    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1), tiny)
-    value = d
-    for m in range(1, 300):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d = 1 / _nonzero(1 + term * d, tiny)
-            c = _nonzero(1 + term / c, tiny)
-            value *= c * d
-        if abs(c * d - 1) < 1e-15:
-            break
-    return value
-
-
-def _nonzero(value: float, tiny: float) -> float:
-    return value if abs(value) > tiny else tiny
-
-
-def _binomial_cdf(n: int, p: float) -> list[float]:
-    """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
-    total, cdf = 0.0, []
-    for k in range(n):
-        log_pmf = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p)
-        total += exp(log_pmf) if log_pmf > -inf else 0.0
-        cdf.append(min(1.0, total))
-    return cdf

@@ -15,7 +15,7 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.scoring.slices import slice_by
 from evals.store.commands import command
-from evals.views.formatting import natural_order, number, one_line
+from evals.views.formatting import natural_order, one_line, value
 
 _VALUES_SHOWN = 12
 _NAME = 40
@@ -91,4 +91,4 @@ def _cell(summary: MetricSummary) -> str:
         return "–"
     ends = summary.ci if summary.unit == "ratio" else None
     between = f" ({ends[0]:.2f}–{ends[1]:.2f})" if ends else ""
-    return f"{number(summary.value, summary.unit)}{between} n {summary.sample_size}"
+    return f"{value(summary)}{between} n {summary.sample_size}"

@@ -1,0 +1,131 @@
+"""Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import copysign, inf, sqrt
+from statistics import fmean
+
+from evals.stats.clusters import Grouped, group, standard_error
+from evals.stats.distributions import normal_quantile, t_quantile, two_sided_p
+from evals.stats.estimates import Difference, IntervalEstimate, Mark
+from evals.stats.intervals import Interval, mcnemar_p
+from evals.stats.means import few_clusters, with_pseudo_values, within
+
+_TOGETHER = 0.25
+"""As in the intervals of means; less is assumed, as most questions do not change."""
+_STEPS = 60
+"""Halvings of an interval: more than a double tells apart."""
+
+
+def paired_difference(
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str] | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    confidence: float = 0.95,
+) -> Difference | None:
+    """The difference of two means of paired values, last minus first.
+
+    By Tango's interval and McNemar's exact test where all values lie at the ends of the range and are independent; else
+    by Student's t over the differences, with two pseudo-values where values have a range, cluster-robust where they
+    come in clusters.
+
+    Args:
+        first: A value a question.
+        last: As many, of the same questions in the same order.
+        clusters: What each question belongs to; None where all are independent.
+        low: The least value that there can be; None where there is none.
+        high: The greatest.
+        confidence: Of the interval.
+
+    Returns:
+        None for fewer than two pairs.
+    """
+    if len(first) < 2:
+        return None
+    differences = [after - before for before, after in zip(first, last, strict=True)]
+    grouped = group(differences, clusters)
+    values = [*first, *last]
+    if low is None or high is None or not within(values, low, high):
+        return _unbounded(differences, grouped, confidence)
+    if grouped.plain and {low, high}.issuperset(values):
+        return _binary(differences, grouped, high - low, confidence)
+    return _bounded(differences, grouped, high - low, confidence)
+
+
+def tango(only_first: int, only_last: int, n: int, confidence: float = 0.95) -> Interval:
+    """Tango's score interval of the difference between two paired rates, last minus first.
+
+    The differences d at which |c - b - n·d| / sqrt(n·(2q + d(1 - d))) <= z, where q is the most likely probability of a
+    loss at that difference (Tango 1998). It has a width even where no pair differs: ±z²/(n + z²).
+
+    Args:
+        only_first: Pairs that are yes in the first sample alone, b.
+        only_last: Pairs that are yes in the last sample alone, c.
+        n: All pairs, at least one.
+        confidence: In (0, 1).
+    """
+    z, observed = normal_quantile(confidence), (only_last - only_first) / n
+
+    def holds(d: float) -> bool:
+        return abs(_score(only_first, only_last, n, d)) <= z
+
+    return _farthest(holds, observed, -1.0), _farthest(holds, observed, 1.0)
+
+
+def _score(only_first: int, only_last: int, n: int, d: float) -> float:
+    """Tango's statistic: by how many standard errors the difference seen exceeds d."""
+    excess = only_last - only_first - n * d
+    if excess == 0:
+        return 0.0
+    linear = (2 * n - only_last + only_first) * d - only_first - only_last
+    constant = only_first * d * (1 - d)
+    root = sqrt(max(0.0, linear * linear + 8 * n * constant))
+    loss = 2 * constant / (root + linear) if linear > 0 else (root - linear) / (4 * n)
+    variance = n * (2 * loss + d * (1 - d))
+    return excess / sqrt(variance) if variance > 0 else copysign(inf, excess)
+
+
+def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
+    """The farthest point from start towards end at which something holds that holds at the start."""
+    if holds(end):
+        return end
+    for _ in range(_STEPS):
+        middle = (start + end) / 2
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
+
+
+def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> Difference:
+    """Tango's interval, which reaches to 0 where the exact test does not tell the two apart."""
+    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+    p = mcnemar_p(fallen, risen)
+    low, high = tango(fallen, risen, grouped.n, confidence)
+    if p >= 1 - confidence:
+        low, high = min(0.0, low), max(0.0, high)
+    found = IntervalEstimate((span * low, span * high), "Tango", grouped.n, grouped.clusters, few_clusters(grouped))
+    return Difference(span * (risen - fallen) / grouped.n, found, p, "exact McNemar")
+
+
+def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> Difference:
+    """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
+    sums, sizes = with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER)
+    centre, error, df = standard_error(sums, sizes)
+    half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
+    interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
+    method = "t with two pseudo-values"
+    found = IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))
+    return Difference(mean, found, two_sided_p(centre / error, df), method)
+
+
+def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> Difference:
+    """Student's t over the differences; where all are the same, which leaves no spread, the exact sign test."""
+    mean, error, df = standard_error(grouped.sums, grouped.sizes)
+    found = IntervalEstimate(None, "t", grouped.n, grouped.clusters, few_clusters(grouped))
+    if error <= 1e-12 * max(map(abs, differences)):
+        p = 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums))
+        return Difference(mean, replace(found, marks=(*found.marks, Mark.ALIKE)), p, "exact sign test")
+    half = t_quantile(0.5 + confidence / 2, df) * error
+    return Difference(mean, replace(found, interval=(mean - half, mean + half)), two_sided_p(mean / error, df), "t")
