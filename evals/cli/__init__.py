@@ -154,7 +154,8 @@ def rescore_command(
     name="Answers: name of the run",
     config="Answers: configuration file; flags go before it",
     dry_run="Answers: say what would be done; ask nothing",
-    gate="Answers: fail unless, as in 'mrr>=0.8'; repeatable",
+    gate="Answers: fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable",
+    lenient="Answers: a gate without enough evidence is no failure",
     as_json="Print the means, or the run, as JSON",
 )
 def score_command(

@@ -60,6 +60,11 @@ def interval(summary: "MetricSummary") -> str:
     return "–" if summary.ci is None else " … ".join(interval_end(end, summary.unit) for end in summary.ci)
 
 
+def score_range(ends: tuple[float, float]) -> str:
+    """Two ends of the weighted score, from low to high."""
+    return " … ".join(number(end, "ratio") for end in sorted(ends))
+
+
 def bounds(summary: "MetricSummary") -> str | None:
     """What a metric would be with the questions lost to failures, from low to high; None where none is lost."""
     if summary.bounds is None:

@@ -13,14 +13,15 @@ from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
 from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
+from evals.cli.views.scores import mark_of, print_objectives
 from evals.cli.views.slices import print_slices
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.headline import by_objectives, headline
 from evals.scoring.measured import measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
-from evals.views.formatting import number
 
 _FAILURES_SHOWN = 5
 
@@ -34,22 +35,24 @@ def list_runs(runs_dir: Path | None) -> None:
         whole = title in {"id", "status", "score"}
         table.add_column(title, no_wrap=whole, overflow="fold", min_width=8 if title == "id" else None)
     runs, unreadable = store.survey()
+    groups = by_objectives(runs)
     for run in runs:
-        table.add_row(*_row(run))
+        table.add_row(*_row(run, mark_of(run, groups)))
     if runs or not unreadable:
         out.print(table if runs else f"no saved runs in {store.folder}; `evals eval` makes one")
+    print_objectives(out, groups)
     for error in unreadable:
         way_out = f" ({error.hint})" if error.hint else ""
         out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
 
 
-def _row(run: EvalRun) -> list[str | Text]:
+def _row(run: EvalRun, mark: str) -> list[str | Text]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        number(run.weighted_score.score, "ratio"),
+        f"{headline(run)}{mark}",
         clean(",".join(run.datasets), 40),
         clean(run.name, 60),
     ]

@@ -9,13 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.terminal.console import clean
+from evals.cli.views.gates import print_gates
 from evals.cli.views.scorecard import scorecard_lines
+from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
-from evals.scoring.settings import scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
@@ -26,12 +27,13 @@ _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
 def print_run(out: Console, run: EvalRun) -> None:
-    """Print head, scorecard, weighted score and notes."""
+    """Print head, scorecard, weighted score, gates and notes."""
     out.print(_head(run))
     out.print()
     for line in scorecard_lines(run, out.width):
         out.print(line)
-    _print_weighted(out, run)
+    print_weighted(out, run)
+    print_gates(out, run.gates)
     _print_judge(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
@@ -53,22 +55,6 @@ def _head(run: EvalRun) -> Text:
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
     return text
-
-
-def _print_weighted(out: Console, run: EvalRun) -> None:
-    weighted = run.weighted_score
-    if weighted.score is None:
-        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
-        out.print(f"\nweighted score: – ({reason})")
-    else:
-        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
-        out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
-        feeds = scoring_config(run).feeds
-        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(feeds.get(name, fed))]
-        for name in partly:
-            out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
-    if weighted.left_out and weighted.score is not None:
-        out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
 
 
 def _print_judge(out: Console, run: EvalRun) -> None:
