@@ -10,6 +10,7 @@ from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
+from evals.scoring.clusters import cluster_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 
@@ -22,12 +23,14 @@ class Aligned:
         metric: The metric.
         ids: The questions for which all runs that have the metric have a value.
         results: The results for these questions, a list a run; None for a run that does not have the metric.
+        clusters: The label of each question's cluster, as the first run says what questions are clustered by.
         reason: Why it is not compared over all runs; None where it is.
     """
 
     metric: BaseMetric
     ids: list[str]
     results: list[list[MetricResult] | None]
+    clusters: list[str]
     reason: str | None = None
 
     @property
@@ -41,7 +44,9 @@ class Aligned:
 
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
-        return [summarise(self.metric, results, settings) if results else None for results in self.results]
+        return [
+            summarise(self.metric, results, settings, self.clusters) if results else None for results in self.results
+        ]
 
     def row(self, settings: ScoreSettings) -> MetricRow:
         """The same for people."""
@@ -113,7 +118,13 @@ def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairi
         reason = f"no value in {', '.join(lacking)}"
     elif not ids:
         reason = "no question for which all runs have a value"
-    return Aligned(metric, ids, [[column[key] for key in ids] if column else None for column in columns], reason)
+    results = [[column[key] for key in ids] if column else None for column in columns]
+    return Aligned(metric, ids, results, _clusters(pairing, ids), reason)
+
+
+def _clusters(pairing: Pairing, ids: Sequence[str]) -> list[str]:
+    by = score_settings(pairing.runs[0]).cluster
+    return [cluster_of(pairing.records[0][key].question, by) for key in ids]
 
 
 def _failed(record: EvalRecord) -> bool:
