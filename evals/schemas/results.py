@@ -200,7 +200,8 @@ class WeightedScore(Record):
     coverage: Finite | None = None
     """The share of the configured weight that is measured, from 0 to 1; None in runs that do not say."""
     ci: tuple[Finite, Finite] | None = None
-    """The interval over the questions."""
+    interval: MetricInterval | None = None
+    """What there is to know of `ci`; None where nothing in the score varies, and in runs of before."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the score if every question lost to a failure had scored worst, or best; None without such."""
     objectives: dict[str, Finite] = {}

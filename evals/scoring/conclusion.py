@@ -10,6 +10,7 @@ from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScor
 from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.gates import check_gates
+from evals.scoring.influence import with_interval
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
@@ -77,12 +78,13 @@ def conclude(
     scorecard = make_scorecard(priced, scored, cases.settings)
     outcomes = count_outcomes(scored, cases, warmup_ms).model_copy(update={"stopped": stopped})
     notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
+    weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
     concluded = run.model_copy(
         update={
             "schema_version": SCHEMA_VERSION,
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
-            "weighted_score": _weighted(scorecard, terms.scoring, outcomes, ended),
+            "weighted_score": with_interval(weighted, priced, scored, cases.settings, terms.scoring),
             "error_count": sum(outcomes.transport.values()),
             "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,

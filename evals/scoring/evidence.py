@@ -40,7 +40,7 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
     if not holds(value):
         return Evidence("not met")
     if end is None:
-        return Evidence("not enough evidence", None, ": too few questions for an interval")
+        return Evidence("not enough evidence", None, ": there is no end of an interval to hold it against")
     more = questions_to_settle(value, end, limit, n)
     if more is None:
         return Evidence("not enough evidence", None, ": no number of questions settles it while the value is the limit")

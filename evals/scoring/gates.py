@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
-from evals.schemas.gates import GateOutcome
+from evals.schemas.gates import GateOutcome, GateResult
 from evals.scoring.evidence import judge_end
-from evals.scoring.headline import headline, percent, why_failed
+from evals.scoring.headline import why_failed
+from evals.scoring.seen import SCORE, Measurement, see
 
-SCORE = "score"
-"""In a gate: the weighted score."""
 LOW = "@low"
 _GATE = re.compile(
     r"\s*(?P<name>\w+)\s*(?P<at_low>@low)?\s*"
@@ -49,63 +48,33 @@ class Gate:
         failed = why_failed(run)
         if failed is not None:
             return self._not_met(f"the run failed: {failed}")
-        value, ci, n, reason = _seen(run, self.metric)
-        if value is None:
-            return self._not_met(f"{self.metric} has no value{f' ({reason})' if reason else ''}")
-        of = _of(run) if self.metric == SCORE else ""
+        seen = see(run, self.metric)
+        if seen.value is None:
+            return self._not_met(f"{self.metric} has no value{f' ({seen.reason})' if seen.reason else ''}")
+        if seen.at_least and self.sign not in {">=", ">"}:
+            return self._not_met(f"{self.metric} is at least {seen.value:.4g}, as requests ran out of time", seen)
         if self.at_low:
-            return self._on_the_end(value, ci, n, of)
-        met = self.holds(value)
-        return GateOutcome(
-            gate=str(self),
-            outcome="met" if met else "not met",
-            message=f"{self.metric} is {value:.4g}{of}",
-            value=value,
-            n=n,
-        )
+            return self._on_the_end(seen, seen.value)
+        return self._outcome("met" if self.holds(seen.value) else "not met", f"{self.metric} is {seen}", seen)
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the condition."""
         return _SIGNS[self.sign](value, self.limit)
 
-    def _not_met(self, message: str) -> GateOutcome:
-        return GateOutcome(gate=str(self), outcome="not met", message=message)
+    def _not_met(self, message: str, seen: Measurement | None = None) -> GateOutcome:
+        return self._outcome("not met", message, seen or Measurement(None))
 
-    def _on_the_end(self, value: float, ci: tuple[float, float] | None, n: int | None, of: str) -> GateOutcome:
-        end = None if ci is None else ci[0] if self.sign in {">=", ">"} else ci[1]
-        found = judge_end(value, end, self.limit, n, self.holds)
-        spread = "no interval" if ci is None else f"{ci[0]:.4g} … {ci[1]:.4g}"
-        return GateOutcome(
-            gate=str(self),
-            outcome=found.outcome,
-            message=f"{self.metric} is {value:.4g}{of} ({spread}){found.advice}",
-            value=value,
-            ci=ci,
-            n=n,
-            more_questions=found.more,
-        )
+    def _outcome(self, outcome: GateResult, message: str, seen: Measurement) -> GateOutcome:
+        return GateOutcome(gate=str(self), outcome=outcome, message=message, value=seen.value, n=seen.n)
+
+    def _on_the_end(self, seen: Measurement, value: float) -> GateOutcome:
+        end = seen.low if self.sign in {">=", ">"} else seen.high
+        found = judge_end(value, end, self.limit, seen.n, self.holds)
+        outcome = self._outcome(found.outcome, f"{self.metric} is {seen} ({seen.spread}){found.advice}", seen)
+        return outcome.model_copy(update={"ci": seen.ci, "more_questions": found.more})
 
     def __str__(self) -> str:
         return f"{self.metric}{LOW if self.at_low else ''}{self.sign}{self.limit:g}"
-
-
-_Seen = tuple[float | None, tuple[float, float] | None, int | None, str | None]
-
-
-def _seen(run: EvalRun, name: str) -> _Seen:
-    """Value, interval, number of questions and reason of a metric, or of the weighted score."""
-    if name == SCORE:
-        head = headline(run)
-        return head.score, run.weighted_score.ci, run.outcomes.answered or run.question_count, head.reason
-    summary = run.scorecard.find(name)
-    if summary is None:
-        return None, None, None, "the run does not have it"
-    return summary.value, summary.ci, summary.sample_size, summary.reason
-
-
-def _of(run: EvalRun) -> str:
-    head = headline(run)
-    return "" if head.is_whole else f" of {percent(head.coverage)} of the weight"
 
 
 def parse_gate(text: str, known: Iterable[str]) -> Gate:

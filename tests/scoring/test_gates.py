@@ -172,7 +172,7 @@ def test_without_an_interval_there_is_not_enough_evidence(run: EvalRun) -> None:
     """Unless the value itself is on the wrong side."""
     enough, wrong = check_gates(run, ["mrr@low>=0.5", "mrr@low>=0.9"])
     assert (enough.outcome, enough.more_questions) == ("not enough evidence", None)
-    assert "too few questions for an interval" in enough.message
+    assert "mrr is 0.8 (no interval): there is no end of an interval" in enough.message
     assert wrong.outcome == "not met"
 
 
