@@ -5,7 +5,16 @@ from datetime import UTC, datetime
 import pytest
 
 from evals.errors import ConfigError, UnknownNameError
-from evals.schemas import EvalRun, MetricCounts, MetricGroup, MetricSummary, Scorecard, ServerRecord, WeightedScore
+from evals.schemas import (
+    EvalRun,
+    MetricCounts,
+    MetricGroup,
+    MetricInterval,
+    MetricSummary,
+    Scorecard,
+    ServerRecord,
+    WeightedScore,
+)
 from evals.scoring.gates import check_gates, parse_gate, problem_of
 
 
@@ -221,3 +230,28 @@ def test_a_lack_of_evidence_is_told_apart_and_may_be_let_pass(wide: EvalRun) -> 
     assert (problem_of(both) or "").startswith("gate failed: mrr>=0.9: mrr is 0.8; not enough evidence: ")
     assert problem_of(both, lenient=True) == "gate failed: mrr>=0.9: mrr is 0.8"
     assert problem_of(lacking[:1]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "words"),
+    [
+        ("latency_p95<=1000", "not met", "is at least 900, as requests ran out of time"),
+        ("latency_p95@low<=1000", "not met", "is at least 900"),
+        ("latency_p95>=500", "met", "is 900"),
+    ],
+)
+def test_a_lower_bound_meets_no_upper_limit(wide: EvalRun, text: str, outcome: str, words: str) -> None:
+    """The requests that ran out of time would have taken longer."""
+    late = wide.scorecard.get("latency_p95").model_copy(update={"at_least": True})
+    (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), [text])
+    assert found.outcome == outcome
+    assert words in found.message
+
+
+def test_an_interval_that_is_open_above_meets_no_upper_limit_at_its_end(wide: EvalRun) -> None:
+    """Nobody knows where it ends, and no number of questions tells."""
+    interval = MetricInterval(method="order statistics", n=100, clusters=100, open_above=True)
+    late = wide.scorecard.get("latency_p95").model_copy(update={"interval": interval})
+    (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), ["latency_p95@low<=5000"])
+    assert (found.outcome, found.more_questions) == ("not enough evidence", None)
+    assert "(800 … ≥ 1100): there is no end of an interval" in found.message

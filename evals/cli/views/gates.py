@@ -12,7 +12,9 @@ _STYLES = {"met": "green", "not met": "red", "not enough evidence": "yellow"}
 
 
 def print_gates(out: Console, outcomes: Sequence[GateOutcome]) -> None:
-    """Print a line a gate; nothing where there is none."""
+    """Print a line a gate, below an empty one; nothing where there is none."""
+    if outcomes:
+        out.print()
     for each in outcomes:
         line = Text.assemble(each.gate, ": ", (each.outcome, _STYLES[each.outcome]), ": ")
         out.print(line.append_text(clean(each.message)), soft_wrap=True)
