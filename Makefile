@@ -35,3 +35,4 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
+	$(PYTHON) benchmarks/gates.py

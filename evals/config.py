@@ -110,7 +110,7 @@ class EvalConfig(Record):
     """Which questions are not independent: those of one "document" (that of the first gold passage), those with one
     value of a key of their metadata, or none ("question"). All intervals mind it."""
     gate: Annotated[list[str], MayChange.ON_RESUME, MayChange.ON_RESCORE] = []
-    """Conditions on metrics, such as recall_at_5>=0.8; where one fails the exit code is 1."""
+    """Conditions on metrics, such as recall_at_5>=0.8 or recall_at_5@low>=0.8; where one fails the exit code is 1."""
     runs_dir: Annotated[Path, MayChange.ON_RESUME, MayChange.ON_RESCORE] = Path(DEFAULT_RUNS_DIR)
 
     @model_validator(mode="wrap")

@@ -17,7 +17,7 @@
     ├── RunIncompleteError         4   no answer at all, more failures than `max_error_rate`, server gone, the judge's
     │                                  budget spent, the judge failed on most decisions, or saved answers missing
     ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
-    └── GateFailedError            1   a threshold or a comparison was not met
+    └── GateFailedError            1   a threshold or a comparison was not met, or there was not enough evidence for it
 
 A question the server fails to answer raises nothing: it becomes a `ResponseError` in its record.
 """
@@ -183,6 +183,6 @@ class RunInterruptedError(EvalsError):
 
 
 class GateFailedError(EvalsError):
-    """A threshold or a comparison was not met."""
+    """A threshold or a comparison was not met, or there was not enough evidence for it."""
 
     exit_code = 1

@@ -10,6 +10,7 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
+    Lenient,
     RescoreFlags,
     RunsDir,
     ScoreFlags,
@@ -158,7 +159,8 @@ def rescore_command(
     name="Answers: name of the run",
     config="Answers: configuration file; flags override it",
     dry_run="Answers: say what would be done; ask nothing",
-    gate="Answers: exit 1 unless 'mrr>=0.8'; repeatable",
+    gate="Answers: fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable",
+    lenient="Answers: a gate without enough evidence is no failure",
     as_json="Print the means, or the run, as JSON",
 )
 def score_command(
@@ -196,6 +198,37 @@ def compare_command(
     from evals.cli.commands.compare import compare
 
     compare(runs, pareto=pareto, fail_on_regression=fail_on_regression, as_json=as_json, runs_dir=runs_dir)
+
+
+@app.command("gate")
+def gate_command(
+    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Run that this one must not be worse than")] = None,
+    margin: Annotated[float | None, typer.Option(help="By how much it may be worse (0.03)")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="What must not be worse, with commas (metrics of --gate, else score)")
+    ] = None,
+    lenient: Lenient = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON and nothing else")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Check a saved run: conditions on metrics, and that it is not worse than another."""
+    from evals.cli.commands.gate import check_run
+
+    check_run(
+        run,
+        gates=gate or [],
+        baseline=baseline,
+        margin=margin,
+        metrics=metrics,
+        lenient=lenient,
+        as_json=as_json,
+        runs_dir=runs_dir,
+    )
 
 
 @app.command("export")

@@ -17,7 +17,7 @@ from evals.run.checks import wants_judge
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved
 from evals.run.work import Work
-from evals.scoring.gates import failed_gates
+from evals.scoring.gates import problem_of
 from evals.scoring.measured import Measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
@@ -58,18 +58,19 @@ def interrupted(again: str, run_id: str | None, runs_dir: Path) -> RunInterrupte
     )
 
 
-def end(done: Measured, config: EvalConfig, *, as_json: bool, remapped: bool = False) -> None:
+def end(done: Measured, config: EvalConfig, *, as_json: bool, lenient: bool = False, remapped: bool = False) -> None:
     """Print a run that was just saved, and end as it deserves.
 
     Args:
         done: As it was saved, with its records.
         config: Of the run.
         as_json: Print the run as JSON and nothing else.
+        lenient: Whether a gate for which there is not enough evidence is no fault.
         remapped: Whether stored bodies were read again with another mapping.
 
     Raises:
         RunIncompleteError: The run is partial or failed; its metrics are not looked at then.
-        GateFailedError: A gate is not met.
+        GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
     run = done.run
     if as_json:
@@ -80,8 +81,8 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, remapped: bool = F
         records = list(done.records())
         hint = way_on(run, records, config.runs_dir, remapped=remapped)
         raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
-    if problems := failed_gates(run, config.gate):
-        raise GateFailedError(f"gate failed: {'; '.join(problems)}")
+    if problem := problem_of(run.gates, lenient=lenient):
+        raise GateFailedError(problem)
 
 
 def _print(done: Measured, config: EvalConfig) -> None:

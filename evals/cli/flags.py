@@ -63,6 +63,7 @@ RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
 Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
+Lenient = Annotated[bool, Option("--lenient", help="A gate without enough evidence is no failure")]
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
@@ -113,12 +114,14 @@ class ServerFlags:
 
 @dataclass(frozen=True)
 class MeasureFlags:
-    """What is computed."""
+    """What is computed, and what it must reach."""
 
     panel: ClassVar[str] = "Measures"
     suite: Annotated[str | None, Option(help="Suites of metrics, with commas (core)"), "suite", names_of] = None
     metrics: Annotated[str | None, Option(help="Metrics, with commas: recall_at_20,mrr"), "metrics", names_of] = None
     match: Annotated[str | None, Option(help="How chunks are recognised as gold (auto)"), "match.rule"] = None
+    gate: Annotated[list[str] | None, Option(help="Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable"), "gate"] = None
+    lenient: Lenient = False
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,6 @@ class RunFlags:
     name: Annotated[str | None, Option(help="Name of the run"), "name"] = None
     config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would be done; ask nothing")] = False
-    gate: Annotated[list[str] | None, Option(help="Exit 1 unless 'mrr>=0.8'; repeatable"), "gate"] = None
     as_json: RunAsJson = False
     runs_dir: RunsDir = None
 

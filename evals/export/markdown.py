@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
+from evals.scoring.headline import headline, percent
 from evals.scoring.settings import cases_of, confidence
-from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, value
+from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
 from evals.views.questions import faulty, questions_of, reading_notes
 
 LIMIT = 60_000
@@ -55,13 +56,21 @@ def _head(run: EvalRun) -> str:
 
 
 def _weighted(run: EvalRun) -> str:
-    weighted = run.weighted_score
-    if weighted.score is None:
-        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
-        return f"**Weighted score: –** ({reason})"
+    weighted, head = run.weighted_score, headline(run)
+    if head.score is None:
+        return f"**Weighted score: –** ({escape(head.reason or '')})"
+    of = "" if head.is_whole else f" of {percent(head.coverage)} of the weight"
+    interval_told = f", {score_range(weighted.ci)}" if weighted.ci else ""
+    bounds_told = f", {score_range(weighted.bounds)} with lost questions" if weighted.bounds else ""
     parts = (f"{escape(name)} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
     left_out = f"; left out: {escape(', '.join(weighted.left_out))}" if weighted.left_out else ""
-    return f"**Weighted score: {weighted.score:.3f}** ({', '.join(parts)}{left_out})"
+    few = "".join(
+        f"; {escape(name)} without {escape(metric)}: {escape(reason)}"
+        for name, metrics in weighted.left_out_metrics.items()
+        for metric, reason in metrics.items()
+    )
+    score = f"**Weighted score: {head.score:.3f}**{of}{interval_told}{bounds_told}"
+    return f"{score} ({', '.join(parts)}{left_out}{few})"
 
 
 def _table(run: EvalRun) -> Iterator[str]:

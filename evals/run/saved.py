@@ -194,6 +194,7 @@ def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
             "completed_at": None,
             "scorecard": Scorecard(),
             "weighted_score": WeightedScore(score=None),
+            "gates": [],
             "status": "partial",
             "outcomes": Outcomes(warmup_ms=source.outcomes.warmup_ms),
             "judge": None,

@@ -9,6 +9,7 @@ from evals.schemas.dataset import (
     KeySentence,
     Section,
 )
+from evals.schemas.gates import GateOutcome
 from evals.schemas.response import Citation, EvalResponse, ResponseError, RetrievedChunk, TokenUsage
 from evals.schemas.results import (
     EvalRecord,
@@ -35,6 +36,7 @@ __all__ = [
     "EvalRecord",
     "EvalResponse",
     "EvalRun",
+    "GateOutcome",
     "GoldPassage",
     "JudgeVerdict",
     "KeySentence",

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.gates import GateOutcome
 from evals.schemas.response import EvalResponse
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
@@ -195,12 +196,23 @@ class WeightedScore(Record):
     """The one number over all objectives that something feeds."""
 
     score: Finite | None
+    reason: str | None = None
+    """Why there is no score."""
+    coverage: Finite | None = None
+    """The share of the configured weight that is measured, from 0 to 1; None in runs that do not say."""
+    ci: tuple[Finite, Finite] | None = None
+    interval: MetricInterval | None = None
+    """What there is to know of `ci`; None where nothing in the score varies, and in runs of before."""
+    bounds: tuple[Finite, Finite] | None = None
+    """[worst, best]: the score if every question lost to a failure had scored worst, or best; None without such."""
     objectives: dict[str, Finite] = {}
     weights: dict[str, Finite] = {}
     """The configured weights of the objectives present; the score divides by their sum."""
     fed_by: dict[str, list[str]] = {}
     left_out: dict[str, str] = {}
     """Objectives that nothing feeds, with the reason."""
+    left_out_metrics: dict[str, dict[str, str]] = {}
+    """By objective: metrics with a value that do not feed it, with the reason."""
 
 
 class ParetoPoint(Record):
@@ -306,6 +318,8 @@ class EvalRun(Record):
     package_versions: dict[str, str] = {}
     notes: list[str] = []
     """What a reader of the numbers must know."""
+    gates: list[GateOutcome] = []
+    """How the configured conditions ended."""
     rescored_from: str | None = None
 
     _saved: "SavedFiles | None" = PrivateAttr(default=None)

@@ -9,11 +9,13 @@ from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
 from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
+from evals.scoring.gates import check_gates
+from evals.scoring.influence import with_interval
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases
-from evals.scoring.weighted import make_weighted_score
+from evals.scoring.weighted import make_weighted_score, no_score
 
 Ended = Literal["whole", "early", "refused"]
 """All was done; something was left undone; or the answers are of a server that does not hold the documents, so that the
@@ -35,6 +37,10 @@ class Terms(Protocol):
     def max_error_rate(self) -> float:
         """With more failures than this the run is partial."""
 
+    @property
+    def gate(self) -> Sequence[str]:
+        """Conditions on metrics."""
+
 
 def conclude(
     run: EvalRun,
@@ -55,7 +61,7 @@ def conclude(
         records: All selected questions with what happened to them.
         metrics: What to measure.
         cases: The records as metrics see them.
-        terms: Prices, weights and the error rate: an `EvalConfig` has them.
+        terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
         warmup_ms: Latencies of the unscored questions.
         ended: How the work ended.
         stopped: Why asking ended early, where it did.
@@ -72,12 +78,13 @@ def conclude(
     scorecard = make_scorecard(priced, scored, cases.settings)
     outcomes = count_outcomes(scored, cases, warmup_ms).model_copy(update={"stopped": stopped})
     notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
+    weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
     concluded = run.model_copy(
         update={
             "schema_version": SCHEMA_VERSION,
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
-            "weighted_score": _weighted(scorecard, terms.scoring, outcomes, ended),
+            "weighted_score": with_interval(weighted, priced, scored, cases.settings, terms.scoring),
             "error_count": sum(outcomes.transport.values()),
             "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,
@@ -86,13 +93,12 @@ def conclude(
             **fields,
         }
     )
-    return concluded, scored
+    return concluded.model_copy(update={"gates": check_gates(concluded, terms.gate)}), scored
 
 
 def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:
     if ended == "refused":
-        reason = "the server does not hold the documents"
-        return WeightedScore(score=None, left_out=dict.fromkeys(scoring.weights, reason))
+        return no_score(scoring, "the server does not hold the documents")
     return make_weighted_score(scorecard, scoring, answered=outcomes.answered)
 
 

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from evals.errors import ConfigError, UnknownNameError
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
+from evals.schemas.gates import GateOutcome, GateResult
+from evals.scoring.evidence import judge_end
+from evals.scoring.headline import why_failed
+from evals.scoring.seen import SCORE, Measurement, see
 
-_GATE = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign>>=|<=|>|<|==)\s*(?P<limit>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
+LOW = "@low"
+_GATE = re.compile(
+    r"\s*(?P<name>\w+)\s*(?P<at_low>@low)?\s*"
+    r"(?P<sign>>=|<=|>|<|==)\s*(?P<limit>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(?P<low_too>@low)?\s*"
+)
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -21,34 +29,59 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One condition."""
+    """One condition.
+
+    Attributes:
+        metric: Its name; `score` is the weighted score.
+        sign: One of >= <= > < ==.
+        limit: What the metric is held against.
+        at_low: Whether not the value but the unfavourable end of its interval must hold.
+    """
 
     metric: str
     sign: str
     limit: float
+    at_low: bool = False
 
-    def problem(self, run: EvalRun) -> str | None:
-        """Why the run fails the condition; None where it passes. A metric without a value fails."""
-        summary = run.scorecard.find(self.metric)
-        value = run.weighted_score.score if self.metric == "score" else summary.value if summary else None
-        if value is None:
-            reason = f" ({summary.reason})" if summary and summary.reason else ""
-            return f"{self}: {self.metric} has no value{reason}"
-        return None if self.holds(value) else f"{self}: {self.metric} is {value:.4g}"
+    def check(self, run: EvalRun) -> GateOutcome:
+        """How the run fares. A metric without a value is not met, and a run that failed meets nothing."""
+        failed = why_failed(run)
+        if failed is not None:
+            return self._not_met(f"the run failed: {failed}")
+        seen = see(run, self.metric)
+        if seen.value is None:
+            return self._not_met(f"{self.metric} has no value{f' ({seen.reason})' if seen.reason else ''}")
+        if seen.at_least and self.sign not in {">=", ">"}:
+            return self._not_met(f"{self.metric} is at least {seen.value:.4g}, as requests ran out of time", seen)
+        if self.at_low:
+            return self._on_the_end(seen, seen.value)
+        return self._outcome("met" if self.holds(seen.value) else "not met", f"{self.metric} is {seen}", seen)
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the condition."""
         return _SIGNS[self.sign](value, self.limit)
 
+    def _not_met(self, message: str, seen: Measurement | None = None) -> GateOutcome:
+        return self._outcome("not met", message, seen or Measurement(None))
+
+    def _outcome(self, outcome: GateResult, message: str, seen: Measurement) -> GateOutcome:
+        return GateOutcome(gate=str(self), outcome=outcome, message=message, value=seen.value, n=seen.n)
+
+    def _on_the_end(self, seen: Measurement, value: float) -> GateOutcome:
+        end = seen.low if self.sign in {">=", ">"} else seen.high
+        found = judge_end(value, end, self.limit, seen.n, self.holds)
+        outcome = self._outcome(found.outcome, f"{self.metric} is {seen} ({seen.spread}){found.advice}", seen)
+        return outcome.model_copy(update={"ci": seen.ci, "more_questions": found.more})
+
     def __str__(self) -> str:
-        return f"{self.metric}{self.sign}{self.limit:g}"
+        return f"{self.metric}{LOW if self.at_low else ''}{self.sign}{self.limit:g}"
 
 
 def parse_gate(text: str, known: Iterable[str]) -> Gate:
     """Parse a condition.
 
     Args:
-        text: For example `recall_at_5>=0.8`; `score` is the weighted score.
+        text: For example `recall_at_5>=0.8` or `recall_at_5@low>=0.8`; `score` is the weighted score.
         known: The names of the metrics that the run computes.
 
     Raises:
@@ -56,13 +89,21 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
         UnknownNameError: It names a metric that does not exist.
     """
     found = _GATE.fullmatch(text)
-    if not found:
+    if not found or (found["at_low"] and found["low_too"]):
         signs = " ".join(_SIGNS)
-        raise ConfigError(f"not a gate: {text!r}", f"write one such as 'recall_at_5>=0.8'; there are {signs}")
-    names = [*known, "score"]
+        raise ConfigError(
+            f"not a gate: {text!r}",
+            f"write one such as 'recall_at_5>=0.8' or 'recall_at_5@low>=0.8'; there are {signs}",
+        )
+    names = [*known, SCORE]
     if found["name"] not in names:
         raise _not_known(found["name"], names)
-    return Gate(found["name"], found["sign"], float(found["limit"]))
+    at_low = bool(found["at_low"] or found["low_too"])
+    if at_low and found["sign"] == "==":
+        raise ConfigError(
+            f"not a gate: {text!r}: no end of an interval is the unfavourable one of ==", "use @low with >= <= > or <"
+        )
+    return Gate(found["name"], found["sign"], float(found["limit"]), at_low)
 
 
 def _not_known(name: str, known: Iterable[str]) -> ConfigError:
@@ -78,8 +119,27 @@ def _not_known(name: str, known: Iterable[str]) -> ConfigError:
     )
 
 
-def failed_gates(run: EvalRun, gates: Iterable[str]) -> list[str]:
-    """Why the run fails; empty where it passes all gates."""
+def check_gates(run: EvalRun, gates: Iterable[str]) -> list[GateOutcome]:
+    """How a run fares with each gate.
+
+    Raises:
+        ConfigError: As of `parse_gate`.
+    """
     known = [metric.name for metric in run.scorecard.metrics]
-    problems = (parse_gate(text, known).problem(run) for text in gates)
-    return [problem for problem in problems if problem]
+    return [parse_gate(text, known).check(run) for text in gates]
+
+
+def problem_of(outcomes: Iterable[GateOutcome], *, lenient: bool = False) -> str | None:
+    """What is wrong with these outcomes, in one sentence; None where nothing is.
+
+    Args:
+        outcomes: Of all gates.
+        lenient: Whether a lack of evidence is no fault.
+    """
+    found = list(outcomes)
+    parts = []
+    for result, title in (("not met", "gate failed"), ("not enough evidence", "not enough evidence")):
+        told = "; ".join(f"{each.gate}: {each.message}" for each in found if each.outcome == result)
+        if told and not (lenient and result == "not enough evidence"):
+            parts.append(f"{title}: {told}")
+    return "; ".join(parts) or None

@@ -32,13 +32,19 @@ def metric_interval(
     ends = found.interval
     if ends is not None and metric.aggregation is Aggregation.SUM:
         ends = (ends[0] * found.n, ends[1] * found.n)
-    return ends, MetricInterval(
+    told = tell(found, settings)
+    open_above = ends is not None and any(value <= ends[1] for value in lower_bounds)
+    return ends, told.model_copy(update={"open_above": open_above})
+
+
+def tell(found: IntervalEstimate, settings: ScoreSettings) -> MetricInterval:
+    """What there is to know of an interval, as it is recorded."""
+    return MetricInterval(
         method=found.method,
         n=found.n,
         clusters=found.clusters,
         marks=[mark.value for mark in found.marks],
         note=_note(found, settings.cluster),
-        open_above=ends is not None and any(value <= ends[1] for value in lower_bounds),
     )
 
 

@@ -1,87 +1,113 @@
-"""From the scorecard to one number: the weighted mean of objectives."""
+"""From the scorecard to one number: the weighted mean of objectives, or none where too little was measured."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import fsum
 from statistics import fmean
 
-from evals.errors import ConfigError
-from evals.metrics.base import Aggregation
-from evals.metrics.registry import known_metric, parse_metric
-from evals.schemas import (
-    MetricSummary,
-    Scorecard,
-    WeightedScore,
-)
+from evals.schemas import MetricSummary, Scorecard, WeightedScore
 from evals.scoring.config import ScoringConfig
+from evals.scoring.objectives import check_feeds, feeding, on_scale
+
+__all__ = ["LEAST_COVERAGE", "check_feeds", "make_weighted_score", "no_score"]
+
+LEAST_COVERAGE = 0.5
+"""With a smaller share of the weight measured there is no score: latency alone says nothing of the answers."""
+_ROUNDING = 1e-9
+NOT_ANSWERED = "no question was answered"
 
 
 def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:
     """Weigh the objectives that something feeds; the others are left out and named.
 
-    score = sum of weight × objective / sum of the weights present. A run without a single answer has no score.
+    score = sum of weight × objective / sum of the weights present, where these are at least half of all weights. An
+    objective is the mean of the metrics that feed it; one of few questions beside others of many is left out.
 
     Args:
         scorecard: All metrics of the run. Each counts on the scale from 0 to 1 of its own range.
         config: Weights, feeds and thresholds.
-        answered: How many questions were answered.
+        answered: How many questions were answered. A run without a single answer has no score.
     """
     if not answered:
-        return WeightedScore(score=None, left_out=dict.fromkeys(config.weights, "no question was answered"))
-    objectives: dict[str, float] = {}
-    fed_by: dict[str, list[str]] = {}
+        return no_score(config, NOT_ANSWERED)
     left_out: dict[str, str] = {}
+    few: dict[str, dict[str, str]] = {}
+    fed = _fed(scorecard, config, left_out, few)
+    weights = {name: config.weights[name] for name in fed}
+    coverage = fsum(weights.values()) / fsum(config.weights.values())
+    reason = _why_none(coverage, list(fed))
+    objectives = _objectives(fed, config, _value)
+    return WeightedScore(
+        score=_mean(objectives, weights) if reason is None else None,
+        reason=reason,
+        coverage=min(1.0, coverage),
+        bounds=_bounds(fed, config, weights) if reason is None else None,
+        objectives=objectives,
+        weights=weights,
+        fed_by={name: [summary.name for summary in summaries] for name, summaries in fed.items()},
+        left_out=left_out,
+        left_out_metrics=few,
+    )
+
+
+def _fed(
+    scorecard: Scorecard, config: ScoringConfig, left_out: dict[str, str], few: dict[str, dict[str, str]]
+) -> dict[str, list[MetricSummary]]:
+    """The metrics that feed each objective; what does not is put into the other two, with the reason."""
+    fed = {}
     for name, weight in config.weights.items():
-        parts = _parts(scorecard, config.feeds[name], config.thresholds) if weight else {}
-        if not weight:
-            left_out[name] = "its weight is 0"
-        elif parts:
-            objectives[name] = fmean(parts.values())
-            fed_by[name] = list(parts)
+        summaries, too_few = feeding(scorecard, config.feeds[name]) if weight else ([], {})
+        if summaries:
+            fed[name] = summaries
         else:
-            left_out[name] = "no value of " + ", ".join(config.feeds[name])
-    weights = {name: config.weights[name] for name in objectives}
-    total = sum(weights.values())
-    score = sum(weights[name] * objectives[name] for name in objectives) / total if total else None
-    return WeightedScore(score=score, objectives=objectives, weights=weights, fed_by=fed_by, left_out=left_out)
+            left_out[name] = "no value of " + ", ".join(config.feeds[name]) if weight else "its weight is 0"
+        if too_few:
+            few[name] = too_few
+    return fed
 
 
-def _parts(scorecard: Scorecard, names: Iterable[str], thresholds: Mapping[str, float]) -> dict[str, float]:
-    """What each metric contributes to an objective, on a scale of 0 to 1 where 1 is good."""
-    parts = {}
-    for name in names:
-        summary = scorecard.find(name)
-        if summary is None or summary.value is None:
-            continue
-        if summary.unit in thresholds:
-            parts[name] = min(1.0, max(0.0, 1 - summary.value / thresholds[summary.unit]))
-        else:
-            share = _share(summary)
-            parts[name] = share if summary.higher_is_better is not False else 1 - share
-    return parts
+def no_score(config: ScoringConfig, reason: str) -> WeightedScore:
+    """The score of a run that measured nothing of what its weights are for, with the reason."""
+    return WeightedScore(score=None, reason=reason, coverage=0.0, left_out=dict.fromkeys(config.weights, reason))
 
 
-def _share(summary: MetricSummary) -> float:
-    """Where in the metric's range the value lies, from 0 to 1; a sum is that of as many questions as it was made of."""
-    metric = known_metric(summary.name)
-    value = summary.value or 0.0
-    if metric is None or metric.low is None or metric.high is None:
-        return value
-    if metric.aggregation is Aggregation.SUM:
-        value /= summary.sample_size
-    return (value - metric.low) / (metric.high - metric.low)
+def _why_none(coverage: float, measured: list[str]) -> str | None:
+    if not measured:
+        return "nothing feeds it"
+    if coverage < LEAST_COVERAGE - _ROUNDING:
+        return f"only {100 * coverage:.0f} % of the weight is measured: {', '.join(measured)}"
+    return None
 
 
-def check_feeds(config: ScoringConfig) -> None:
-    """Check that every metric that feeds an objective exists and can be brought to the scale from 0 to 1.
+def _objectives(
+    fed: Mapping[str, list[MetricSummary]], config: ScoringConfig, value: Callable[[MetricSummary], float]
+) -> dict[str, float]:
+    return {
+        name: fmean(on_scale(summary, value(summary), config.thresholds) for summary in summaries)
+        for name, summaries in fed.items()
+    }
 
-    Raises:
-        UnknownNameError: A metric does not exist.
-        ConfigError: One has no least or no greatest value, and there is no threshold for its unit.
+
+def _mean(objectives: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return fsum(weights[name] * value for name, value in objectives.items()) / fsum(weights.values())
+
+
+def _bounds(
+    fed: Mapping[str, list[MetricSummary]], config: ScoringConfig, weights: Mapping[str, float]
+) -> tuple[float, float] | None:
+    """The score with every metric at its worst and at its best bound; None where no metric has lost a question.
+
+    Cost and latency, which have no worst value, stay as they are.
     """
-    for objective, names in config.feeds.items():
-        for name in names:
-            metric = parse_metric(name)
-            if metric.unit not in config.thresholds and (metric.low is None or metric.high is None):
-                raise ConfigError(
-                    f"{name} cannot feed {objective!r}: it has no bounds, and its unit ({metric.unit}) no threshold",
-                    "feed the objective with metrics between two bounds, or such as are in dollars or milliseconds",
-                )
+    if not any(summary.bounds for summaries in fed.values() for summary in summaries):
+        return None
+    worst, best = (_mean(_objectives(fed, config, partial(_bound, end=end)), weights) for end in (0, 1))
+    return worst, best
+
+
+def _value(summary: MetricSummary) -> float:
+    return summary.value or 0.0
+
+
+def _bound(summary: MetricSummary, *, end: int) -> float:
+    return summary.bounds[end] if summary.bounds else _value(summary)

@@ -4,6 +4,8 @@ import re
 from math import inf
 from typing import TYPE_CHECKING
 
+from evals.text.counts import counted
+
 if TYPE_CHECKING:  # the command line prints errors by this module, and loads no schemas for --help
     from evals.schemas import MetricSummary, RetrievedChunk
 
@@ -76,6 +78,11 @@ def sampling(summary: "MetricSummary") -> list[str]:
     few = "few clusters" in found.marks
     clusters = [f"{counted(found.clusters, 'cluster')}"] if found.clusters != found.n and not few else []
     return [*clusters, *([found.note] if found.note and summary.ci is not None else [])]
+
+
+def score_range(ends: tuple[float, float]) -> str:
+    """Two ends of the weighted score, from low to high."""
+    return " … ".join(number(end, "ratio") for end in sorted(ends))
 
 
 def bounds(summary: "MetricSummary") -> str | None:

@@ -151,6 +151,7 @@ def test_an_output_that_is_a_folder_is_refused(
         ["--judge-cache"],
         ["--no-judge-cache"],
         ["--gate", "mrr>=1"],
+        ["--lenient"],
         ["--config", "x.yml"],
         ["--dry-run"],
     ],

@@ -120,6 +120,51 @@ def test_runs_are_listed_for_programs(evals_cli: Cli, build_run: Callable[..., A
     assert evals_cli("runs", "--json", "--runs-dir", tmp_path / "none").json == {"runs": [], "unreadable": []}
 
 
+def save(folder: Path, run: Any, records: Any) -> None:
+    """Save a run as one that is finished."""
+    store, finished = RunStore(folder), run.model_copy(update={"completed_at": run.created_at})
+    store.save(finished)
+    store.compact(finished, records)
+
+
+def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_compared(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Each says of how much of the weight it is, and a letter which others measure the same."""
+    half = {"answer_correctness": 0.5, "citation_recall": 0.5}
+    save(tmp_path, *build_run("aaaa", {"q": half}))
+    save(tmp_path, *build_run("bbbb", {"q": dict.fromkeys(half, 0.7)}))
+    alike = evals_cli("runs", "--runs-dir", tmp_path).out
+    assert "0.500 of 50 % " in alike
+    assert "[a]" not in alike
+    save(tmp_path, *build_run("cccc", {"q": {**half, "faithfulness": 1.0}}))
+    save(tmp_path, *build_run("dddd", {"q": {"mrr": 1.0}}))
+    table, _, legend = evals_cli("runs", "--runs-dir", tmp_path).out.partition("scores with another letter")
+    rows = {line.split()[0]: line for line in table.splitlines()}
+    assert "0.500 of 50 % [a]" in rows["aaaa"]
+    assert "0.700 of 50 % [a]" in rows["bbbb"]
+    assert "0.643 of 70 % [b]" in rows["cccc"]
+    assert " –" in rows["dddd"]
+    assert "measure different objectives and do not compare" in legend
+    assert "[a] accuracy (answer_correctness), citation (citation_recall)" in legend
+    assert "[b] faithfulness is measured in cccc alone" in legend
+
+
+def test_show_says_of_what_the_score_is_the_score(
+    evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Of how much of the weight, from where to where with lost questions, and which metric is not in it for so few."""
+    answers: dict[str, Any] = {f"q{n}": {"answer_correctness": 0.5, "citation_recall": 1.0} for n in range(12)}
+    answers["q0"] = {**answers["q0"], "section_accuracy": 0.0}
+    run, records = build_run("aaaa", {**answers, "lost": "timeout"})
+    score = run.weighted_score.model_copy(update={"bounds": (0.6, 0.8)})
+    save(tmp_path, run.model_copy(update={"weighted_score": score}), records)
+    out = " ".join(evals_cli("show", "aaaa", "--runs-dir", tmp_path).out.split())
+    assert "weighted score: 0.700 of 50 % of the weight, 0.600 … 0.800 with lost questions" in out
+    assert "without section_accuracy: 1 question, where citation_recall has 12" in out
+    assert "left out, weights renormalised: faithfulness, retrieval, cost, latency" in out
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_runs_tells_what_it_cannot_read(
     evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path, beside: bool

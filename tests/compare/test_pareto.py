@@ -37,6 +37,10 @@ def test_dominance_carries_on(first: dict[str, float], second: dict[str, float],
         assert dominates(first, third, DIRECTIONS)
 
 
+FEW_OBJECTIVES = {"scoring": {"weights": {"accuracy": 0.1, "faithfulness": 0.0, "citation": 0.0}}}
+"""Weights of which retrieval and latency are half."""
+
+
 def values(mrr: float, ms: float, usd: float | None = None, n: int = 4) -> dict[str, dict[str, float | None]]:
     return {f"q{i}": {"mrr": mrr, "latency_p50": ms, "cost_per_query": usd} for i in range(n)}
 
@@ -61,12 +65,19 @@ def test_a_run_that_is_better_on_one_and_worse_on_none_dominates(saved: Saved) -
 
 def test_scores_are_over_the_common_objectives(saved: Saved) -> None:
     """An objective that one run lacks feeds no score, and is named as left out."""
-    runs = [saved("a", values(0.9, 100.0, usd=0.05)), saved("b", values(0.9, 100.0))]
+    runs = [saved("a", values(0.9, 100.0, usd=0.05), eval_config=FEW_OBJECTIVES), saved("b", values(0.9, 100.0))]
     report = compare_runs(runs, pareto=True).pareto
     assert report is not None
     assert report.scores[0] == report.scores[1] == pytest.approx((0.15 * 0.9 + 0.05 * (1 - 0.1 / 30)) / 0.2)
     assert report.left_out["cost"] == "cost_per_query: no value in b"
     assert report.weights == {"retrieval": 0.15, "latency": 0.05}
+
+
+def test_there_are_no_scores_over_less_than_half_of_the_weight(saved: Saved) -> None:
+    """Latency and one objective of quality are no headline, neither alone nor side by side."""
+    report = compare_runs([saved("a", values(0.9, 100.0)), saved("b", values(0.5, 100.0))], pareto=True).pareto
+    assert report is not None
+    assert (report.scores, report.front) == ([None, None], ["a"])
 
 
 def test_a_judged_run_is_compared_by_what_the_other_has_too(saved: Saved) -> None:
@@ -82,7 +93,9 @@ def test_a_judged_run_is_compared_by_what_the_other_has_too(saved: Saved) -> Non
 
 def test_latency_is_no_objective_between_runs_of_different_concurrency(saved: Saved) -> None:
     """Neither the front nor the scores know it."""
-    runs = [saved("a", values(0.9, 900.0), concurrency=16), saved("b", values(0.9, 100.0), concurrency=1)]
+    scoring = {"scoring": {"weights": {"accuracy": 0.0, "faithfulness": 0.0, "citation": 0.0, "cost": 0.0}}}
+    slow = saved("a", values(0.9, 900.0), concurrency=16, eval_config=scoring)
+    runs = [slow, saved("b", values(0.9, 100.0), concurrency=1)]
     report = compare_runs(runs, pareto=True).pareto
     assert report is not None
     assert list(report.objectives) == ["retrieval"]

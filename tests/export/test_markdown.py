@@ -31,9 +31,19 @@ def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build) -> No
     assert "| **retrieval** | | | | | |" in document
     assert re.search(r"\| `mrr` ↑ \| 0\.600 \| 0\.103 … 1\.000 \| 3 \| – \|", document)
     assert re.search(r"\| `faithfulness` ↑ \| – \| – \| 0 \| – \| it does not apply \|", document)
-    assert "**Weighted score: 0.600**" in document
+    assert "**Weighted score: –** (only 15 % of the weight is measured: retrieval)" in document
     assert "- the server changed" in document
     assert "<details>" not in document
+
+
+def test_the_score_says_of_what_it_is_the_score(build_run: Build) -> None:
+    """Of how much of the weight, and which metric of few questions is not in it."""
+    answers: dict[str, Any] = {f"q{n}": {"answer_correctness": 0.5, "citation_recall": 1.0} for n in range(12)}
+    answers["q0"] = {**answers["q0"], "section_accuracy": 0.0}
+    run, records = build_run("abc1", {**answers, "lost": "timeout"})
+    document = export_run(run, records, "markdown")
+    assert "**Weighted score: 0.700** of 50 % of the weight" in document
+    assert "citation without section&#95;accuracy: 1 question, where citation&#95;recall has 12" in document
 
 
 def test_bounds_are_shown_where_failures_left_questions_out(build_run: Build) -> None:

@@ -5,8 +5,22 @@ from datetime import UTC, datetime
 import pytest
 
 from evals.errors import ConfigError, UnknownNameError
-from evals.schemas import EvalRun, MetricCounts, MetricGroup, MetricSummary, Scorecard, ServerRecord, WeightedScore
-from evals.scoring.gates import failed_gates, parse_gate
+from evals.schemas import (
+    EvalRun,
+    MetricCounts,
+    MetricGroup,
+    MetricInterval,
+    MetricSummary,
+    Scorecard,
+    ServerRecord,
+    WeightedScore,
+)
+from evals.scoring.gates import check_gates, parse_gate, problem_of
+
+
+def failed_gates(run: EvalRun, gates: list[str]) -> list[str]:
+    """What is said of the gates that are not met."""
+    return [f"{each.gate}: {each.message}" for each in check_gates(run, gates) if each.outcome != "met"]
 
 
 @pytest.fixture
@@ -35,7 +49,7 @@ def run() -> EvalRun:
         seed=1,
         concurrency=1,
         scorecard=Scorecard(metrics=[summary("mrr", 0.8, None), summary("faithfulness", None, "no judge")]),
-        weighted_score=WeightedScore(score=0.7),
+        weighted_score=WeightedScore(score=0.7, coverage=0.8),
     )
 
 
@@ -93,7 +107,7 @@ def test_the_weighted_score_can_be_a_gate(run: EvalRun) -> None:
     """`score` is the weighted score; without one the gate fails."""
     assert failed_gates(run, ["score>=0.7"]) == []
     empty = run.model_copy(update={"weighted_score": WeightedScore(score=None)})
-    assert failed_gates(empty, ["score>=0"]) == ["score>=0: score has no value"]
+    assert failed_gates(empty, ["score>=0"]) == ["score>=0: score has no value (no question was answered)"]
 
 
 def test_all_gates_that_fail_are_told(run: EvalRun) -> None:
@@ -115,3 +129,129 @@ def test_a_gate_that_cannot_be_says_the_way_out(text: str, words: str) -> None:
         parse_gate(text, ["mrr", "recall_at_10"])
     assert words in (caught.value.hint or "")
     assert "unknown" not in caught.value.message
+
+
+SPREAD = {"mrr": (0.8, (0.74, 0.86), 100), "latency_p95": (900.0, (800.0, 1100.0), 100)}
+
+
+@pytest.fixture
+def wide(run: EvalRun) -> EvalRun:
+    """A run whose metrics have intervals: mrr 0.74 to 0.86, the 95th percentile of latency 800 to 1100 ms."""
+    metrics = [
+        run.scorecard.get("mrr").model_copy(update={"name": name, "value": value, "ci": ci, "sample_size": n})
+        for name, (value, ci, n) in SPREAD.items()
+    ]
+    return run.model_copy(update={"scorecard": Scorecard(metrics=metrics)})
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "more"),
+    [
+        ("mrr@low>=0.73", "met", None),
+        ("mrr@low>=0.74", "met", None),
+        ("mrr@low>0.74", "not enough evidence", 1),
+        ("mrr@low>=0.77", "not enough evidence", 300),
+        ("mrr@low>=0.7999", "not enough evidence", 35_999_900),
+        ("mrr@low>=0.8", "not enough evidence", None),
+        ("mrr@low>=0.81", "not met", None),
+        ("mrr@low>=0.9", "not met", None),
+        ("latency_p95@low<=1100", "met", None),
+        ("latency_p95@low<=1000", "not enough evidence", 300),
+        ("latency_p95@low<=850", "not met", None),
+    ],
+)
+def test_a_gate_at_the_low_end_is_met_not_met_or_lacks_evidence(
+    wide: EvalRun, text: str, outcome: str, more: int | None
+) -> None:
+    """The unfavourable end must hold: the lower one of >=, the upper one of <=. Half the reach takes four times n."""
+    (found,) = check_gates(wide, [text])
+    assert (found.outcome, found.gate) == (outcome, text)
+    assert found.more_questions == more or (more and found.more_questions == pytest.approx(more, abs=1, rel=1e-6))
+
+
+def test_where_evidence_lacks_the_message_says_how_many_more_questions_it_takes(wide: EvalRun) -> None:
+    """With the value, its interval, and the condition under which that holds."""
+    (found,) = check_gates(wide, ["mrr@low>=0.76"])
+    assert found.message == "mrr is 0.8 (0.74 … 0.86): about 125 more questions settle it if the value stays"
+    (never,) = check_gates(wide, ["mrr@low>=0.8"])
+    assert never.message.endswith("no number of questions settles it while the value is the limit")
+
+
+def test_without_an_interval_there_is_not_enough_evidence(run: EvalRun) -> None:
+    """Unless the value itself is on the wrong side."""
+    enough, wrong = check_gates(run, ["mrr@low>=0.5", "mrr@low>=0.9"])
+    assert (enough.outcome, enough.more_questions) == ("not enough evidence", None)
+    assert "mrr is 0.8 (no interval): there is no end of an interval" in enough.message
+    assert wrong.outcome == "not met"
+
+
+def test_the_low_end_may_stand_behind_the_limit_too(wide: EvalRun) -> None:
+    """Both ways of writing it are one gate."""
+    assert parse_gate("mrr >= 0.77 @low", ["mrr"]) == parse_gate("mrr@low>=0.77", ["mrr"])
+    with pytest.raises(ConfigError, match="not a gate"):
+        parse_gate("mrr@low>=0.77@low", ["mrr"])
+
+
+def test_no_end_is_the_unfavourable_one_of_equal() -> None:
+    """Such a gate is refused, with the signs that go."""
+    with pytest.raises(ConfigError, match="no end of an interval") as caught:
+        parse_gate("mrr@low==1", ["mrr"])
+    assert ">= <= > or <" in (caught.value.hint or "")
+
+
+def test_a_run_that_failed_meets_no_gate(run: EvalRun) -> None:
+    """Its latency may be fine; the reason of the failure is told."""
+    failed = run.model_copy(
+        update={"status": "failed", "weighted_score": WeightedScore(score=None, reason="the corpus is not there")}
+    )
+    for found in check_gates(failed, ["mrr>=0", "score>=0", "mrr@low>=0"]):
+        assert (found.outcome, found.message) == ("not met", "the run failed: the corpus is not there")
+
+
+def test_a_score_of_little_of_the_weight_meets_no_gate(run: EvalRun) -> None:
+    """Though a run of an earlier version holds one."""
+    score = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
+    (found,) = check_gates(run.model_copy(update={"weighted_score": score}), ["score>=0.5"])
+    assert found.message == "score has no value (only 5 % of the weight is measured: latency)"
+
+
+def test_a_gate_on_the_score_says_of_how_much_it_is(run: EvalRun) -> None:
+    """0.7 of 80 % is another number than 0.7."""
+    (found,) = check_gates(run, ["score>=0.7"])
+    assert found.message == "score is 0.7 of 80 % of the weight"
+
+
+def test_a_lack_of_evidence_is_told_apart_and_may_be_let_pass(wide: EvalRun) -> None:
+    """What is not met fails all the same."""
+    lacking = check_gates(wide, ["mrr>=0.5", "mrr@low>=0.77"])
+    assert (problem_of(lacking) or "").startswith("not enough evidence: mrr@low>=0.77: ")
+    assert problem_of(lacking, lenient=True) is None
+    both = [*lacking, *check_gates(wide, ["mrr>=0.9"])]
+    assert (problem_of(both) or "").startswith("gate failed: mrr>=0.9: mrr is 0.8; not enough evidence: ")
+    assert problem_of(both, lenient=True) == "gate failed: mrr>=0.9: mrr is 0.8"
+    assert problem_of(lacking[:1]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "words"),
+    [
+        ("latency_p95<=1000", "not met", "is at least 900, as requests ran out of time"),
+        ("latency_p95@low<=1000", "not met", "is at least 900"),
+        ("latency_p95>=500", "met", "is 900"),
+    ],
+)
+def test_a_lower_bound_meets_no_upper_limit(wide: EvalRun, text: str, outcome: str, words: str) -> None:
+    """The requests that ran out of time would have taken longer."""
+    late = wide.scorecard.get("latency_p95").model_copy(update={"at_least": True})
+    (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), [text])
+    assert found.outcome == outcome
+    assert words in found.message
+
+
+def test_an_interval_that_is_open_above_meets_no_upper_limit_at_its_end(wide: EvalRun) -> None:
+    """Nobody knows where it ends, and no number of questions tells."""
+    interval = MetricInterval(method="order statistics", n=100, clusters=100, open_above=True)
+    late = wide.scorecard.get("latency_p95").model_copy(update={"interval": interval})
+    (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), ["latency_p95@low<=5000"])
+    assert (found.outcome, found.more_questions) == ("not enough evidence", None)
+    assert "(800 … ≥ 1100): there is no end of an interval" in found.message

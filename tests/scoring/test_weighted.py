@@ -32,9 +32,9 @@ def scorecard(**values: float | None) -> Scorecard:
 
 
 @pytest.fixture
-def score() -> Callable[..., float | None]:
-    """The weighted score of these values with the default configuration."""
-    return lambda **values: make_weighted_score(scorecard(**values), ScoringConfig()).score
+def objectives() -> Callable[..., dict[str, float]]:
+    """The objectives of these values with the default configuration."""
+    return lambda **values: make_weighted_score(scorecard(**values), ScoringConfig()).objectives
 
 
 def test_the_published_example_adds_up() -> None:
@@ -65,9 +65,10 @@ def test_an_objective_is_the_mean_of_the_metrics_that_have_a_value() -> None:
 
 def test_what_nothing_feeds_is_left_out_and_named() -> None:
     """Objectives without any value are no zeros: the others are weighed alone."""
-    found = make_weighted_score(scorecard(mrr=0.4, faithfulness=None), ScoringConfig())
+    card = scorecard(mrr=0.4, answer_correctness=0.4, faithfulness=None, citation_recall=0.4)
+    found = make_weighted_score(card, ScoringConfig())
     assert found.score == pytest.approx(0.4)
-    assert set(found.left_out) == {"accuracy", "faithfulness", "citation", "cost", "latency"}
+    assert set(found.left_out) == {"faithfulness", "cost", "latency"}
     assert found.left_out["faithfulness"] == "no value of faithfulness"
 
 
@@ -80,9 +81,10 @@ def test_nothing_at_all_gives_no_score() -> None:
 def test_a_weight_of_zero_leaves_an_objective_out() -> None:
     """It is named among those left out; where nothing else is fed there is no score."""
     config = ScoringConfig(weights={"retrieval": 0.0})
-    found = make_weighted_score(scorecard(mrr=0.5, faithfulness=0.9), config)
+    found = make_weighted_score(scorecard(mrr=0.5, faithfulness=0.9, answer_correctness=0.9), config)
     assert found.score == pytest.approx(0.9)
     assert found.left_out["retrieval"] == "its weight is 0"
+    assert found.coverage == pytest.approx(0.5 / 0.85)
     assert make_weighted_score(scorecard(mrr=0.5), config).score is None
 
 
@@ -100,10 +102,10 @@ def test_a_weight_of_zero_leaves_an_objective_out() -> None:
     ],
 )
 def test_dollars_and_milliseconds_are_scaled_by_their_threshold(
-    score: Callable[..., float | None], metric: str, value: float, objective: float
+    objectives: Callable[..., dict[str, float]], metric: str, value: float, objective: float
 ) -> None:
     """One minus value over threshold, never below nothing."""
-    assert score(**{metric: value}) == pytest.approx(objective)
+    assert list(objectives(**{metric: value}).values()) == [pytest.approx(objective)]
 
 
 def test_a_threshold_of_ones_own_leaves_the_other_unit_scaled() -> None:
@@ -116,7 +118,7 @@ def test_a_threshold_of_ones_own_leaves_the_other_unit_scaled() -> None:
 
 def test_a_metric_where_less_is_better_is_turned_round() -> None:
     """A rate of errors feeds an objective as one minus the rate."""
-    config = ScoringConfig(weights={"care": 1.0}, feeds={"care": ["abstention_false_negative_rate"]})
+    config = ScoringConfig(weights={"care": 2.0}, feeds={"care": ["abstention_false_negative_rate"]})
     assert make_weighted_score(scorecard(abstention_false_negative_rate=0.2), config).score == pytest.approx(0.8)
 
 
@@ -130,7 +132,7 @@ def test_a_metric_where_less_is_better_is_turned_round() -> None:
 def test_the_score_lies_between_its_objectives(values: dict[str, float | None], latency: float | None) -> None:
     """A weighted mean is never outside what it is the mean of."""
     found = make_weighted_score(scorecard(**values, latency_p50=latency), ScoringConfig())
-    assert (found.score is None) == (not found.objectives)
+    assert (found.score is None) == (sum(found.weights.values()) < 0.5 - 1e-9)
     assert set(found.objectives) | set(found.left_out) == set(ScoringConfig().weights)
     if found.score is not None:
         assert min(found.objectives.values()) - 1e-9 <= found.score <= max(found.objectives.values()) + 1e-9
@@ -159,3 +161,108 @@ def test_a_metric_counts_on_the_scale_of_its_range(metric: str, value: float, ob
     )
     config = ScoringConfig(weights={"own": 1.0}, feeds={"own": [metric]})
     assert make_weighted_score(Scorecard(metrics=[summary]), config).score == pytest.approx(objective)
+
+
+def summary_of(name: str, value: float, n: int, bounds: tuple[float, float] | None = None) -> MetricSummary:
+    """A summary over n questions."""
+    return MetricSummary(
+        name=name,
+        value=value,
+        group=MetricGroup.CITATION,
+        sample_size=n,
+        counts=MetricCounts(scored=n),
+        bounds=bounds,
+        unit=UNITS.get(name, "ratio"),
+        higher_is_better=name not in UNITS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "score", "coverage"),
+    [
+        ({"latency_p50": 30.0}, None, 0.05),
+        ({"latency_p50": 30.0, "cost_per_query": 0.0}, None, 0.15),
+        ({"mrr": 1.0, "citation_recall": 1.0, "cost_per_query": 0.0}, None, 0.45),
+        ({"answer_correctness": 0.5, "faithfulness": 0.5}, 0.5, 0.5),
+        ({"answer_correctness": 0.5, "faithfulness": 0.5, "mrr": 0.5, "citation_recall": 0.5}, 0.5, 0.85),
+    ],
+)
+def test_there_is_no_score_of_less_than_half_of_the_weight(
+    values: dict[str, float], score: float | None, coverage: float
+) -> None:
+    """A fast and cheap server is no good one; how much of the weight is measured stands beside the score."""
+    found = make_weighted_score(scorecard(**values), ScoringConfig())
+    assert found.score == (score and pytest.approx(score))
+    assert found.coverage == pytest.approx(coverage)
+    if score is None:
+        assert found.reason == f"only {100 * coverage:.0f} % of the weight is measured: {', '.join(found.weights)}"
+        assert found.objectives  # which are told all the same
+    else:
+        assert found.reason is None
+
+
+def test_without_an_answer_there_is_no_score_whatever_was_measured() -> None:
+    """The timeouts of a dead server have a latency, and its answers cost nothing."""
+    config = ScoringConfig(weights={"latency": 10.0})
+    found = make_weighted_score(scorecard(latency_p50=0.0, cost_per_query=0.0), config, answered=0)
+    assert (found.score, found.coverage, found.reason) == (None, 0.0, "no question was answered")
+
+
+def test_a_metric_of_few_questions_does_not_move_an_objective_of_many() -> None:
+    """Four questions pulled 0.707 to 0.661: the metric is left out and named, the others count the same."""
+    many = [summary_of("citation_precision", 0.664, 60), summary_of("citation_recall", 0.75, 60)]
+    card = Scorecard(metrics=[*many, summary_of("section_accuracy", 0.25, 4)])
+    found = make_weighted_score(card, ScoringConfig())
+    assert found.objectives == {"citation": pytest.approx(0.707)}
+    assert found.fed_by == {"citation": ["citation_precision", "citation_recall"]}
+    assert found.left_out_metrics == {"citation": {"section_accuracy": "4 questions, where citation_precision has 60"}}
+
+
+@pytest.mark.parametrize(("few", "many", "counts"), [(4, 12, False), (4, 11, True), (9, 27, False), (10, 600, True)])
+def test_few_is_below_ten_beside_three_times_as_many(few: int, many: int, counts: bool) -> None:
+    """Ten questions always count, and so do four where no metric of the objective has twelve."""
+    card = Scorecard(metrics=[summary_of("citation_recall", 1.0, many), summary_of("section_accuracy", 0.0, few)])
+    found = make_weighted_score(card, ScoringConfig())
+    assert found.objectives["citation"] == (0.5 if counts else 1.0)
+    assert ("citation" in found.left_out_metrics) is not counts
+
+
+def test_few_questions_beside_those_of_another_objective_count() -> None:
+    """Only within an objective does one metric outweigh another."""
+    card = Scorecard(metrics=[summary_of("mrr", 1.0, 600), summary_of("section_accuracy", 0.0, 4)])
+    assert make_weighted_score(card, ScoringConfig()).objectives == {"citation": 0.0, "retrieval": 1.0}
+
+
+def test_lost_questions_bound_the_score() -> None:
+    """Every metric at its worst, and at its best; what has no bounds stays as it is."""
+    card = Scorecard(
+        metrics=[
+            summary_of("answer_correctness", 0.5, 8, (0.4, 0.6)),
+            summary_of("citation_recall", 0.5, 8, (0.3, 0.7)),
+            summary_of("citation_precision", 0.5, 10),
+            summary_of("latency_p50", 15_000.0, 8),
+        ]
+    )
+    found = make_weighted_score(card, ScoringConfig())
+    whole = 0.3 + 0.2 + 0.05
+    assert found.score == pytest.approx(0.5)
+    assert found.bounds == (
+        pytest.approx((0.3 * 0.4 + 0.2 * 0.4 + 0.05 * 0.5) / whole),
+        pytest.approx((0.3 * 0.6 + 0.2 * 0.6 + 0.05 * 0.5) / whole),
+    )
+
+
+def test_bounds_are_from_bad_to_good_where_less_is_better_too() -> None:
+    """The worst bound of a rate of errors is its highest."""
+    rate = summary_of("abstention_false_negative_rate", 0.2, 8, (0.4, 0.1)).model_copy(
+        update={"higher_is_better": False}
+    )
+    config = ScoringConfig(weights={"care": 2.0}, feeds={"care": ["abstention_false_negative_rate"]})
+    found = make_weighted_score(Scorecard(metrics=[rate]), config)
+    assert found.bounds == (pytest.approx(0.6), pytest.approx(0.9))
+
+
+def test_without_lost_questions_there_are_no_bounds() -> None:
+    """What nothing was lost of needs none."""
+    found = make_weighted_score(scorecard(answer_correctness=0.5, citation_recall=0.5), ScoringConfig())
+    assert (found.score, found.bounds) == (pytest.approx(0.5), None)

@@ -33,7 +33,7 @@ def evaluate(flags: EvalFlags) -> None:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
-    end(done, settings, as_json=flags.as_json)
+    end(done, settings, as_json=flags.as_json, lenient=flags.lenient)
 
 
 def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:

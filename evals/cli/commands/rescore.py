@@ -27,4 +27,4 @@ def rescore_run(run_id: str, flags: RescoreFlags) -> None:
         describe_measuring(work, metrics, settings, as_json=as_json)
         return
     done = measure_now(work, metrics, settings, as_json=as_json)
-    end(done, settings, as_json=as_json, remapped=remap)
+    end(done, settings, as_json=as_json, lenient=flags.lenient, remapped=remap)

@@ -11,10 +11,11 @@ from rich.text import Text
 
 from evals.cli.terminal.console import clean, console, fits
 from evals.cli.terminal.streams import print_json
+from evals.cli.views.scores import mark_of, print_objectives
 from evals.schemas import EvalRun
+from evals.scoring.headline import by_objectives, headline
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore, SavedRuns
-from evals.views.formatting import number
 
 _TITLES = ("id", "created", "status", "questions", "score", "server", "profile", "datasets", "name")
 _IN_LINE = 5
@@ -28,9 +29,10 @@ def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
     if as_json:
         print_json(json.dumps(_plain(store, saved), indent=2, ensure_ascii=False))
         return
-    out = console()
+    out, groups = console(), by_objectives(saved.runs)
     if saved.runs:
-        _print_runs(out, [_cells(run) for run in saved.runs])
+        _print_runs(out, [_cells(run, mark_of(run, groups)) for run in saved.runs])
+        print_objectives(out, groups)
     elif not saved.unreadable:
         out.print(f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in saved.unreadable:
@@ -55,13 +57,13 @@ def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
         out.print(Text(f"  {'  '.join(cell for cell in rest if cell)}"))
 
 
-def _cells(run: EvalRun) -> list[str]:
+def _cells(run: EvalRun, mark: str) -> list[str]:
     return [
         run.id,
         f"{run.created_at:%Y-%m-%d %H:%M}",
         run.status if run.completed_at else "unfinished",
         f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        number(run.weighted_score.score, "ratio"),
+        f"{headline(run)}{mark}",
         str(clean("embedded" if run.eval_config.get("embedded") else run.server.url, 60)),
         str(clean(run.server.profile, 40)),
         str(clean(",".join(run.datasets), 40)),

@@ -30,4 +30,5 @@ def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, outp
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=flags.as_json)
         return
-    end(measure_now(work, metrics, settings, as_json=flags.as_json), settings, as_json=flags.as_json)
+    done = measure_now(work, metrics, settings, as_json=flags.as_json)
+    end(done, settings, as_json=flags.as_json, lenient=flags.lenient)

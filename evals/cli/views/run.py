@@ -9,13 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.terminal.console import clean
+from evals.cli.views.gates import print_gates
 from evals.cli.views.scorecard import scorecard_lines
+from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun, Outcomes
 from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
-from evals.scoring.settings import scoring_config
 from evals.store.commands import command
 from evals.text.counts import agree, counted
 from evals.views.formatting import number, one_line, place_of
@@ -27,12 +28,13 @@ _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
 def print_run(out: Console, run: EvalRun) -> None:
-    """Print head, scorecard, weighted score and notes."""
+    """Print head, scorecard, weighted score, gates and notes."""
     out.print(_head(run))
     out.print()
     for line in scorecard_lines(run, out.width):
         out.print(line)
-    _print_weighted(out, run)
+    print_weighted(out, run)
+    print_gates(out, run.gates)
     _print_judge(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
@@ -62,22 +64,6 @@ def _abstained(outcomes: Outcomes) -> str:
     parts += [f"{outcomes.abstention_disputed} disputed"] if outcomes.abstention_disputed else []
     parts += [f"{outcomes.abstention_open} open"] if outcomes.abstention_open else []
     return ", ".join(parts)
-
-
-def _print_weighted(out: Console, run: EvalRun) -> None:
-    weighted = run.weighted_score
-    if weighted.score is None:
-        reason = "nothing feeds it" if run.outcomes.answered else "no question was answered"
-        out.print(f"\nweighted score: – ({reason})")
-    else:
-        parts = (f"{name} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
-        out.print(Text.assemble("\nweighted score: ", (f"{weighted.score:.3f}", "bold"), f"  ({', '.join(parts)})"))
-        feeds = scoring_config(run).feeds
-        partly = [name for name, fed in weighted.fed_by.items() if len(fed) < len(feeds.get(name, fed))]
-        for name in partly:
-            out.print(clean(f"  {name} is fed by {', '.join(weighted.fed_by[name])} alone"), style="dim")
-    if weighted.left_out and weighted.score is not None:
-        out.print(clean(f"  left out, weights renormalised: {', '.join(weighted.left_out)}"), style="dim")
 
 
 def _print_judge(out: Console, run: EvalRun) -> None:

@@ -1,0 +1,79 @@
+"""`evals gate`: conditions on a saved run, by itself or against another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evals.cli.flags import names_of
+from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.streams import print_json
+from evals.cli.undone import what_is_undone
+from evals.cli.views.gates import print_gates
+from evals.compare import SavedRun
+from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
+from evals.errors import ConfigError, GateFailedError, RunIncompleteError
+from evals.scoring.gates import problem_of
+from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.runs import RunStore
+
+
+def check_run(
+    run_id: str,
+    *,
+    gates: Sequence[str],
+    baseline: str | None,
+    margin: float | None,
+    metrics: str | None,
+    lenient: bool,
+    as_json: bool,
+    runs_dir: Path | None,
+) -> None:
+    """Print how a saved run fares with the gates given, else with those it was made with.
+
+    Raises:
+        ConfigError: A gate is none, there is none to check, or a flag does nothing without a baseline.
+        RunNotFoundError: There is no such run.
+        RunIncompleteError: The run is partial: nobody knows what the rest of it is like.
+        GateFailedError: A gate is not met, or there is not enough evidence for it.
+    """
+    _refuse_without_baseline(baseline, margin=margin, metrics=metrics)
+    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
+    saved = _load(store, run_id)
+    if baseline is None:
+        report = check_alone(saved, gates)
+    else:
+        names = None if metrics is None else names_of(metrics, "--metrics")
+        held = DEFAULT_MARGIN if margin is None else margin
+        report = check_against(saved, _load(store, baseline), gates, names, held)
+    _print(report, as_json=as_json)
+    if saved.run.status == "partial":
+        raise RunIncompleteError(
+            f"the run is partial: {what_is_undone(saved.run, saved.records)}",
+            f"what came out: {command(f'show {saved.run.id}', runs_dir)}",
+        )
+    if problem := problem_of(report.gates, lenient=lenient):
+        raise GateFailedError(problem)
+
+
+def _refuse_without_baseline(baseline: str | None, **flags: object) -> None:
+    """Refuse flags that do nothing where there is nothing to hold the run against."""
+    for name, value in flags.items():
+        if baseline is None and value is not None:
+            raise ConfigError(
+                f"--{name} is a matter of two runs, and there is no baseline",
+                "name the run to hold this one against with --baseline RUN",
+            )
+
+
+def _load(store: RunStore, run_id: str) -> SavedRun:
+    run = store.load(run_id)
+    return SavedRun(run, store.records(run))
+
+
+def _print(report: GateReport, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.model_dump_json(indent=2))
+        return
+    out = console()
+    print_gates(out, report.gates)
+    for warning in report.warnings:
+        out.print(clean(f"! {warning}"), style="yellow")

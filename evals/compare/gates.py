@@ -1,0 +1,129 @@
+"""Gates on a saved run, by itself and against a baseline: not worse by more than a margin."""
+
+from collections.abc import Sequence
+
+from evals.compare.margins import hold_against
+from evals.compare.pairing import SavedRun, find_warnings, pair_up
+from evals.errors import ConfigError
+from evals.schemas import EvalRun, GateOutcome
+from evals.schemas.base import Finite, Record
+from evals.schemas.gates import GateResult
+from evals.scoring.gates import Gate, parse_gate
+from evals.scoring.headline import differing_objectives
+from evals.scoring.influence import with_interval
+from evals.scoring.seen import SCORE
+from evals.scoring.settings import known_metrics, score_settings, scoring_config
+
+DEFAULT_MARGIN = 0.03
+"""A loss that is smaller does not matter, where nobody says which one does."""
+
+
+class GateReport(Record):
+    """How a saved run fares with its gates."""
+
+    run: str
+    baseline: str | None = None
+    margin: Finite | None = None
+    outcome: GateResult
+    """Of all gates together: the worst of theirs."""
+    gates: list[GateOutcome]
+    warnings: list[str] = []
+    """What makes the two runs hard to compare."""
+
+
+def check_alone(saved: SavedRun, gates: Sequence[str]) -> GateReport:
+    """Check a run by itself.
+
+    Args:
+        saved: The run.
+        gates: Conditions; where there are none, those that the run was made with.
+
+    Raises:
+        ConfigError: A gate is none, or there is none at all.
+    """
+    parsed = _parsed(saved.run, gates)
+    if not parsed:
+        raise ConfigError(
+            f"run {saved.run.id} was made without gates, and none is given",
+            "give one, such as --gate 'recall_at_5>=0.8', or --baseline RUN",
+        )
+    run = _with_interval(saved, parsed)
+    outcomes = [gate.check(run) for gate in parsed]
+    return GateReport(run=saved.run.id, outcome=_worst(outcomes), gates=outcomes)
+
+
+def check_against(
+    saved: SavedRun, baseline: SavedRun, gates: Sequence[str], names: Sequence[str] | None, margin: float
+) -> GateReport:
+    """Check a run by itself, and that it is not worse than a baseline by more than a margin.
+
+    A condition on the weighted score is not met where the two runs' scores measure different objectives.
+
+    Args:
+        saved: The run.
+        baseline: The run to hold it against.
+        gates: Conditions; where there are none, those that the run was made with.
+        names: The metrics that must not be worse; None for those of the gates given that are neither in milliseconds
+            nor in dollars, and for the weighted score where there are none.
+        margin: By how much they may be worse, in the unit of each, at least 0.
+
+    Raises:
+        ConfigError: A gate is none, the margin cannot be, or the runs have no question in common.
+        UnknownNameError: A metric does not exist.
+    """
+    if not margin >= 0:
+        raise ConfigError(f"--margin must be 0 or more, not {margin:g}", "it is the loss that would not matter")
+    if saved.run.id == baseline.run.id:
+        raise ConfigError(f"run {saved.run.id} is its own baseline", "name another run with --baseline")
+    parsed = _parsed(saved.run, gates)
+    run = _with_interval(saved, parsed)
+    outcomes = [_check_beside(gate, run, baseline.run) for gate in parsed]
+    held = names if names is not None else _default_names(saved.run, parsed if gates else [])
+    outcomes += hold_against(saved, baseline, held, margin)
+    return GateReport(
+        run=saved.run.id,
+        baseline=baseline.run.id,
+        margin=margin,
+        outcome=_worst(outcomes),
+        gates=outcomes,
+        warnings=find_warnings(pair_up([baseline, saved])),
+    )
+
+
+def _parsed(run: EvalRun, gates: Sequence[str]) -> list[Gate]:
+    known = [metric.name for metric in run.scorecard.metrics]
+    made_with = run.eval_config.get("gate") or []
+    return [parse_gate(text, known) for text in (gates or made_with)]
+
+
+def _with_interval(saved: SavedRun, gates: Sequence[Gate]) -> EvalRun:
+    """The run with an interval of its score, where a gate asks for it: runs of before hold none."""
+    run = saved.run
+    if run.weighted_score.interval is not None or not any(gate.metric == SCORE and gate.at_low for gate in gates):
+        return run
+    settings, config = score_settings(run), scoring_config(run)
+    score = with_interval(run.weighted_score, known_metrics(run), saved.records, settings, config)
+    return run.model_copy(update={"weighted_score": score})
+
+
+def _check_beside(gate: Gate, run: EvalRun, baseline: EvalRun) -> GateOutcome:
+    outcome = gate.check(run)
+    changed = differing_objectives(baseline, run) if gate.metric == SCORE else []
+    if not changed:
+        return outcome
+    message = f"the scores measure different objectives: {'; '.join(changed)} ({outcome.message})"
+    return outcome.model_copy(update={"outcome": "not met", "message": message, "more_questions": None})
+
+
+def _default_names(run: EvalRun, gates: Sequence[Gate]) -> list[str]:
+    summaries = {summary.name: summary for summary in run.scorecard.metrics}
+    named = dict.fromkeys(gate.metric for gate in gates)
+    held = [name for name in named if name not in summaries or summaries[name].unit not in {"ms", "USD"}]
+    return held or [SCORE]
+
+
+def _worst(outcomes: Sequence[GateOutcome]) -> GateResult:
+    found = {outcome.outcome for outcome in outcomes}
+    if "not met" in found:
+        return "not met"
+    return "not enough evidence" if "not enough evidence" in found else "met"

@@ -1,0 +1,91 @@
+"""Whether a run is not worse than a baseline by more than a margin: non-inferiority, over the questions of both."""
+
+from collections.abc import Sequence
+
+from evals.compare.pairing import SavedRun, pair_up
+from evals.compare.score_change import score_change
+from evals.compare.sides import Change, Sides
+from evals.compare.values import align_all
+from evals.errors import ConfigError
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.registry import parse_metric
+from evals.schemas import GateOutcome
+from evals.scoring.evidence import judge_end
+from evals.scoring.scorecard import value_over
+from evals.scoring.seen import SCORE
+from evals.stats import Interval, paired_difference
+from evals.stats.bootstrap import paired_percentile_difference
+
+
+def hold_against(saved: SavedRun, baseline: SavedRun, names: Sequence[str], margin: float) -> list[GateOutcome]:
+    """Whether the run is worse than the baseline by less than the margin in each of these metrics.
+
+    Met where the unfavourable end of the paired difference's interval is within the margin; not met where the
+    difference itself is not, or nothing can be compared; else there is not enough evidence.
+
+    Args:
+        saved: The run.
+        baseline: What it is held against.
+        names: Of metrics; `score` is the weighted score, over the common questions.
+        margin: In the unit of each metric, at least 0.
+
+    Raises:
+        ConfigError: The runs have no question in common, or neither way of a metric is the better one.
+        UnknownNameError: A metric does not exist.
+    """
+    metrics = {name: parse_metric(name) for name in names if name != SCORE}
+    for metric in metrics.values():
+        if metric.higher_is_better is None:
+            raise ConfigError(f"neither way of {metric.name} is the better one, so nothing is worse", "leave it out")
+    pairing = pair_up([baseline, saved])
+    sides = Sides(pairing, {each.metric.name: each for each in align_all(pairing)}, margin)
+    return [_outcome(sides, name, metrics.get(name)) for name in names]
+
+
+def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
+    higher = metric is None or metric.higher_is_better is not False
+    gate = f"{name}{'>=' if higher else '<='}{sides.baseline.id}{'-' if higher else '+'}{sides.margin:g}"
+    seen = score_change(sides) if metric is None else _metric(sides, metric)
+    if isinstance(seen, str):
+        return GateOutcome(gate=gate, outcome="not met", message=seen)
+    difference, ends = seen.after - seen.before, seen.interval
+    gain, unfavourable = (difference, ends and ends[0]) if higher else (-difference, ends and -ends[1])
+    found = judge_end(gain, unfavourable, -sides.margin, seen.n, lambda end: end > -sides.margin)
+    spread = "no interval" if ends is None else f"{ends[0]:+.4g} … {ends[1]:+.4g}"
+    figures = f"{seen.before:.4g} to {seen.after:.4g}, difference {difference:+.4g} ({spread}, n = {seen.n})"
+    return GateOutcome(
+        gate=gate,
+        outcome=found.outcome,
+        message=f"{figures}{found.advice}",
+        value=difference,
+        ci=ends,
+        n=seen.n,
+        more_questions=found.more,
+    )
+
+
+def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
+    """The metric in both runs, or why it cannot be compared."""
+    aligned, failed = sides.aligned.get(metric.name), sides.failed
+    if failed is not None:
+        return failed
+    if aligned is None or not aligned.complete:
+        return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
+    if metric.unit == "ms" and sides.loads_differ:
+        return f"{metric.name} is not compared: the runs had different concurrency"
+    before, after = aligned.values(0), aligned.values(1)
+    interval = _interval(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
+    return Change(value_over(aligned.metric, before), value_over(aligned.metric, after), interval, len(before))
+
+
+def _interval(
+    metric: BaseMetric, before: Sequence[float], after: Sequence[float], clusters: Sequence[str], confidence: float
+) -> Interval | None:
+    if metric.aggregation is Aggregation.PERCENTILE:
+        found = paired_percentile_difference(before, after, metric.percentile or 50.0, confidence, clusters)
+        return found[0] if found else None
+    difference = paired_difference(before, after, clusters, low=metric.low, high=metric.high, confidence=confidence)
+    ends = difference.estimate.interval if difference else None
+    if ends is not None and metric.aggregation is Aggregation.SUM:
+        return ends[0] * len(before), ends[1] * len(before)
+    return ends

@@ -1,0 +1,195 @@
+"""What each question contributes to the weighted score, and the interval that follows from it.
+
+The score is a weighted mean of means over questions. To it belongs a value for each question, whose mean is the score
+itself: score + N · sum over metrics of c·(x - mean)/n, where x is the question's value of a metric on the scale from 0
+to 1, n the number of questions that have one, N that of all and c the metric's share of the score. An interval of the
+mean of these values is one of the score, with all that metrics have in common (Deville 1999).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum, sqrt
+from statistics import fmean
+
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.schemas import EvalRecord, WeightedScore
+from evals.scoring.clusters import cluster_of
+from evals.scoring.config import ScoringConfig
+from evals.scoring.intervals import tell
+from evals.scoring.objectives import scaled
+from evals.scoring.settings import ScoreSettings
+from evals.stats import IntervalEstimate, mean_interval, percentile, percentile_interval
+from evals.stats.distributions import normal_quantile
+
+Column = Mapping[str, float]
+"""The values of a metric by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """What questions contribute to a score.
+
+    Attributes:
+        values: By question; their mean is the score.
+        low: What a question would contribute that has the worst value of every metric.
+        high: The same of the best values.
+    """
+
+    values: dict[str, float]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One metric's values on the scale of the score, with the least and the greatest there can be."""
+
+    share: float
+    values: dict[str, float]
+    low: float
+    high: float
+
+
+def columns_of(
+    metrics: Iterable[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
+) -> Mapping[str, Column]:
+    """The values of metrics by question, as they count: where it is so told, no answer is the worst value."""
+    worst = {metric.name: metric.worst if settings.worst_on_error else None for metric in metrics}
+    columns: dict[str, dict[str, float]] = {name: {} for name in worst}
+    for record in records:
+        for score in record.scores:
+            value = worst.get(score.name) if score.missing == "transport" else score.value
+            if score.name in columns and value is not None:
+                columns[score.name][record.question.id] = value
+    return columns
+
+
+def influence(
+    weighted: WeightedScore,
+    metrics: Iterable[BaseMetric],
+    columns: Mapping[str, Column],
+    thresholds: Mapping[str, float],
+    confidence: float,
+) -> Influence | None:
+    """What each question contributes to a score; None where there is no score, or nothing in it varies.
+
+    Args:
+        weighted: The score with what feeds it.
+        metrics: Those that feed it.
+        columns: Their values.
+        thresholds: Of the score, by unit.
+        confidence: Of the interval by which the slope of a percentile is told.
+    """
+    if weighted.score is None:
+        return None
+    parts = _parts(weighted, {metric.name: metric for metric in metrics}, columns, thresholds, confidence)
+    ids = dict.fromkeys(key for part in parts for key in part.values)
+    found = Influence(dict.fromkeys(ids, weighted.score), weighted.score, weighted.score)
+    for part in parts:
+        found = _added(found, part)
+    return found if found.high > found.low else None
+
+
+def score_interval(found: Influence, clusters: Sequence[str] | None, confidence: float) -> IntervalEstimate | None:
+    """The interval of the score, which lies from 0 to 1.
+
+    Args:
+        found: What the questions contribute.
+        clusters: What each of them belongs to, in the same order; None where all are independent.
+        confidence: Of the interval.
+    """
+    estimate = mean_interval(
+        list(found.values.values()), clusters, low=found.low, high=found.high, confidence=confidence
+    )
+    if estimate is None or estimate.interval is None:
+        return estimate
+    low, high = estimate.interval
+    return replace(estimate, interval=(max(0.0, low), min(1.0, high)))
+
+
+def _parts(
+    weighted: WeightedScore,
+    metrics: Mapping[str, BaseMetric],
+    columns: Mapping[str, Column],
+    thresholds: Mapping[str, float],
+    confidence: float,
+) -> list[_Part]:
+    whole = fsum(weighted.weights.values())
+    found = []
+    for objective, names in weighted.fed_by.items():
+        share = weighted.weights[objective] / whole / len(names)
+        parts = (_part(share, metrics[name], columns.get(name, {}), thresholds, confidence) for name in names)
+        found += [part for part in parts if part is not None]
+    return found
+
+
+def _part(
+    share: float, metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
+) -> _Part | None:
+    if not column:
+        return None
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return _percentile_part(share, metric, column, thresholds, confidence)
+    if metric.unit in thresholds:  # not cut to 0 … 1, so that the mean of the questions is that of the objective
+        values = {key: 1 - value / thresholds[metric.unit] for key, value in column.items()}
+    else:
+        values = {key: scaled(metric, value, thresholds) for key, value in column.items()}
+    return _Part(share, values, min(0.0, *values.values()), max(1.0, *values.values()))
+
+
+def _percentile_part(
+    share: float, metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
+) -> _Part | None:
+    """A percentile by the share of questions at or below it, at the slope that its own interval shows (Woodruff 1952).
+
+    None where it has no interval: it is held as it is then.
+    """
+    q, values = metric.percentile or 50.0, list(column.values())
+    ends = percentile_interval(values, q, confidence)
+    if ends is None:
+        return None
+    reach = 2 * normal_quantile(confidence) * sqrt(q / 100 * (1 - q / 100) / len(values))
+    slope = (scaled(metric, ends[0], thresholds) - scaled(metric, ends[1], thresholds)) / reach
+    middle = percentile(values, q)
+    below = {key: slope * (value <= middle) for key, value in column.items()}
+    return _Part(share, below, min(0.0, slope), max(0.0, slope))
+
+
+def _added(found: Influence, part: _Part) -> Influence:
+    mean, scale = fmean(part.values.values()), part.share * len(found.values) / len(part.values)
+    values = dict(found.values)
+    for key, value in part.values.items():
+        values[key] += scale * (value - mean)
+    low, high = found.low + scale * (part.low - mean), found.high + scale * (part.high - mean)
+    # Rounding must not put a value outside what there can be.
+    return Influence({key: min(high, max(low, value)) for key, value in values.items()}, low, high)
+
+
+def with_interval(
+    weighted: WeightedScore,
+    metrics: Sequence[BaseMetric],
+    records: Iterable[EvalRecord],
+    settings: ScoreSettings,
+    config: ScoringConfig,
+) -> WeightedScore:
+    """The score of a run with its interval, where it has one.
+
+    Args:
+        weighted: The score with what feeds it.
+        metrics: Of the run.
+        records: Scored.
+        settings: How they were scored.
+        config: Of the score.
+    """
+    asked = {record.question.id: record for record in records}
+    fed = {name for names in weighted.fed_by.values() for name in names}
+    feeding = [metric for metric in metrics if metric.name in fed]
+    columns = columns_of(feeding, asked.values(), settings)
+    found = influence(weighted, feeding, columns, config.thresholds, settings.confidence)
+    if found is None:
+        return weighted
+    clusters = [cluster_of(asked[key].question, settings.cluster) for key in found.values]
+    estimate = score_interval(found, clusters, settings.confidence)
+    if estimate is None:
+        return weighted
+    return weighted.model_copy(update={"ci": estimate.interval, "interval": tell(estimate, settings)})

@@ -1,0 +1,98 @@
+"""The weighted score of saved runs, of earlier versions too, and which of them compare."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.schemas import EvalRun, WeightedScore
+from evals.scoring.headline import by_objectives, differing_objectives, headline
+
+Build = Callable[..., Any]
+HALF = {"answer_correctness": 0.5, "citation_recall": 0.5}
+
+
+@pytest.fixture
+def scored(build_run: Build) -> Callable[..., EvalRun]:
+    """A run of twelve questions with these values each."""
+
+    def make(run_id: str, values: dict[str, float], **changes: Any) -> EvalRun:
+        run: EvalRun = build_run(run_id, {f"q{n}": values for n in range(12)}, **changes)[0]
+        return run
+
+    return make
+
+
+def test_the_headline_says_of_how_much_of_the_weight_it_is(scored: Callable[..., EvalRun]) -> None:
+    """Where all of it is measured there is nothing to say."""
+    assert str(headline(scored("a", HALF))) == "0.500 of 50 %"
+    whole = {**HALF, "faithfulness": 0.5, "mrr": 0.5, "cost_per_query": 0.05, "latency_p50": 15_000.0}
+    assert str(headline(scored("b", whole))) == "0.500"
+
+
+def test_a_score_that_an_earlier_version_made_of_latency_alone_is_not_shown(scored: Callable[..., EvalRun]) -> None:
+    """It did not say of how much of the weight it was; its weights do."""
+    earlier = WeightedScore(score=0.999, objectives={"latency": 0.999}, weights={"latency": 0.05})
+    found = headline(scored("a", HALF, weighted_score=earlier))
+    assert (found.score, found.coverage) == (None, pytest.approx(0.05))
+    assert found.reason == "only 5 % of the weight is measured: latency"
+    assert str(found) == "–"
+
+
+def test_an_earlier_score_of_enough_is_shown_as_it_was(scored: Callable[..., EvalRun]) -> None:
+    """With the coverage that its weights have in the configuration of the run."""
+    earlier = WeightedScore(score=0.7, objectives={"accuracy": 0.7}, weights={"accuracy": 0.3})
+    weights = {"accuracy": 0.3, "faithfulness": 0.2, "citation": 0, "retrieval": 0, "cost": 0, "latency": 0}
+    run = scored("a", HALF, weighted_score=earlier, eval_config={"scoring": {"weights": weights}})
+    assert str(headline(run)) == "0.700 of 60 %"
+
+
+def test_a_run_that_failed_has_no_score(scored: Callable[..., EvalRun]) -> None:
+    """Whatever stands in its file."""
+    run = scored("a", HALF, status="failed")
+    assert headline(run).score is None
+
+
+def test_scores_of_the_same_objectives_compare(scored: Callable[..., EvalRun]) -> None:
+    """Whatever their values are."""
+    assert differing_objectives(scored("a", HALF), scored("b", dict.fromkeys(HALF, 0.9))) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "changes", "said"),
+    [
+        ({**HALF, "faithfulness": 0.5}, {}, "faithfulness is measured in b alone"),
+        (
+            {"answer_correctness": 0.5, "citation_precision": 0.5},
+            {},
+            "citation is citation_recall (weight 0.2) in a and citation_precision (weight 0.2) in b",
+        ),
+    ],
+)
+def test_what_scores_do_not_have_in_common_is_told(
+    scored: Callable[..., EvalRun], values: dict[str, float], changes: dict[str, Any], said: str
+) -> None:
+    """An objective more, or the same one fed by something else."""
+    assert differing_objectives(scored("a", HALF), scored("b", values, **changes)) == [said]
+
+
+def test_another_weight_or_threshold_is_another_objective(scored: Callable[..., EvalRun]) -> None:
+    """A latency of 3 s is not the same where 6 s are worth nothing and where 30 s are."""
+    values = {**HALF, "latency_p50": 3_000.0}
+    strict = {"scoring": {"thresholds": {"ms": 6_000.0}}}
+    (said,) = differing_objectives(scored("a", values), scored("b", values, eval_config=strict))
+    assert "threshold 30000 ms" in said
+    assert "threshold 6000 ms" in said
+    heavy = scored("b", HALF).weighted_score.model_copy(update={"weights": {"accuracy": 0.6, "citation": 0.2}})
+    assert "weight 0.6" in differing_objectives(scored("a", HALF), scored("b", HALF, weighted_score=heavy))[0]
+
+
+def test_runs_are_put_together_by_what_their_scores_measure(scored: Callable[..., EvalRun]) -> None:
+    """A run without a score stands with none."""
+    runs = [
+        scored("a", HALF),
+        scored("b", {**HALF, "faithfulness": 1.0}),
+        scored("c", HALF),
+        scored("d", {"latency_p50": 10.0}),
+    ]
+    assert [[run.id for run in group] for group in by_objectives(runs)] == [["a", "c"], ["b"]]
