@@ -92,7 +92,6 @@ BRANCHY = (
     ("run/preflight.py", "_may_be_gold", 12),
     ("run/preflight.py", "check_probes", 17),
     ("run/text_models.py", "compare_texts", 17),
-    ("scoring/diagnosis/__init__.py", "_judged_faults", 11),
     ("scoring/outcomes.py", "notes_on_answers", 11),
     ("scoring/scorecard.py", "summarise", 14),
     ("text/after_number.py", "_first_scale", 12),

@@ -110,13 +110,23 @@ def show_command(
     question: Annotated[str | None, typer.Option(help="Show one question whole")] = None,
     by: Annotated[str | None, typer.Option(help="Slice by dataset or a metadata key")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
+    failed: Annotated[str | None, typer.Option(help="Only the questions with this broken link")] = None,
     as_json: RunAsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""
     from evals.cli.commands.show import show
 
-    show(run, failures=failures, question=question, by=by, matching=matching, as_json=as_json, runs_dir=runs_dir)
+    show(
+        run,
+        failures=failures,
+        question=question,
+        by=by,
+        matching=matching,
+        failed=failed,
+        as_json=as_json,
+        runs_dir=runs_dir,
+    )
 
 
 @app.command("rescore")

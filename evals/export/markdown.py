@@ -1,13 +1,13 @@
 """`markdown`: a comment for a pull request."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring.diagnosis import Finding, diagnose, in_turn
+from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn
 from evals.scoring.settings import cases_of, confidence
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
+from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
 
 LIMIT = 60_000
@@ -26,7 +26,11 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     said = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
     notes = _joined((f"- {escape(note)}\n" for note in said), _NOTES_SHARE, "- …\n")
     text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
-    return text + _failures(diagnose(records, cases_of(run, records)), len(records), LIMIT - len(text))
+    cases = cases_of(run, records)
+    findings = diagnose(records, cases, facts_of(run, records))
+    diagnosis = count_links(findings, records, cases, confidence(run))
+    failures = [finding for finding in findings if finding.link.is_failure]
+    return text + _failures(failures, diagnosis, LIMIT - len(text))
 
 
 def _joined(lines: Iterator[str], share: int, more: str) -> str:
@@ -94,13 +98,12 @@ def _plain(amount: str) -> str:
     return amount.replace("$", "&#36;")
 
 
-def _failures(findings: Sequence[Finding], questions: int, room: int) -> str:
-    """The worst failures, one of each kind first, as many as there is room for."""
+def _failures(findings: Sequence[Finding], diagnosis: Diagnosis, room: int) -> str:
+    """The failures, one of each link first, as many as there is room for."""
     if not findings:
         return ""
-    counts = sorted(Counter(finding.fault for finding in findings).items())
-    kinds = "".join(f"- {count} × {fault.label}\n" for fault, count in counts)
-    title = f"{len(findings)} of {questions} questions have a fault"
+    kinds = "".join(f"- {line}\n" for line in link_lines(diagnosis))
+    title = f"{diagnosis.wrong} of {diagnosis.asked} questions ended wrong; the first link that broke"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
     chosen = in_turn(findings)[:_FAILURES]

@@ -54,6 +54,7 @@ def hostile_run(build_run: Build) -> Any:
             f"{HOSTILE}{n}": {
                 "question": HOSTILE * 20,
                 "expected_answer": HOSTILE,
+                "is_unanswerable": True,
                 "gold_passages": [{"text": "Gold."}],
             }
             for n in range(40)

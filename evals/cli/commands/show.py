@@ -12,11 +12,19 @@ from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
-from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
+from evals.cli.views.run import (
+    print_findings,
+    print_hints,
+    print_link,
+    print_run,
+    print_sensitivity,
+    print_verification,
+)
 from evals.cli.views.slices import print_slices
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.measured import measured
+from evals.scoring.diagnosis import Link
+from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
@@ -62,6 +70,7 @@ def show(
     question: str | None,
     by: str | None,
     matching: bool,
+    failed: str | None,
     as_json: bool,
     runs_dir: Path | None,
 ) -> None:
@@ -70,9 +79,10 @@ def show(
     Raises:
         ConfigError: One flag would do nothing beside another.
         RunNotFoundError: There is no such run.
-        UnknownNameError: The question or the key to slice by does not exist.
+        UnknownNameError: The question, the link or the key to slice by does not exist.
     """
-    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures)
+    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures, failed=failed)
+    link = _link(failed)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     if as_json:
@@ -85,17 +95,30 @@ def show(
         print_question(out, _find(records, question), seen)
         return
     _check_key(records, by)
+    if link is not None:
+        print_link(out, seen, link, limit=failures)
+        return
     if run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
         return
     print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
+    _print_scores(out, seen, by, matching=matching, runs_dir=runs_dir)
+
+
+def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: bool, runs_dir: Path | None) -> None:
     print_verification(out, seen, runs_dir)
-    print_run(out, run)
-    print_hints(out, run)
+    print_run(out, seen.run)
+    print_hints(out, seen.run)
     if matching:
         print_sensitivity(out, seen)
-    if by is not None or len(run.datasets) > 1:
+    if by is not None or len(seen.run.datasets) > 1:
         print_slices(out, seen, by or "dataset", runs_dir)
+
+
+def _link(name: str | None) -> Link | None:
+    if name is not None and name not in list(Link):
+        raise UnknownNameError("link", name, [link.value for link in Link])
+    return None if name is None else Link(name)
 
 
 def _find(records: Sequence[EvalRecord], question: str) -> EvalRecord:

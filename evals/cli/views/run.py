@@ -1,6 +1,5 @@
 """A run on the terminal: its head, score and notes, and its failures."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,13 +11,14 @@ from evals.cli.terminal.console import clean
 from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
-from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.scoring.diagnosis import Finding, Link, count_links, diagnose, facts_of, in_turn, needs_verification
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
-from evals.scoring.settings import scoring_config
+from evals.scoring.settings import confidence, scoring_config
 from evals.store.commands import command
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
 
 _CHUNKS_SHOWN = 3
@@ -98,17 +98,32 @@ def print_hints(out: Console, run: EvalRun) -> None:
 def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
     run = measured.run
-    findings = diagnose(measured.records(), measured.cases)
+    findings = _findings(measured)
     if not findings or limit <= 0:
         return
-    out.print(f"\n{len(findings)} of {run.question_count} questions have a fault", style="bold")
-    for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
-        out.print(f"  {count:>5}  {fault.label}")
-    for finding in in_turn(findings)[:limit]:
+    diagnosis = count_links(findings, measured.records(), measured.cases, confidence(run))
+    out.print(f"\n{diagnosis.wrong} of {diagnosis.asked} questions ended wrong", style="bold")
+    for line in link_lines(diagnosis):
+        out.print(f"  {line}")
+    failures = [finding for finding in findings if finding.link.is_failure]
+    for finding in in_turn(failures)[:limit]:
         print_finding(out, finding)
-    if len(findings) > limit:
-        all_of_them = command(f"show {run.id} --failures {len(findings)}", runs_dir)
-        out.print(f"… and {len(findings) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+    if len(failures) > limit:
+        all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
+        out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+
+
+def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
+    """Print the questions whose first broken link is this one."""
+    findings = [finding for finding in _findings(measured) if finding.link is link]
+    out.print(f"{len(findings)} of {measured.run.question_count} questions: {link.label}", style="bold")
+    for finding in findings[:limit]:
+        print_finding(out, finding)
+
+
+def _findings(measured: Measured) -> list[Finding]:
+    facts = facts_of(measured.run, measured.records())
+    return diagnose(measured.records(), measured.cases, facts)
 
 
 def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
@@ -129,7 +144,12 @@ def print_finding(out: Console, finding: Finding) -> None:
     """Print one failure."""
     record = finding.record
     out.print()
-    out.print(Text.assemble(clean(record.question.id), ": ", clean(finding.explanation, 300)), style="red")
+    out.print(
+        Text.assemble(clean(record.question.id), ": ", clean(f"{finding.link}: {finding.explanation}", 300)),
+        style="red",
+    )
+    for remark in finding.remarks:
+        out.print(Text.assemble("  beside    ", clean(remark, 300)), style="dim")
     out.print(Text.assemble("  question  ", clean(record.question.question, 300)))
     if record.question.expected_answer:
         out.print(Text.assemble("  expected  ", clean(record.question.expected_answer, 300)))

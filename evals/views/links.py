@@ -1,0 +1,26 @@
+"""The links that broke, as lines of text."""
+
+from collections.abc import Iterator
+
+from evals.scoring.diagnosis import Diagnosis, LinkCount
+
+_REMARKS = {
+    "unsupported_claims": "with claims that no chunk supports",
+    "needs_verification": "of which fuzzy match and judge disagree",
+}
+
+
+def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """A line a link, in the order of the chain, then what is counted apart."""
+    for one in diagnosis.links:
+        yield f"{one.count} × {one.link.label} ({_share(one)}): {one.link}"
+    apart = diagnosis.right_without_gold
+    if apart is not None:
+        yield f"apart: {apart.count} × {apart.link.label} ({_share(apart)}): {apart.link}"
+    for kind, ids in diagnosis.remarks.items():
+        yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
+
+
+def _share(one: LinkCount) -> str:
+    low, high = one.interval
+    return f"{one.share:.0%}, {low:.0%} to {high:.0%}"
