@@ -7,6 +7,8 @@ A switch is written ``KIND``, ``KIND:ARG`` or ``every:K:KIND[:ARG]``:
 - ``ratelimit:N[:RETRY_AFTER]`` answers the first N queries with 429 and a Retry-After header
 - ``truncated``, ``wrong-shape``, ``html`` and ``not-json`` answer with a broken body
 - ``no-chunks``, ``no-citations`` and ``no-usage`` answer without that part
+- ``wrong-chunks:SHARE[:SEED]`` retrieves chunks of other documents for that share of the questions (0 to 1), which SEED
+  and the question's text choose; the answer is made from them as from any
 - ``unhealthy`` makes GET /health answer 503; all others act on POST /query only
 """
 
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 
 REPLACING = frozenset({"status", "ratelimit", "truncated", "wrong-shape", "html", "not-json", "dropped", "hang"})
 REMOVING = {"no-chunks": "sources", "no-citations": "citations", "no-usage": "metrics"}
+WRONG_CHUNKS = "wrong-chunks"
 _PLAIN = (REPLACING - {"status", "ratelimit"}) | REMOVING.keys() | {"unhealthy"}
 
 
@@ -27,10 +30,14 @@ class Switch:
     code: int = 0
     left: int | None = None
     every: int = 1
+    share: float = 1.0
+    seed: int = 0
 
     def takes(self, question: str) -> bool:
         """Whether the switch applies to this query; a limited one is used up by saying yes."""
         if self.every > 1 and _number(question) % self.every != 0:
+            return False
+        if self.share < 1 and _number(f"{self.seed}:{question}") >= self.share * 2**256:
             return False
         if self.left is not None:
             self.left -= 1
@@ -65,6 +72,8 @@ def _parse(kind: str, args: list[str]) -> Switch:
     if kind == "ratelimit" and len(args) in (1, 2):
         wait = _seconds(args[1]) if len(args) > 1 else 1.0
         return Switch(kind, code=429, left=_at_least_one(args[0]), seconds=wait)
+    if kind == WRONG_CHUNKS and len(args) in (1, 2):
+        return Switch(kind, share=_share(args[0]), seed=int(args[1]) if len(args) > 1 else 0)
     if kind in _PLAIN and not args:
         return Switch(kind)
     raise ValueError
@@ -73,6 +82,13 @@ def _parse(kind: str, args: list[str]) -> Switch:
 def _seconds(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 86400:
+        raise ValueError
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1:
         raise ValueError
     return value
 
