@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
+from evals.scoring.abstention_table import AbstentionTable, abstention_table
 from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn
 from evals.scoring.settings import cases_of, confidence
+from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
@@ -25,12 +27,21 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     said = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
     notes = _joined((f"- {escape(note)}\n" for note in said), _NOTES_SHARE, "- …\n")
-    text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
     cases = cases_of(run, records)
+    declined = abstention_table(records, cases, confidence(run))
+    notes = f"{_declined(declined) if declined else ''}{f'{chr(10)}{notes}' if notes else ''}"
+    text = f"{head}{table}{notes}"
     findings = diagnose(records, cases, facts_of(run, records))
     diagnosis = count_links(findings, records, cases, confidence(run))
     failures = [finding for finding in findings if finding.link.is_failure]
     return text + _failures(failures, diagnosis, LIMIT - len(text))
+
+
+def _declined(table: AbstentionTable) -> str:
+    """Who declined what."""
+    titles, *rows = (" | ".join(cells) for cells in abstention_cells(table))
+    lines = [f"\n| {titles} |", "|---|---:|---:|", *(f"| {row} |" for row in rows), ""]
+    return "\n".join([*lines, *(f"- {title.strip()}: {rate}" for title, rate in abstention_rates(table)), ""])
 
 
 def _joined(lines: Iterator[str], share: int, more: str) -> str:

@@ -13,6 +13,7 @@ A switch is written ``KIND``, ``KIND:ARG`` or ``every:K:KIND[:ARG]``:
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 REPLACING = frozenset({"status", "ratelimit", "truncated", "wrong-shape", "html", "not-json", "dropped", "hang"})
@@ -61,22 +62,37 @@ def parse_switch(text: str) -> Switch:
 
 def _parse(kind: str, args: list[str]) -> Switch:
     if kind == "every":
-        inner = parse_switch(":".join(args[1:]))
-        if inner.every != 1 or inner.kind == "unhealthy":
-            raise ValueError
-        return replace(inner, every=_at_least_one(args[0]))
-    if kind == "slow" and len(args) == 1:
-        return Switch(kind, seconds=_seconds(args[0]))
-    if kind == "status" and len(args) in (1, 2):
-        return Switch(kind, code=_status(args[0]), left=_at_least_one(args[1]) if len(args) > 1 else None)
-    if kind == "ratelimit" and len(args) in (1, 2):
-        wait = _seconds(args[1]) if len(args) > 1 else 1.0
-        return Switch(kind, code=429, left=_at_least_one(args[0]), seconds=wait)
-    if kind == WRONG_CHUNKS and len(args) in (1, 2):
-        return Switch(kind, share=_share(args[0]), seed=int(args[1]) if len(args) > 1 else 0)
+        return _every(args)
+    read = _READERS.get(kind)
+    if read is not None and len(args) in (1, read.most):
+        return read.switch(kind, args)
     if kind in _PLAIN and not args:
         return Switch(kind)
     raise ValueError
+
+
+def _every(args: list[str]) -> Switch:
+    inner = parse_switch(":".join(args[1:]))
+    if inner.every != 1 or inner.kind == "unhealthy":
+        raise ValueError
+    return replace(inner, every=_at_least_one(args[0]))
+
+
+def _slow(kind: str, args: list[str]) -> Switch:
+    return Switch(kind, seconds=_seconds(args[0]))
+
+
+def _with_status(kind: str, args: list[str]) -> Switch:
+    return Switch(kind, code=_status(args[0]), left=_at_least_one(args[1]) if len(args) > 1 else None)
+
+
+def _limiting(kind: str, args: list[str]) -> Switch:
+    wait = _seconds(args[1]) if len(args) > 1 else 1.0
+    return Switch(kind, code=429, left=_at_least_one(args[0]), seconds=wait)
+
+
+def _damaging(kind: str, args: list[str]) -> Switch:
+    return Switch(kind, share=_share(args[0]), seed=int(args[1]) if len(args) > 1 else 0)
 
 
 def _seconds(text: str) -> float:
@@ -105,3 +121,19 @@ def _status(text: str) -> int:
     if not 300 <= value <= 599 or value == 304:
         raise ValueError
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How a switch with arguments is read: from one to so many of them."""
+
+    most: int
+    switch: Callable[[str, list[str]], Switch]
+
+
+_READERS = {
+    "slow": _Reader(1, _slow),
+    "status": _Reader(2, _with_status),
+    "ratelimit": _Reader(2, _limiting),
+    WRONG_CHUNKS: _Reader(2, _damaging),
+}

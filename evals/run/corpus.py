@@ -1,6 +1,6 @@
 """Which gold documents the server's own list lacks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from evals.case.matching import document_key
 from evals.case.matching.documents import Kinship, kinship
@@ -20,8 +20,16 @@ async def missing_documents(client: RAGClient, questions: Sequence[EvalQuestion]
         there = await document_names(client)
     except TransportFailure:
         return None
-    wanted = sorted({gold.document_id for one in questions for gold in one.gold_passages if gold.document_id})
-    lacking = [name for name in wanted if document_key(name) not in (there or ())]
-    if there is None or len(lacking) == len(wanted):
+    if there is None:
         return None
-    return [name for name in lacking if all(kinship(name, other) is Kinship.OTHER for other in there)]
+    wanted = sorted({name for question in questions for name in _named(question)})
+    lacking = [name for name in wanted if document_key(name) not in there]
+    return None if len(lacking) == len(wanted) else [name for name in lacking if _is_unlike_all(name, there)]
+
+
+def _named(question: EvalQuestion) -> list[str]:
+    return [gold.document_id for gold in question.gold_passages if gold.document_id]
+
+
+def _is_unlike_all(name: str, there: Iterable[str]) -> bool:
+    return all(kinship(name, other) is Kinship.OTHER for other in there)

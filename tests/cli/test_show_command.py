@@ -46,6 +46,15 @@ def test_show_lists_the_questions_of_one_link(evals_cli: Cli, saved: dict[str, A
     assert "did you mean 'not_retrieved'" in wrong.err
 
 
+def test_show_says_who_declined_what(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """The cells add up to the questions, and the baselines stand beside the accuracy."""
+    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 0).out
+    cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
+    assert len(cells) == 4
+    assert sum(cells) == saved["question_count"]
+    assert re.search(r"beside: always answering +\d\.\d{3} \[", out)
+
+
 def test_show_takes_a_prefix_and_gives_json(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
     """A unique start of the id is enough."""
     result = evals_cli("show", saved["id"][:4], "--runs-dir", tmp_path / "runs", "--json")

@@ -13,6 +13,7 @@ from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
 from evals.cli.views.run import (
+    print_abstention,
     print_findings,
     print_hints,
     print_link,
@@ -108,6 +109,7 @@ def show(
 def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: bool, runs_dir: Path | None) -> None:
     print_verification(out, seen, runs_dir)
     print_run(out, seen.run)
+    print_abstention(out, seen)
     print_hints(out, seen.run)
     if matching:
         print_sensitivity(out, seen)

@@ -11,11 +11,13 @@ from evals.cli.terminal.console import clean
 from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
+from evals.scoring.abstention_table import abstention_table
 from evals.scoring.diagnosis import Finding, Link, count_links, diagnose, facts_of, in_turn, needs_verification
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import confidence, scoring_config
 from evals.store.commands import command
+from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
 from evals.views.links import link_lines
@@ -35,6 +37,18 @@ def print_run(out: Console, run: EvalRun) -> None:
     _print_judge(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
+
+
+def print_abstention(out: Console, measured: Measured) -> None:
+    """Print who declined what, where the dataset says what can be answered."""
+    table = abstention_table(measured.records(), measured.cases, confidence(measured.run))
+    if table is None:
+        return
+    out.print()
+    for title, answered, abstained in abstention_cells(table):
+        out.print(f"{title:<14}{answered:>10}{abstained:>11}", style=None if title else "bold")
+    for title, rate in abstention_rates(table):
+        out.print(f"  {title:<32}{rate}")
 
 
 def _head(run: EvalRun) -> Text:
