@@ -1,10 +1,13 @@
 """`json`: everything."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.abstention_table import abstention_table
-from evals.scoring.diagnosis import count_links, diagnose, facts_of
+from evals.scoring.diagnosis import count_links, diagnose, facts_of, recall_by_stage
+from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.settings import cases_of, confidence
 
 
@@ -12,13 +15,22 @@ def to_json(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """The run with its keys as in its file, as one JSON object.
 
     Beside them stand `diagnosis` (where questions went wrong first), `abstention` (who declined what; null where nobody
-    knows what can be answered) and all its `records`.
+    knows what can be answered), `risk_coverage` (null where the server gives no confidence), `stages` (the recall at
+    each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
+    head = run.model_dump_json()[:-1]
+    derived = "".join(f'"{name}":{json.dumps(value)},\n' for name, value in _derived(run, records).items())
+    body = ",\n".join(record.model_dump_json() for record in records)
+    return f'{head},\n{derived}"records":[{body}]}}\n'
+
+
+def _derived(run: EvalRun, records: Sequence[EvalRecord]) -> dict[str, Any]:
     cases, certainty = cases_of(run, records), confidence(run)
     findings = diagnose(records, cases, facts_of(run, records))
-    diagnosis = count_links(findings, records, cases, certainty).model_dump_json()
-    table = abstention_table(records, cases, certainty)
-    declined = table.model_dump_json() if table else "null"
-    head = run.model_dump_json()[:-1]
-    body = ",\n".join(record.model_dump_json() for record in records)
-    return f'{head},\n"diagnosis":{diagnosis},\n"abstention":{declined},\n"records":[{body}]}}\n'
+    table, curve = abstention_table(records, cases, certainty), risk_coverage(records, cases)
+    return {
+        "diagnosis": count_links(findings, records, cases, certainty).model_dump(mode="json"),
+        "abstention": table and table.model_dump(mode="json"),
+        "risk_coverage": curve and curve.model_dump(mode="json"),
+        "stages": [stage.model_dump(mode="json") for stage in recall_by_stage(records, cases)],
+    }

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.abstention_table import AbstentionTable, abstention_table
-from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn
-from evals.scoring.settings import cases_of, confidence
+from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn, recall_by_stage
+from evals.scoring.risk_coverage import risk_coverage
+from evals.scoring.settings import Cases, cases_of, confidence
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
+from evals.views.risk import risk_line
+from evals.views.stages import stage_lines
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -25,16 +28,25 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
-    said = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
-    notes = _joined((f"- {escape(note)}\n" for note in said), _NOTES_SHARE, "- …\n")
+    remarks = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
+    notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     cases = cases_of(run, records)
     declined = abstention_table(records, cases, confidence(run))
-    notes = f"{_declined(declined) if declined else ''}{f'{chr(10)}{notes}' if notes else ''}"
+    curve = risk_coverage(records, cases)
+    said = f"\n{risk_line(curve)}\n" if curve else ""
+    said += "".join(f"\n{title}" + (f": {line}" if line else "\n") for title, line in _stages(records, cases))
+    notes = f"{_declined(declined) if declined else ''}{said}{f'{chr(10)}{notes}' if notes else ''}"
     text = f"{head}{table}{notes}"
     findings = diagnose(records, cases, facts_of(run, records))
     diagnosis = count_links(findings, records, cases, confidence(run))
     failures = [finding for finding in findings if finding.link.is_failure]
     return text + _failures(failures, diagnosis, LIMIT - len(text))
+
+
+def _stages(records: Sequence[EvalRecord], cases: Cases) -> Iterator[tuple[str, str]]:
+    """The recall at each stage as items of a list; the names are the server's."""
+    for title, line in stage_lines(recall_by_stage(records, cases)):
+        yield (f"- {escape(title, 80)}" if line else f"{title}:"), line
 
 
 def _declined(table: AbstentionTable) -> str:

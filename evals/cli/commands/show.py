@@ -17,8 +17,10 @@ from evals.cli.views.run import (
     print_findings,
     print_hints,
     print_link,
+    print_risk,
     print_run,
     print_sensitivity,
+    print_stages,
     print_verification,
 )
 from evals.cli.views.slices import print_slices
@@ -110,6 +112,8 @@ def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: boo
     print_verification(out, seen, runs_dir)
     print_run(out, seen.run)
     print_abstention(out, seen)
+    print_risk(out, seen)
+    print_stages(out, seen)
     print_hints(out, seen.run)
     if matching:
         print_sensitivity(out, seen)

@@ -12,8 +12,18 @@ from evals.cli.views.scorecard import scorecard_lines
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun
 from evals.scoring.abstention_table import abstention_table
-from evals.scoring.diagnosis import Finding, Link, count_links, diagnose, facts_of, in_turn, needs_verification
+from evals.scoring.diagnosis import (
+    Finding,
+    Link,
+    count_links,
+    diagnose,
+    facts_of,
+    in_turn,
+    needs_verification,
+    recall_by_stage,
+)
 from evals.scoring.measured import Measured
+from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import confidence, scoring_config
 from evals.store.commands import command
@@ -22,6 +32,8 @@ from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
+from evals.views.risk import risk_line
+from evals.views.stages import stage_lines
 
 _CHUNKS_SHOWN = 3
 _SENSITIVE = ("recall_at_5", "precision_at_5")
@@ -49,6 +61,19 @@ def print_abstention(out: Console, measured: Measured) -> None:
         out.print(f"{title:<14}{answered:>10}{abstained:>11}", style=None if title else "bold")
     for title, rate in abstention_rates(table):
         out.print(f"  {title:<32}{rate}")
+
+
+def print_stages(out: Console, measured: Measured) -> None:
+    """Print the recall at each stage of the retrieval, where the server lists what each found."""
+    for title, line in stage_lines(recall_by_stage(list(measured.records()), measured.cases)):
+        out.print(clean(f"  {title:<32}{line}" if line else f"\n{title}"))
+
+
+def print_risk(out: Console, measured: Measured) -> None:
+    """Print the risk at some coverages, where the server gives a confidence."""
+    curve = risk_coverage(measured.records(), measured.cases)
+    if curve is not None:
+        out.print(clean(f"\n{risk_line(curve)}"))
 
 
 def _head(run: EvalRun) -> Text:

@@ -9,9 +9,10 @@ diagnose(records, cases, facts_of(run, records, cases))
 from evals.scoring.diagnosis.counts import Diagnosis, LinkCount, count_links
 from evals.scoring.diagnosis.facts import DEFAULT_K, RunFacts, facts_of
 from evals.scoring.diagnosis.findings import Finding, diagnose, in_turn
-from evals.scoring.diagnosis.first import find_failure, first_link
+from evals.scoring.diagnosis.first import answered_right, find_failure, first_link
 from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.remarks import Remark, needs_verification, remarks_on
+from evals.scoring.diagnosis.stages import StageRecall, recall_by_stage
 
 __all__ = [
     "DEFAULT_K",
@@ -21,6 +22,8 @@ __all__ = [
     "LinkCount",
     "Remark",
     "RunFacts",
+    "StageRecall",
+    "answered_right",
     "count_links",
     "diagnose",
     "facts_of",
@@ -28,5 +31,6 @@ __all__ = [
     "first_link",
     "in_turn",
     "needs_verification",
+    "recall_by_stage",
     "remarks_on",
 ]

@@ -18,6 +18,7 @@ from evals.schemas import EvalRecord
 from evals.scoring.diagnosis.facts import DEFAULT_K, RunFacts
 from evals.scoring.diagnosis.lexical import has_other_value, is_right, states_otherwise
 from evals.scoring.diagnosis.links import Link
+from evals.scoring.diagnosis.stages import found_by_stage, lost_in
 from evals.scoring.diagnosis.verdict import JudgedAs, contradicted, justification, says_that_it_denies, verdict_of
 from evals.scoring.settings import Cases
 
@@ -63,6 +64,18 @@ def find_failure(record: EvalRecord, cases: Cases, facts: RunFacts) -> tuple[Lin
     return _Chain(record, cases.of(record), facts).broken()
 
 
+def answered_right(record: EvalRecord, cases: Cases) -> bool | None:
+    """Whether an answer is right, by the judge, else by its words; an answer to what cannot be answered is wrong.
+
+    Returns:
+        None where there is no answer, it declines, or nobody knows whether it is right.
+    """
+    response = record.response
+    if response is None or response.error is not None or response.answer is None:
+        return None
+    return _Chain(record, cases.of(record), RunFacts()).answered_right()
+
+
 @dataclass
 class _Chain:
     """One answered record, and what each link needs to know of it."""
@@ -78,6 +91,15 @@ class _Chain:
         if not self._ended_wrong:
             return self._right_without_gold()
         return next((found for link in _IN_ORDER if (found := link(self))), None)
+
+    def answered_right(self) -> bool | None:
+        """What `answered_right` says of a record with an answer."""
+        if self.case.abstained and self._verdict is not JudgedAs.CORRECT:
+            return None
+        if self.case.question.is_unanswerable:
+            return False
+        decided = self._verdict not in {None, JudgedAs.CANNOT_TELL}
+        return self._verdict is JudgedAs.CORRECT if decided else self._by_words
 
     def _unanswerable(self) -> tuple[Link, str] | None:
         if self.case.response.answer is None or self.case.abstained:
@@ -144,13 +166,19 @@ class _Chain:
         if not self._is_measured or self.case.matches.found:
             return None
         said = "abstained: " if self._abstained else ""
-        return Link.NOT_RETRIEVED, f"{said}{self._none_found()}"
+        return Link.NOT_RETRIEVED, f"{said}{self._none_found()}{self._where_lost()}"
 
     def _part_retrieved(self) -> tuple[Link, str] | None:
         golds = len(self.case.question.gold_passages)
         if not self._is_measured or not self._lost:
             return None
-        return Link.PART_RETRIEVED, f"{golds - len(self._lost)} of {golds} gold passages retrieved"
+        return Link.PART_RETRIEVED, f"{golds - len(self._lost)} of {golds} gold passages retrieved{self._where_lost()}"
+
+    def _where_lost(self) -> str:
+        """At which stages of the retrieval the golds were lost, where the server lists them."""
+        stages = found_by_stage(self.case, self.facts.library)
+        places = dict.fromkeys(where for gold in self._lost if (where := lost_in(gold, stages)))
+        return f"; {'; '.join(places)}" if places else ""
 
     def _below_k(self) -> tuple[Link, str] | None:
         lowest = max((place for place, _ in self.case.matches.found.values()), default=0)
