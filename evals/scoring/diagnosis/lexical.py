@@ -218,7 +218,8 @@ def _polarity(answer: str, question: str) -> bool | None:
     for sentence in sentences(answer):
         words = tokens(sentence)
         left = asked - _stems(sentence)
-        if len(left) <= (len(asked) + 1) // 4 and not _EVASIVE.search(sentence):
+        most = max((len(asked) + 1) // 4, int(words[0] in _SUBJECTS and len(asked) > 1))
+        if len(left) <= most and not _EVASIVE.search(sentence):
             return not (denials(words) or _FORBIDS.intersection(words))
     return None
 

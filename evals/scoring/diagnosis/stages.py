@@ -1,7 +1,7 @@
 """What the stages of a retrieval found, where its server says so: recall at each, and where a gold was lost.
 
-A stage is a list of chunks under a name: objects with ids or texts, or plain ids and texts. What has an id alone has the
-text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
+A stage is a list of chunks under a name: objects with ids or texts, or plain ids and texts. What has an id alone has
+the text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -15,8 +15,16 @@ from evals.text.same_numbers import distinct, missing
 from evals.text.stop_words import STOP_WORDS
 from evals.text.units import CURRENCY_UNITS, ORDINAL, UNITS, is_part_of
 
-_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "nights": 86400, "weeks": 604800}
-_MONTHS = {"months": 1, "years": 12, "decades": 120, "centuries": 1200}
+_TIME = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "nights": 86400, "weeks": 604800}
+_LONG_TIME = {"months": 1, "years": 12, "decades": 120, "centuries": 1200}
+_CONVERTED = (
+    _TIME,
+    _LONG_TIME,
+    {"millilitres": 1, "litres": 1000},
+    {"milligrams": 1, "grams": 1000, "kilograms": 10**6, "tons/metric": 10**9},
+    {"millimetres": 1, "centimetres": 10, "metres": 1000, "kilometres": 10**6},
+)
+"""Units of one kind with their size in the smallest of them."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _PLAIN = re.compile(r"-?\d{1,12}(?:\.\d{1,6})?")
 _REFERENCE = re.compile(
@@ -25,6 +33,11 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """The number of a place in a document, which is no value."""
+_PLACE = re.compile(
+    r"\b(?:section|chapter|article|paragraph|clause|rule|table|figure|appendix|annex|page|part|form|version|document|"
+    r"schedule|item|step|number)s?\b",
+    re.IGNORECASE,
+)
 _WORD = r"[^\W\d_a-z][\w'’&-]*"
 _NAME = re.compile(rf"{_WORD}(?:(?:\s(?:of|de|van|von|der|den|the|&))*\s{_WORD})*")
 _POINTERS = frozenset(
@@ -82,9 +95,9 @@ def readable_units(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def values_of(text: str) -> Values:
-    """The values of a text; the numbers of sections, pages and the like are none."""
-    plain, found = without_dates(_REFERENCE.sub(" ", text))
+def values_of(text: str, question: str = "") -> Values:
+    """The values of a text; the numbers of sections, pages and the like are none, unless one was asked for."""
+    plain, found = without_dates(text if _PLACE.search(question) else _REFERENCE.sub(" ", text))
     return Values(distinct(plain) | _in_words(plain), frozenset(found), frozenset(_names(plain)))
 
 
@@ -111,7 +124,7 @@ def _name(text: str) -> tuple[str, ...]:
 
 def wanted_values(accepted: str, question: str) -> Values:
     """The values of an expected answer that its question does not hold already; all where it holds them all."""
-    own, asked = values_of(accepted), values_of(question)
+    own, asked = values_of(accepted, question), values_of(question)
     words = set(tokens(question))
     fresh = Values(
         own.numbers - asked.numbers,
@@ -122,8 +135,8 @@ def wanted_values(accepted: str, question: str) -> Values:
 
 
 def lacking(wanted: Values, answer: str, question: str) -> Values:
-    """The wanted values that an answer does not state: numbers by value and unit, days and weeks converted."""
-    given, words = values_of(answer), set(tokens(answer))
+    """The wanted values that an answer does not state; numbers count in other units of their kind too."""
+    given, words = values_of(answer, question), set(tokens(answer))
     numbers = missing(wanted.numbers, answer, question)
     return Values(
         frozenset(one for one in numbers if not any(_same_amount(one, other) for other in given.numbers)),
@@ -135,7 +148,7 @@ def lacking(wanted: Values, answer: str, question: str) -> Values:
 def _same_amount(one: Quantity, other: Quantity) -> bool:
     if not (_PLAIN.fullmatch(one.value) and _PLAIN.fullmatch(other.value)):
         return False
-    for table in (_SECONDS, _MONTHS):
+    for table in _CONVERTED:
         if one.unit in table and other.unit in table:
             return Fraction(one.value) * table[one.unit] == Fraction(other.value) * table[other.unit]
     return False
@@ -153,7 +166,7 @@ def in_place_of(lost: Values, accepted: Iterable[str], answer: str, question: st
         question: What was asked.
     """
     known = (question, *accepted)
-    given = values_of(answer)
+    given = values_of(answer, question)
     numbers, dates = _other_numbers(given.numbers, known), _other_dates(given.dates, known)
     if any(starmap(_is_of_a_kind, product(lost.numbers, numbers))) or _other_name(lost.names, answer, known):
         return True
@@ -203,8 +216,11 @@ def _dimension(one: Quantity) -> str:
     unit = one.unit.partition("/")[0]
     if one.value.endswith("%"):
         return "%"
-    if unit in _SECONDS or unit in _MONTHS:
+    if unit in _TIME or unit in _LONG_TIME:
         return "time"
+    for table in _CONVERTED:
+        if one.unit in table:
+            return next(iter(table))
     if unit in CURRENCY_UNITS or one.unit in CURRENCY_UNITS or unit == "cents":
         return "money"
     return "year" if not unit and _YEAR.fullmatch(one.value) else unit

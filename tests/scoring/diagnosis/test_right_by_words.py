@@ -24,6 +24,9 @@ RIGHT = [
     (PETS, "No", "Dogs are not allowed in the office."),
     ("What is the fee?", "$1,200", "The fee is 1200 dollars."),
     (LOGO, "blue", "The logo is blue."),
+    (PETS, "Yes", "They are allowed in the office."),
+    ("What does the tank hold?", "2.5 litres", "It holds 2500 ml."),
+    ("Which section is on fees?", "Section 4", "Fees are in section 4."),
     ("What happens to unused leave?", "It is carried over to the next year.", "Unused leave carries to next year."),
 ]
 CONTRARY = [
@@ -37,6 +40,8 @@ CONTRARY = [
     (PETS, "No", "Dogs are allowed in the office."),
     ("What is the fee?", "5%", "The fee is 7%."),
     (LOGO, "blue", "The logo is green."),
+    ("Which version is supported?", "3.11", "Version 3.12 is supported."),
+    ("Which section is on fees?", "Section 4", "Fees are in section 7."),
     ("May the valve be opened?", "The valve must not be opened.", "The valve must be opened."),
 ]
 SILENT = [
