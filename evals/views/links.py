@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evals.scoring.diagnosis import Diagnosis, LinkCount
+from evals.scoring.diagnosis import Diagnosis, LinkCount, WrongSlice
 
 _REMARKS = {
     "unsupported_claims": "with claims that no chunk supports",
@@ -19,6 +19,15 @@ def link_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"apart: {apart.count} × {apart.link.label} ({_share(apart)}): {apart.link}"
     for kind, ids in diagnosis.remarks.items():
         yield f"beside: {len(ids)} answers {_REMARKS[kind]}"
+
+
+def wrong_line(one: WrongSlice) -> str:
+    """How many questions of a slice ended wrong, and where first."""
+    low, high = one.interval
+    links = ", ".join(f"{link} {count}" for link, count in one.links.items())
+    mark = ", worse than the run" if one.is_worse else ""
+    said = f"{one.value}: {one.wrong} of {one.asked} ({one.share:.0%}, {low:.0%} to {high:.0%}{mark})"
+    return f"{said}: {links}" if links else said
 
 
 def _share(one: LinkCount) -> str:

@@ -77,6 +77,7 @@ def test_show_slices_by_metadata(evals_cli: Cli, saved: dict[str, Any], tmp_path
     """`--by` gives each metric for each value of a key; an unknown key says which there are."""
     result = evals_cli("show", saved["id"], "--by", "difficulty", "--runs-dir", tmp_path / "runs")
     assert "by difficulty" in result.out
+    assert "ended wrong by difficulty, the worst first" in result.out
     wrong = evals_cli("show", saved["id"], "--by", "dificulty", "--runs-dir", tmp_path / "runs")
     assert wrong.code == 2
     assert "did you mean 'difficulty'" in wrong.err

@@ -22,6 +22,7 @@ from evals.cli.views.run import (
     print_sensitivity,
     print_stages,
     print_verification,
+    print_wrong_slices,
 )
 from evals.cli.views.slices import print_slices
 from evals.errors import ConfigError, UnknownNameError
@@ -118,6 +119,7 @@ def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: boo
     if matching:
         print_sensitivity(out, seen)
     if by is not None or len(seen.run.datasets) > 1:
+        print_wrong_slices(out, seen, by or "dataset")
         print_slices(out, seen, by or "dataset", runs_dir)
 
 

@@ -21,6 +21,7 @@ from evals.scoring.diagnosis import (
     in_turn,
     needs_verification,
     recall_by_stage,
+    wrong_by,
 )
 from evals.scoring.measured import Measured
 from evals.scoring.risk_coverage import risk_coverage
@@ -30,12 +31,13 @@ from evals.store.commands import command
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
-from evals.views.links import link_lines
+from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
 from evals.views.stages import stage_lines
 
 _CHUNKS_SHOWN = 3
+_SLICES_SHOWN = 12
 _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
@@ -66,14 +68,17 @@ def print_abstention(out: Console, measured: Measured) -> None:
 def print_stages(out: Console, measured: Measured) -> None:
     """Print the recall at each stage of the retrieval, where the server lists what each found."""
     for title, line in stage_lines(recall_by_stage(list(measured.records()), measured.cases)):
-        out.print(clean(f"  {title:<32}{line}" if line else f"\n{title}"))
+        if not line:
+            out.print()
+        out.print(clean(f"  {title:<32}{line}" if line else title))
 
 
 def print_risk(out: Console, measured: Measured) -> None:
     """Print the risk at some coverages, where the server gives a confidence."""
     curve = risk_coverage(measured.records(), measured.cases)
     if curve is not None:
-        out.print(clean(f"\n{risk_line(curve)}"))
+        out.print()
+        out.print(clean(risk_line(curve)))
 
 
 def _head(run: EvalRun) -> Text:
@@ -150,6 +155,19 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
     if len(failures) > limit:
         all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
         out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+
+
+def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
+    """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
+    slices = wrong_by(_findings(measured), measured.records(), key, confidence(measured.run))
+    if not any(one.wrong for one in slices):
+        return
+    out.print()
+    out.print(clean(f"ended wrong by {key}, the worst first; intervals hold for all values together"), style="bold")
+    for one in slices[:_SLICES_SHOWN]:
+        out.print(clean(f"  {wrong_line(one)}"), style="red" if one.is_worse else None)
+    if len(slices) > _SLICES_SHOWN:
+        out.print(f"  … and {len(slices) - _SLICES_SHOWN} more values", style="dim")
 
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:

@@ -12,6 +12,7 @@ from evals.scoring.diagnosis.findings import Finding, diagnose, in_turn
 from evals.scoring.diagnosis.first import answered_right, find_failure, first_link
 from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.remarks import Remark, needs_verification, remarks_on
+from evals.scoring.diagnosis.slices import WrongSlice, wrong_by
 from evals.scoring.diagnosis.stages import StageRecall, recall_by_stage
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Remark",
     "RunFacts",
     "StageRecall",
+    "WrongSlice",
     "answered_right",
     "count_links",
     "diagnose",
@@ -33,4 +35,5 @@ __all__ = [
     "needs_verification",
     "recall_by_stage",
     "remarks_on",
+    "wrong_by",
 ]

@@ -213,14 +213,18 @@ def _is_of_a_kind(one: Quantity, other: Quantity) -> bool:
 
 def _dimension(one: Quantity) -> str:
     """What a number measures: time, money, a percentage, a year; "" where nobody says."""
-    unit = one.unit.partition("/")[0]
     if one.value.endswith("%"):
         return "%"
-    if unit in _TIME or unit in _LONG_TIME:
-        return "time"
-    for table in _CONVERTED:
-        if one.unit in table:
-            return next(iter(table))
-    if unit in CURRENCY_UNITS or one.unit in CURRENCY_UNITS or unit == "cents":
+    if one.unit in _LONG_TIME:
+        return _dimension_of(next(iter(_TIME)))
+    if not one.unit and _YEAR.fullmatch(one.value):
+        return "year"
+    return _dimension_of(one.unit)
+
+
+def _dimension_of(unit: str) -> str:
+    """The kind of a unit, named by the smallest that is converted to it; money for all currencies."""
+    general = unit.partition("/")[0]
+    if unit == "cents" or (unit != "pounds/weight" and {unit, general} & CURRENCY_UNITS):
         return "money"
-    return "year" if not unit and _YEAR.fullmatch(one.value) else unit
+    return next((next(iter(table)) for table in _CONVERTED if unit in table), general)

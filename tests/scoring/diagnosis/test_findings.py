@@ -17,7 +17,17 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
-from evals.scoring.diagnosis import DEFAULT_K, Link, RunFacts, count_links, diagnose, facts_of, in_turn, remarks_on
+from evals.scoring.diagnosis import (
+    DEFAULT_K,
+    Link,
+    RunFacts,
+    count_links,
+    diagnose,
+    facts_of,
+    in_turn,
+    remarks_on,
+    wrong_by,
+)
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats.intervals import wilson
 
@@ -194,6 +204,25 @@ def test_what_is_worth_a_look_is_a_remark_and_no_link(name: str, details: dict[s
     assert [(finding.link, finding.remarks) for finding in findings] == [(Link.NOT_RETRIEVED, (text,))]
     assert [remark.text for remark in remarks_on(records[0], cases.of(records[0]))] == [text]
     assert list(count_links(findings, records, cases).remarks.values()) == [["good", "bad"]]
+
+
+def test_slices_come_worst_first_and_are_called_worse_with_regard_to_their_number() -> None:
+    """One bad question of one is no finding; twelve of twelve are, and more slices ask for more."""
+
+    def asked(value: str, count: int, answer: str) -> list[EvalRecord]:
+        made = [record("ab" if answer != RIGHT else "g", id=f"{value}{n}", answer=answer) for n in range(count)]
+        meta = {"metadata": {"kind": value}}
+        return [one.model_copy(update={"question": one.question.model_copy(update=meta)}) for one in made]
+
+    records = [*asked("bad", 12, "Queens."), *asked("good", 40, RIGHT), *asked("rare", 1, "Queens.")]
+    slices = wrong_by(found(*records), records, "kind")
+    assert [(one.value, one.wrong, one.asked, one.is_worse) for one in slices] == [
+        ("bad", 12, 12, True),
+        ("rare", 1, 1, False),
+        ("good", 0, 40, False),
+    ]
+    assert slices[0].interval == wilson(12, 12, 1 - 0.05 / 3)
+    assert slices[0].links == {Link.NOT_RETRIEVED: 12}
 
 
 def run(**parts: Any) -> EvalRun:
