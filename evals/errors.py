@@ -51,6 +51,9 @@ _IN_PYTHON = {
     "--max-cost": 'judge={"max_cost_usd": …}',
     "--judge-model": 'judge={"model": …}',
     "--judge-base-url": 'judge={"base_url": …}',
+    "--baseline": "baseline",
+    "--margin": "margin",
+    "--gate": "gates",
     "--no-judge-cache": 'judge={"cache": False}',
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"

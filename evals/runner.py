@@ -16,6 +16,7 @@ from evals.errors import ConfigError
 from evals.run.asking import Asking
 from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, not_used
+from evals.run.corpus import missing_documents
 from evals.run.instruments import Instruments, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
@@ -75,6 +76,8 @@ class _Server:
     client: RAGClient
     facts: Mapping[str, Any]
     snapshot: dict[str, Any]
+    missing: list[str] | None = None
+    """Gold documents that it does not list, where that is known."""
 
 
 class EvaluationRunner:
@@ -115,6 +118,8 @@ class EvaluationRunner:
             server = await self._connect(stack, remarks)
             instruments = await load_instruments(self.config, metrics, self.observer)
             workload = await self._load(server.client, remarks)
+            if self.config.preflight:
+                server = replace(server, missing=await missing_documents(server.client, workload.questions))
             return await self._measure(begun, server, instruments, workload, remarks)
 
     def _take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
@@ -210,6 +215,7 @@ class EvaluationRunner:
                 citation_base=spec.citations.base,
                 masked=list(in_clear(self.config.server)),
                 snapshot_start=server.snapshot,
+                missing_documents=server.missing,
             ),
             fingerprints=workload.fingerprints,
             seed=self.config.seed,

@@ -113,6 +113,7 @@ def show_command(
     question: Annotated[str | None, typer.Option(help="Id of a question to show whole")] = None,
     by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
+    failed: Annotated[str | None, typer.Option(help="Only the questions with this broken link")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the run, or its slices, as JSON and nothing else")
     ] = False,
@@ -121,7 +122,16 @@ def show_command(
     """Show a saved run: failures, then the scorecard."""
     from evals.cli.commands.show import show
 
-    show(run, failures=failures, question=question, by=by, matching=matching, as_json=as_json, runs_dir=runs_dir)
+    show(
+        run,
+        failures=failures,
+        question=question,
+        by=by,
+        matching=matching,
+        failed=failed,
+        as_json=as_json,
+        runs_dir=runs_dir,
+    )
 
 
 @app.command("rescore")

@@ -80,7 +80,7 @@ class ResponseReader:
             "usage": _usage(find(self._map.usage, body)),
             "model": text_or_none(find(self._map.model, body)),
             "confidence": number_or_none(find(self._map.confidence, body)),
-            "stages": _list_or_none(find(self._map.stages, body)),
+            "stages": _stages(find(self._map.stages, body)),
             "notes": notes,
         }
 
@@ -163,5 +163,8 @@ def _usage(value: Any) -> TokenUsage | None:
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
 
 
-def _list_or_none(value: Any) -> list[Any] | None:
+def _stages(value: Any) -> list[Any] | None:
+    """A list of stages; lists by the names of their stages become one."""
+    if isinstance(value, Mapping):
+        return [{"name": name, "items": items} for name, items in value.items()]
     return value if isinstance(value, list) else None

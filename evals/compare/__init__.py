@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from evals.compare.changes import find_changes
 from evals.compare.models import (
     Comparison,
+    LinkMove,
     MetricPair,
     MetricRow,
     ParetoReport,
     QuestionChange,
     RunHead,
 )
+from evals.compare.moves import find_moves
 from evals.compare.paired import compare_pairs
 from evals.compare.pairing import SavedRun, find_warnings, pair_up
 from evals.compare.pareto import dominates, find_pareto
@@ -27,6 +29,7 @@ from evals.scoring.settings import score_settings
 
 __all__ = [
     "Comparison",
+    "LinkMove",
     "MetricPair",
     "MetricRow",
     "ParetoReport",
@@ -67,6 +70,7 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparis
         pairs=pairs,
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
+        moves=find_moves(pairing, saved),
         confidence=settings.confidence,
         pareto=find_pareto(pairing.runs, metrics, same_concurrency=same_concurrency) if pareto else None,
     )

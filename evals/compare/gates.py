@@ -72,7 +72,7 @@ def check_against(
         UnknownNameError: A metric does not exist.
     """
     if not margin >= 0:
-        raise ConfigError(f"--margin must be 0 or more, not {margin:g}", "it is the loss that would not matter")
+        raise ConfigError(f"the margin must be 0 or more, not {margin:g}", "it is the loss that would not matter")
     if saved.run.id == baseline.run.id:
         raise ConfigError(f"run {saved.run.id} is its own baseline", "name another run with --baseline")
     parsed = _parsed(saved.run, gates)

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime
 from evals.schemas import ParetoPoint
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import RunStatus
+from evals.scoring.diagnosis import Link
 
 Verdict = Literal["better", "worse", "changed", "no difference seen", "not compared"]
 Test = Literal["mcnemar", "t", "bootstrap"]
@@ -86,6 +87,15 @@ class QuestionChange(Record):
     note: str | None = None
 
 
+class LinkMove(Record):
+    """Questions whose first broken link changed in one way; None is that they ended right."""
+
+    first: Link | None
+    last: Link | None
+    questions: list[str]
+    """Their ids, in the order of the first run."""
+
+
 class ParetoReport(Record):
     """Which runs no other run beats on everything."""
 
@@ -117,6 +127,8 @@ class Comparison(Record):
     lost: list[QuestionChange] = []
     """Questions that fared worse in the last run than in the first, the worst first."""
     gained: list[QuestionChange] = []
+    moves: list[LinkMove] = []
+    """From which broken link to which questions moved, the most frequent first."""
     pareto: ParetoReport | None = None
     confidence: Finite = 0.95
     """Of all intervals: that of the first run."""

@@ -1,15 +1,21 @@
 """`markdown`: a comment for a pull request."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring.diagnosis import Finding, diagnose, in_turn
+from evals.scoring.abstention_table import AbstentionTable, abstention_table
+from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn, recall_by_stage
 from evals.scoring.headline import headline, percent
-from evals.scoring.settings import cases_of, confidence
+from evals.scoring.risk_coverage import risk_coverage
+from evals.scoring.settings import Cases, cases_of, confidence
+from evals.text.counts import share
+from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
-from evals.views.questions import faulty, questions_of, reading_notes
+from evals.views.links import link_lines
+from evals.views.questions import questions_of, reading_notes
+from evals.views.risk import risk_line
+from evals.views.stages import stage_lines
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -24,10 +30,32 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
-    said = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
-    notes = _joined((f"- {escape(note)}\n" for note in said), _NOTES_SHARE, "- …\n")
-    text = f"{head}{table}{f'{chr(10)}{notes}' if notes else ''}"
-    return text + _failures(diagnose(records, cases_of(run, records)), len(records), LIMIT - len(text))
+    remarks = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
+    notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
+    cases = cases_of(run, records)
+    declined = abstention_table(records, cases, confidence(run))
+    curve = risk_coverage(records, cases)
+    said = f"\n{risk_line(curve)}\n" if curve else ""
+    said += "".join(f"\n{title}" + (f": {line}" if line else "\n") for title, line in _stages(records, cases))
+    notes = f"{_declined(declined) if declined else ''}{said}{f'{chr(10)}{notes}' if notes else ''}"
+    text = f"{head}{table}{notes}"
+    findings = diagnose(records, cases, facts_of(run, records))
+    diagnosis = count_links(findings, records, cases, confidence(run))
+    failures = [finding for finding in findings if finding.link.is_failure]
+    return text + _failures(failures, diagnosis, LIMIT - len(text))
+
+
+def _stages(records: Sequence[EvalRecord], cases: Cases) -> Iterator[tuple[str, str]]:
+    """The recall at each stage as items of a list; the names are the server's."""
+    for title, line in stage_lines(recall_by_stage(records, cases)):
+        yield (f"- {escape(title, 80)}" if line else f"{title}:"), line
+
+
+def _declined(table: AbstentionTable) -> str:
+    """Who declined what."""
+    titles, *rows = (" | ".join(cells) for cells in abstention_cells(table))
+    lines = [f"\n| {titles} |", "|---|---:|---:|", *(f"| {row} |" for row in rows), ""]
+    return "\n".join([*lines, *(f"- {title.strip()}: {rate}" for title, rate in abstention_rates(table)), ""])
 
 
 def _joined(lines: Iterator[str], share: int, more: str) -> str:
@@ -103,13 +131,12 @@ def _plain(amount: str) -> str:
     return amount.replace("$", "&#36;")
 
 
-def _failures(findings: Sequence[Finding], questions: int, room: int) -> str:
-    """The worst failures, one of each kind first, as many as there is room for."""
+def _failures(findings: Sequence[Finding], diagnosis: Diagnosis, room: int) -> str:
+    """The failures, one of each link first, as many as there is room for."""
     if not findings:
         return ""
-    counts = sorted(Counter(finding.fault for finding in findings).items())
-    kinds = "".join(f"- {count} × {fault.label}\n" for fault, count in counts)
-    title = faulty(len(findings), questions)
+    kinds = "".join(f"- {line}\n" for line in link_lines(diagnosis))
+    title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong; the first link that broke"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
     chosen = in_turn(findings)[:_FAILURES]

@@ -6,7 +6,7 @@ from typing import Any
 from evals.export.cells import sheet
 from evals.export.table import error_of, metric_names, metric_values
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
-from evals.scoring.diagnosis import Finding, diagnose, needs_verification
+from evals.scoring.diagnosis import Finding, diagnose, facts_of, needs_verification
 from evals.scoring.settings import cases_of
 from evals.views.formatting import place_of, shortened
 
@@ -18,9 +18,10 @@ _PASSAGE_LENGTH = 2000
 def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """A row a question with empty columns `verdict` and `comment` for a reader to fill in.
 
-    Failures come first, the gravest at the top, then what needs verification, then the rest.
+    Failures come first, in the order of the links that broke, then what needs verification, then the rest.
     """
-    findings = {finding.record.question.id: finding for finding in diagnose(records, cases_of(run, records))}
+    found = diagnose(records, cases_of(run, records), facts_of(run, records))
+    findings = {finding.record.question.id: finding for finding in found if finding.link.is_failure}
     sound = [record for record in records if record.question.id not in findings]
     sound.sort(key=lambda record: needs_verification(record) is None)
     metrics = metric_names(run, records)

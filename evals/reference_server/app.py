@@ -34,9 +34,9 @@ def create_app(
     store.put(documents)
     app = FastAPI(title="Reference RAG server", version="1.0.0", docs_url=None, redoc_url=None)
     app.state.stopping = asyncio.Event()
-    for router in (info_router(settings), document_router(settings, store), query_router(settings, store)):
-        app.include_router(router)
     switches = [parse_switch(text) for text in settings.misbehave]
+    for router in (info_router(settings), document_router(settings, store), query_router(settings, store, switches)):
+        app.include_router(router)
     if switches:
         app.add_middleware(Faults, switches=switches, stopping=app.state.stopping)
     if settings.auth_token:

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
 from typing import Any
 
@@ -49,6 +50,18 @@ class ChunkIndex:
         scores = self._bm25.get_scores(known)
         hits = [Hit(self._chunks[i], round(float(scores[i]), 6)) for i in _candidates(scores, top_k)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id))[:top_k]
+
+    def others(self, hits: Sequence[Hit], salt: str) -> list[Hit]:
+        """As many chunks of documents that are not among the hits, with their scores; the salt chooses which.
+
+        Where the hits are of all documents, those of the first hit's document are left out alone.
+        """
+        found = {hit.chunk.document_id for hit in hits}
+        elsewhere = [chunk for chunk in self._chunks if chunk.document_id not in found]
+        if hits and not elsewhere:
+            elsewhere = [chunk for chunk in self._chunks if chunk.document_id != hits[0].chunk.document_id]
+        elsewhere.sort(key=lambda chunk: sha256(f"{salt}:{chunk.chunk_id}".encode()).digest())
+        return [Hit(chunk, hit.score) for chunk, hit in zip(elsewhere, hits, strict=False)]
 
 
 def warm_up() -> None:

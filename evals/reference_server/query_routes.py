@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException
 from .answering import Answer, answer
 from .documents import Chunk
 from .index import Hit
+from .misbehave import WRONG_CHUNKS, Switch
 from .schemas import QueryRequest, QueryResponse
 from .settings import Settings
 from .store import DocumentStore
@@ -18,26 +19,30 @@ from .tokens import tokenize
 _EXCERPT_LENGTH = 200
 
 
-def query_router(settings: Settings, store: DocumentStore) -> APIRouter:
-    """The route that answers questions."""
+def query_router(settings: Settings, store: DocumentStore, switches: Sequence[Switch] = ()) -> APIRouter:
+    """The route that answers questions; of the switches it obeys those of retrieval."""
     router = APIRouter()
+    damaging = [switch for switch in switches if switch.kind == WRONG_CHUNKS]
 
     @router.post("/query", response_model=QueryResponse, response_model_exclude_unset=True)
     def query(request: QueryRequest) -> dict[str, Any]:
         """Answer a question from the stored documents."""
         try:
-            return respond(request, store, request.top_k or settings.top_k)
+            wrong = next((switch for switch in damaging if switch.takes(request.query)), None)
+            return respond(request, store, request.top_k or settings.top_k, wrong)
         except Exception as error:  # whatever it is, the contract's reply is a 500 that says so
             raise HTTPException(500, f"The query failed: {error}") from error
 
     return router
 
 
-def respond(request: QueryRequest, store: DocumentStore, top_k: int) -> dict[str, Any]:
-    """Retrieve, answer and describe both as the body of a response."""
+def respond(request: QueryRequest, store: DocumentStore, top_k: int, wrong: Switch | None = None) -> dict[str, Any]:
+    """Retrieve, answer and describe both as the body of a response; with a switch, retrieve from other documents."""
     started = time.perf_counter()
     index = store.index()
     hits = index.search(tokenize(request.query), top_k)
+    if wrong is not None:
+        hits = index.others(hits, f"{wrong.seed}:{request.query}")
     shown = hits if request.include_chunks else _first_of_each_document(hits)
     number = _numbering(shown, by_chunk=request.include_chunks)
     result = answer(request.query, hits, index, number)

@@ -243,6 +243,8 @@ class ServerRecord(Record):
     """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
     snapshot_start: dict[str, Any] = {}
     snapshot_end: dict[str, Any] | None = None
+    missing_documents: list[str] | None = None
+    """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
     changed: bool | None = None
     """Whether the server's configuration differs between start and end; None where it could not be read."""
 

@@ -13,7 +13,7 @@ from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
 from evals.scoring.citation_base import note_on_citations
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.text.counts import share
+from evals.text.counts import counted, share
 from evals.version import __version__
 
 MATCHING = "matching: "
@@ -132,7 +132,7 @@ def _note_on_disputed(records: Iterable[EvalRecord], cases: Cases) -> str | None
     if not ids:
         return None
     named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
-    return f"{DISPUTED}{len(ids)} answers read like refusals, and the judge says that they answer: {named}"
+    return f"{DISPUTED}{counted(len(ids), 'answer', 'reads')} like a refusal, and the judge says otherwise: {named}"
 
 
 def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:

@@ -228,3 +228,18 @@ def test_an_ambiguous_prefix_ends_with_2(save: Cli, compare: Cli) -> None:
     result = compare("aa", "aabb")
     assert result.code == 2
     assert "aaaa, aabb" in result.err
+
+
+def test_questions_that_moved_between_links_are_listed(
+    build_run: Callable[..., Any], compare: Cli, tmp_path: Path
+) -> None:
+    """With the way they moved and the first of their ids."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    for run_id, ending in (("aaaa", {"mrr": 1.0}), ("bbbb", "timeout")):
+        run, records = build_run(run_id, {f"q{n}": ending for n in range(7)})
+        store.save(run)
+        store.compact(run, records)
+    out = compare("aaaa", "bbbb").out
+    assert "first broken link: 7 of 7 questions moved" in out
+    assert "     7  right → transport: q0, q1, q2, q3, q4, …" in out

@@ -124,7 +124,7 @@ def test_a_partial_run_is_exit_4(save: Cli, gate: Cli) -> None:
         (["aaaa", "--gate", "mrr>=1"], "which the run does not compute"),
         (["aaaa", "--baseline", "zzzz"], "no run 'zzzz'"),
         (["aaaa", "--baseline", "aaaa"], "its own baseline"),
-        (["aaaa", "--baseline", "bbbb", "--margin", "-1"], "--margin must be 0 or more"),
+        (["aaaa", "--baseline", "bbbb", "--margin", "-1"], "the margin must be 0 or more"),
         (["aaaa", "--baseline", "bbbb", "--metrics", ","], "names nothing"),
     ],
 )

@@ -118,7 +118,7 @@ def test_a_rescored_run_is_printed_like_one_that_was_asked(rescored: Cli, tmp_pa
     """What went wrong, the scorecard, then where the run is and the command that shows it question by question."""
     out = rescored("--metrics", "recall_at_1").out
     new = next(run for run in RunStore(tmp_path / "runs").runs() if run.rescored_from)
-    parts = ["have a fault", "recall_at_1", "saved to ", f"question by question: evals show {new.id} --runs-dir "]
+    parts = ["ended wrong", "recall_at_1", "saved to ", f"question by question: evals show {new.id} --runs-dir "]
     places = [out.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)

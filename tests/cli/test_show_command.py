@@ -26,11 +26,33 @@ def test_show_prints_failures_before_the_scorecard(evals_cli: Cli, saved: dict[s
     """What went wrong comes first, with question, answer and what was retrieved."""
     result = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 2)
     assert result.code == 0
-    assert result.out.index("have a fault") < result.out.index("recall_at_5")
+    assert result.out.index("ended wrong") < result.out.index("recall_at_5")
     assert result.out.count("  question  ") == 2
     assert re.search(
         rf"more: evals show {saved['id']} --failures \d+ --runs-dir {tmp_path / 'runs'}$", result.out, re.M
     )
+
+
+def test_show_lists_the_questions_of_one_link(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """As many as are counted, nothing else; a link that does not exist is refused with the nearest name."""
+    whole = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs").out
+    count, link = re.search(r"^  (\d+) × .*: (\w+)$", whole, re.M).groups()  # type: ignore[union-attr]
+    result = evals_cli("show", saved["id"], "--failed", link, "--runs-dir", tmp_path / "runs")
+    assert result.out.count("  question  ") == int(count) > 0
+    assert result.out.count(f": {link}: ") == int(count)
+    assert "recall_at_5" not in result.out
+    wrong = evals_cli("show", saved["id"], "--failed", "notretrieved", "--runs-dir", tmp_path / "runs")
+    assert wrong.code == 2
+    assert "did you mean 'not_retrieved'" in wrong.err
+
+
+def test_show_says_who_declined_what(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """The cells add up to the questions, and the baselines stand beside the accuracy."""
+    out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 0).out
+    cells = [int(cell) for row in re.findall(r"^(?:un)?answerable +(\d+) +(\d+)$", out, re.M) for cell in row]
+    assert len(cells) == 4
+    assert sum(cells) == saved["question_count"]
+    assert re.search(r"beside: always answering +\d\.\d{3} \[", out)
 
 
 def test_show_takes_a_prefix_and_gives_json(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
@@ -55,6 +77,7 @@ def test_show_slices_by_metadata(evals_cli: Cli, saved: dict[str, Any], tmp_path
     """`--by` gives each metric for each value of a key; an unknown key says which there are."""
     result = evals_cli("show", saved["id"], "--by", "difficulty", "--runs-dir", tmp_path / "runs")
     assert "by difficulty" in result.out
+    assert "ended wrong by difficulty, the worst first" in result.out
     wrong = evals_cli("show", saved["id"], "--by", "dificulty", "--runs-dir", tmp_path / "runs")
     assert wrong.code == 2
     assert "did you mean 'difficulty'" in wrong.err

@@ -38,7 +38,7 @@ def test_values_that_fit_stand_side_by_side(sliced: Sliced) -> None:
     """A column a value, with its number of questions."""
     heads, row, explained = sliced(["a", "b", "a"]).splitlines()
     assert heads.split() == ["a", "(n=2)", "b", "(n=1)"]
-    assert row.split() == ["mrr", "1.000", "(0.34–1.00)", "n", "2", "1.000", "(0.21–1.00)", "n", "1"]
+    assert row.split() == ["mrr", "1.000", "(0.00–1.00)", "n", "2", "1.000", "(0.00–1.00)", "n", "1"]
     assert "n, the questions that it is over" in explained
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evals.compare import Comparison, SavedRun, compare_runs
+from evals.scoring.diagnosis import Link
 
 Saved = Callable[..., SavedRun]
 
@@ -47,3 +48,14 @@ def test_the_greatest_change_comes_first_either_way(saved: Saved) -> None:
     low, high = {key: {"mrr": 0.0} for key in steps}, {key: {"mrr": step} for key, step in steps.items()}
     assert [one.question_id for one in compared(saved, high, low).lost] == ["q2", "q3", "q4", "q1"]
     assert [one.change for one in compared(saved, low, high).gained] == [1.0, 0.5, 0.5, 0.25]
+
+
+def test_questions_move_from_link_to_link(saved: Saved) -> None:
+    """What ended right in one run has no link there; what kept its link did not move."""
+    asked = {key: {"is_unanswerable": key != "lost"} for key in ("lost", "gained", "kept")}
+    first = saved("a", {"lost": {"mrr": 1.0}, "gained": "connect", "kept": "connect"}, questions=asked)
+    last = saved("b", {"lost": "timeout", "gained": {"mrr": 1.0}, "kept": "timeout"}, questions=asked)
+    assert [(move.first, move.last, move.questions) for move in compare_runs([first, last]).moves] == [
+        (None, Link.TRANSPORT, ["lost"]),
+        (Link.TRANSPORT, Link.SHOULD_HAVE_ABSTAINED, ["gained"]),
+    ]

@@ -160,7 +160,7 @@ def test_the_score_of_a_run_of_before_gets_its_interval_now(saved: Saved) -> Non
 @pytest.mark.parametrize("margin", [-0.01, float("nan")])
 def test_a_margin_below_0_is_refused(saved: Saved, margin: float) -> None:
     """It would ask for an improvement."""
-    with pytest.raises(ConfigError, match="--margin must be 0 or more"):
+    with pytest.raises(ConfigError, match="the margin must be 0 or more"):
         held(saved, hits(20, 0.5), hits(20, 0.5), margin)
 
 

@@ -136,7 +136,10 @@ def test_any_text_is_read_back(rows: list[list[str]]) -> None:
 
 def test_a_review_sheet_shows_failures_first(build_run: Build) -> None:
     """What went wrong is read first; passages stand beside the answer, and two columns are empty."""
-    gold = {"gold_passages": [{"text": "Nothing like what the server found, in any way at all."}]}
+    gold = {
+        "gold_passages": [{"text": "Nothing like what the server found, in any way at all."}],
+        "expected_answer": "Something else.",
+    }
     run, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": {"mrr": 0.0}, "q3": "timeout"}, questions={"q2": gold})
     rows = rows_of(export_run(run, records, "review"))
     assert [row["id"] for row in rows] == ["q3", "q2", "q1"]

@@ -16,8 +16,16 @@ Build = Callable[..., Any]
 
 def test_json_holds_the_run_and_its_records(build_run: Build) -> None:
     """Both can be read back as what they were."""
-    run, records = build_run("a", {"q1": {"mrr": 0.5}, "q2": "timeout"})
+    known = {key: {"is_unanswerable": True} for key in ("q1", "q2")}
+    run, records = build_run("a", {"q1": {"mrr": 0.5}, "q2": "timeout"}, questions=known)
     data = json.loads(export_run(run, records, "json"))
+    assert {one["link"]: one["questions"] for one in data.pop("diagnosis")["links"]} == {
+        "transport": ["q2"],
+        "should_have_abstained": ["q1"],
+    }
+    assert data.pop("risk_coverage") is None
+    assert data.pop("stages") == []
+    assert data.pop("abstention")["missed_abstention"]["count"] == 1
     assert [EvalRecord.model_validate(record) for record in data.pop("records")] == records
     assert EvalRun.model_validate(data) == run
 

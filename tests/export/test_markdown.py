@@ -46,6 +46,17 @@ def test_the_score_says_of_what_it_is_the_score(build_run: Build) -> None:
     assert "citation without section&#95;accuracy: 1 question, where citation&#95;recall has 12" in document
 
 
+def test_it_says_who_declined_what_and_where_questions_went_wrong(build_run: Build) -> None:
+    """A table of two by two with its rates, and the links that broke with their intervals."""
+    known = {f"q{n}": {"is_unanswerable": n < 1} for n in range(4)}
+    run, records = build_run("a", {f"q{n}": {"mrr": 1.0} for n in range(4)}, questions=known)
+    document = export_run(run, records, "markdown")
+    assert "| answerable | 3 | 0 |\n| unanswerable | 1 | 0 |" in document
+    assert "- beside: always answering: 0.750 [0.301 … 0.954] (3 of 4)" in document
+    assert "1 of 4 questions ended wrong; the first link that broke" in document
+    assert "- 1 × answered, though unanswerable (25%, 5% to 70%): should_have_abstained" in document
+
+
 def test_bounds_are_shown_where_failures_left_questions_out(build_run: Build) -> None:
     """What the lost questions could have made of a metric stands beside it."""
     run, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": {"mrr": None}})
@@ -64,6 +75,7 @@ def hostile_run(build_run: Build) -> Any:
             f"{HOSTILE}{n}": {
                 "question": HOSTILE * 20,
                 "expected_answer": HOSTILE,
+                "is_unanswerable": True,
                 "gold_passages": [{"text": "Gold."}],
             }
             for n in range(40)
@@ -84,9 +96,8 @@ def hostile_run(build_run: Build) -> Any:
 def test_hostile_text_leaves_table_and_fold_intact(build_run: Build) -> None:
     """Every row has its six cells, the fold opens and closes once, and nobody is mentioned."""
     document = export_run(*hostile_run(build_run), "markdown")
-    table = [line for line in document.splitlines() if line.startswith("|")]
-    assert len(table) == 4
-    assert {line.count("|") for line in table} == {7}
+    tables = [line for line in document.splitlines() if line.startswith("|")]
+    assert [line.count("|") for line in tables] == [7] * 4 + [4] * 4
     assert document.count("<details>") == document.count("</details>") == 1
     assert set(re.findall(r"<[^>]*>", document)) == {"<details>", "</details>", "<summary>", "</summary>", "<br>"}
     outside = re.sub(r"`[^`\n]*`", "", document)  # in a code span nothing is a link

@@ -120,7 +120,7 @@ def test_an_answer_that_the_judge_takes_for_one_scores_as_one(
 def test_a_disagreement_is_noted_counted_and_shown(score: Score, evals_cli: Any) -> None:
     """In the run's notes and head, and with each result that would have been another one."""
     run = score(DISPUTED)
-    note = "abstention_disputed: 1 answers read like refusals, and the judge says that they answer: q"
+    note = "abstention_disputed: 1 answer reads like a refusal, and the judge says otherwise: q"
     assert note in run.notes
     assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_open) == (0, 1, 0)
     flagged = {score.name for score in record(run).scores if score.details.get("abstention_disputed")}

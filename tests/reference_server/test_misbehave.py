@@ -125,11 +125,22 @@ def test_an_invalid_query_still_gets_its_422(serve: Serve) -> None:
     assert serve("no-chunks").post("/query", content=b"[1]").status_code == 422
 
 
-_ARGUMENTS = ["slow", "slow:x", "slow:nan", "status:200", "status:304", "status:500:0", "html:1", "ratelimit"]
+_ARGUMENTS = [
+    "slow",
+    "slow:x",
+    "slow:nan",
+    "status:200",
+    "status:304",
+    "status:500:0",
+    "html:1",
+    "ratelimit",
+    "wrong-chunks",
+]
+_SHARES = ["wrong-chunks:0", "wrong-chunks:1.5", "wrong-chunks:x", "wrong-chunks:0.5:x", "wrong-chunks:0.5:1:2"]
 _NESTED = ["every:0:html", "every:2", "every:2:unhealthy", "every:2:every:2:html"]
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", *_ARGUMENTS, *_NESTED])
+@pytest.mark.parametrize("text", ["", "nonsense", *_ARGUMENTS, *_SHARES, *_NESTED])
 def test_unknown_switches_are_refused(text: str) -> None:
     """A switch that means nothing is an error with a sentence."""
     with pytest.raises(ValueError, match="is not a way to misbehave"):

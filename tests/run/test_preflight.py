@@ -10,6 +10,7 @@ import respx
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
+from evals.run.corpus import missing_documents
 from evals.run.preflight import (
     PROBES,
     another_question,
@@ -234,3 +235,40 @@ def test_the_first_questions_with_gold_are_the_probes() -> None:
     unlisted = RAGClient(resolve_spec({"url": URL, "documents": None}))
     assert asyncio.run(choose_probes(unlisted, questions)) == questions[1 : 2 * PROBES : 2]
     assert asyncio.run(choose_probes(unlisted, questions[:1])) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "documents", "missing"),
+    [
+        (["guide.md", "other.md"], ["guide", "Other.txt"], []),
+        (["guide.md"], ["guide", "annex", "guide", "index"], ["annex", "index"]),
+        (["guide.md", "2b41f0aa-annex.md"], ["guide", "annex"], []),
+        (["x17.md"], ["guide", "annex"], None),
+        (["guide.md"], [], None),
+    ],
+    ids=["all there", "two missing", "renamed", "other names", "no names"],
+)
+def test_what_the_list_lacks_is_known_where_names_are_comparable(
+    names: list[str], documents: list[str], missing: list[str] | None
+) -> None:
+    """One gold document that is listed by its name shows that the others would be too."""
+
+    async def run() -> list[str] | None:
+        async with RAGClient(resolve_spec({"url": URL})) as client:
+            return await missing_documents(client, [_question(name) for name in documents])
+
+    with respx.mock() as router:
+        router.get(f"{URL}/documents").mock(return_value=_documents(*names))
+        assert asyncio.run(run()) == missing
+
+
+def test_a_list_that_cannot_be_had_lacks_nothing() -> None:
+    """Nothing is known then."""
+
+    async def run() -> list[str] | None:
+        async with RAGClient(resolve_spec({"url": URL})) as client:
+            return await missing_documents(client, [_question()])
+
+    with respx.mock() as router:
+        router.get(f"{URL}/documents").mock(return_value=httpx.Response(401))
+        assert asyncio.run(run()) is None

@@ -9,7 +9,7 @@ from evals.config import EvalConfig
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk, ServerRecord
 from evals.scoring.conclusion import conclude
-from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis import RunFacts, diagnose
 from evals.scoring.sensitivity import by_threshold
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -104,11 +104,12 @@ def test_a_note_of_before_gives_way_and_others_stay(concluded: Conclude) -> None
 def test_what_is_shown_of_a_run_is_matched_as_it_was_scored(concluded: Conclude) -> None:
     """Failures and the dependence on thresholds look at all the records too."""
     asked = [*records("policy-2024", "policy-2024.pdf"), *records("policy-2024", "policy-2023.pdf")[:1]]
-    asked[-1] = asked[-1].model_copy(update={"question": asked[-1].question.model_copy(update={"id": "wrong"})})
+    wrong = {"id": "wrong", "expected_answer": "It is otherwise."}
+    asked[-1] = asked[-1].model_copy(update={"question": asked[-1].question.model_copy(update=wrong)})
     run, scored = concluded(asked)
     assert values(run) == pytest.approx([0.4, 0.8])
     cases = Cases(ScoreSettings()).within(scored)
-    (finding,) = diagnose(scored, cases)
+    (finding,) = diagnose(scored, cases, RunFacts())
     assert (finding.record.question.id, finding.hit_ranks) == ("wrong", ())
     (row,) = by_threshold(scored, METRICS, cases.settings, [0.7])
     assert [summary.value for summary in row.summaries] == values(run)

@@ -26,7 +26,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
-from evals.scoring.diagnosis import diagnose
+from evals.scoring.diagnosis import RunFacts, diagnose
 from evals.scoring.scorecard import make_scorecard, score_records, summarise
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.scoring.slices import slice_by
@@ -368,7 +368,7 @@ def test_a_fact_may_have_any_name(name: str) -> None:
     records = score_records(metrics, [record], Cases(ScoreSettings()))
     card = make_scorecard(metrics, records, ScoreSettings())
     assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
-    assert diagnose(records, Cases(ScoreSettings())) == []
+    assert diagnose(records, Cases(ScoreSettings()), RunFacts()) == []
     assert records[0].scores[0].details["facts"] == {name: True}
 
 

@@ -10,10 +10,22 @@ from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on
 from evals.cli.views.question import print_question
-from evals.cli.views.run import print_findings, print_hints, print_run, print_sensitivity, print_verification
+from evals.cli.views.run import (
+    print_abstention,
+    print_findings,
+    print_hints,
+    print_link,
+    print_risk,
+    print_run,
+    print_sensitivity,
+    print_stages,
+    print_verification,
+    print_wrong_slices,
+)
 from evals.cli.views.slices import print_slices, slices_as_json
 from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.diagnosis import Link
 from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
 from evals.store.commands import DEFAULT_RUNS_DIR
@@ -30,6 +42,7 @@ def show(
     question: str | None,
     by: str | None,
     matching: bool,
+    failed: str | None,
     as_json: bool,
     runs_dir: Path | None,
 ) -> None:
@@ -38,9 +51,10 @@ def show(
     Raises:
         ConfigError: One flag would do nothing beside another, or a run is sliced for a program that did not finish.
         RunNotFoundError: There is no such run.
-        UnknownNameError: The question or the key to slice by does not exist.
+        UnknownNameError: The question, the link or the key to slice by does not exist.
     """
-    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures)
+    _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures, failed=failed)
+    link = _link(failed)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     if as_json and by is None:
@@ -55,6 +69,8 @@ def show(
     _check_key(records, by)
     if as_json and by is not None:
         _print_slices_as_json(seen, records, by, runs_dir)
+    elif link is not None:
+        print_link(out, seen, link, limit=failures)
     elif run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
     else:
@@ -65,17 +81,31 @@ def _print_whole(
     out: Console, seen: Measured, *, failures: int | None, by: str | None, matching: bool, runs_dir: Path | None
 ) -> None:
     """Print the slices that were asked for, failures, scorecard, and what else there is to say of a finished run."""
-    run = seen.run
     if by is not None:
+        print_wrong_slices(out, seen, by)
         print_slices(out, seen, by, runs_dir)
     print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
+    _print_scores(out, seen, by, matching=matching, runs_dir=runs_dir)
+
+
+def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: bool, runs_dir: Path | None) -> None:
     print_verification(out, seen, runs_dir)
-    print_run(out, run)
-    print_hints(out, run)
+    print_run(out, seen.run)
+    print_abstention(out, seen)
+    print_risk(out, seen)
+    print_stages(out, seen)
+    print_hints(out, seen.run)
     if matching:
         print_sensitivity(out, seen)
-    if by is None and len(run.datasets) > 1:
+    if by is None and len(seen.run.datasets) > 1:
+        print_wrong_slices(out, seen, "dataset")
         print_slices(out, seen, "dataset", runs_dir)
+
+
+def _link(name: str | None) -> Link | None:
+    if name is not None and name not in list(Link):
+        raise UnknownNameError("link", name, [link.value for link in Link])
+    return None if name is None else Link(name)
 
 
 def _find(records: Sequence[EvalRecord], question: str) -> EvalRecord:

@@ -16,6 +16,7 @@ from evals.views.formatting import arrow, interval_end, number
 
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
+_MOVES_SHOWN = 5
 _STYLES = {"better": "green", "worse": "red", "changed": "yellow"}
 
 
@@ -32,6 +33,7 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
         _print_rows(out, comparison, labels)
     _print_sum(out, comparison, labels)
     _print_changes(out, comparison)
+    _print_moves(out, comparison)
     if comparison.pareto is not None:
         print_pareto(out, comparison.pareto, labels)
 
@@ -182,6 +184,19 @@ def _print_changes(out: Console, comparison: Comparison) -> None:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
     if comparison.pairs and not comparison.lost and not comparison.gained:
         out.print("\nno question changed")
+
+
+def _print_moves(out: Console, comparison: Comparison) -> None:
+    """Where questions went wrong first in the one run and in the other."""
+    if not comparison.moves:
+        return
+    count = sum(len(move.questions) for move in comparison.moves)
+    out.print(f"\nfirst broken link: {share(count, comparison.common, 'question')} moved", style="bold")
+    for move in comparison.moves:
+        some = ", ".join(move.questions[:_MOVES_SHOWN])
+        rest = ", …" if len(move.questions) > _MOVES_SHOWN else ""
+        way = f"{move.first or 'right'} → {move.last or 'right'}"
+        out.print(clean(f"  {len(move.questions):>4}  {way}: {some}{rest}"))
 
 
 def _print_change(out: Console, change: QuestionChange) -> None:

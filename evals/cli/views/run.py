@@ -1,6 +1,5 @@
 """A run on the terminal: its head, score and notes, and its failures."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,16 +13,34 @@ from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun, Outcomes
-from evals.scoring.diagnosis import Finding, diagnose, in_turn, needs_verification
+from evals.scoring.abstention_table import abstention_table
+from evals.scoring.diagnosis import (
+    Finding,
+    Link,
+    count_links,
+    diagnose,
+    facts_of,
+    in_turn,
+    needs_verification,
+    recall_by_stage,
+    wrong_by,
+)
 from evals.scoring.measured import Measured
+from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.sensitivity import Sensitivity, by_threshold
+from evals.scoring.settings import confidence
 from evals.store.commands import command
-from evals.text.counts import agree, counted
+from evals.text.counts import agree, counted, share
+from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
-from evals.views.questions import faulty, questions_of, reading_notes
+from evals.views.links import link_lines, wrong_line
+from evals.views.questions import questions_of, reading_notes
+from evals.views.risk import risk_line
+from evals.views.stages import stage_lines
 
 _CHUNKS_SHOWN = 3
+_SLICES_SHOWN = 12
 _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
@@ -38,6 +55,34 @@ def print_run(out: Console, run: EvalRun) -> None:
     _print_judge(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes]:
         out.print(clean(f"! {note}"), style="yellow")
+
+
+def print_abstention(out: Console, measured: Measured) -> None:
+    """Print who declined what, where the dataset says what can be answered."""
+    table = abstention_table(measured.records(), measured.cases, confidence(measured.run))
+    if table is None:
+        return
+    out.print()
+    for title, answered, abstained in abstention_cells(table):
+        out.print(f"{title:<14}{answered:>10}{abstained:>11}", style=None if title else "bold")
+    for title, rate in abstention_rates(table):
+        out.print(f"  {title:<32}{rate}")
+
+
+def print_stages(out: Console, measured: Measured) -> None:
+    """Print the recall at each stage of the retrieval, where the server lists what each found."""
+    for title, line in stage_lines(recall_by_stage(list(measured.records()), measured.cases)):
+        if not line:
+            out.print()
+        out.print(clean(f"  {title:<32}{line}" if line else title))
+
+
+def print_risk(out: Console, measured: Measured) -> None:
+    """Print the risk at some coverages, where the server gives a confidence."""
+    curve = risk_coverage(measured.records(), measured.cases)
+    if curve is not None:
+        out.print()
+        out.print(clean(risk_line(curve)))
 
 
 def _head(run: EvalRun) -> Text:
@@ -93,17 +138,45 @@ def print_hints(out: Console, run: EvalRun) -> None:
 def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
     run = measured.run
-    findings = diagnose(measured.records(), measured.cases)
+    findings = _findings(measured)
     if not findings or limit <= 0:
         return
-    out.print(f"\n{faulty(len(findings), run.question_count)}", style="bold")
-    for fault, count in sorted(Counter(finding.fault for finding in findings).items()):
-        out.print(f"  {count:>5}  {fault.label}")
-    for finding in in_turn(findings)[:limit]:
+    diagnosis = count_links(findings, measured.records(), measured.cases, confidence(run))
+    out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")
+    for line in link_lines(diagnosis):
+        out.print(f"  {line}")
+    failures = [finding for finding in findings if finding.link.is_failure]
+    for finding in in_turn(failures)[:limit]:
         print_finding(out, finding)
-    if len(findings) > limit:
-        all_of_them = command(f"show {run.id} --failures {len(findings)}", runs_dir)
-        out.print(f"… and {len(findings) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+    if len(failures) > limit:
+        all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
+        out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+
+
+def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
+    """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
+    slices = wrong_by(_findings(measured), measured.records(), key, confidence(measured.run))
+    if not any(one.wrong for one in slices):
+        return
+    out.print()
+    out.print(clean(f"ended wrong by {key}, the worst first; intervals hold for all values together"), style="bold")
+    for one in slices[:_SLICES_SHOWN]:
+        out.print(clean(f"  {wrong_line(one)}"), style="red" if one.is_worse else None)
+    if len(slices) > _SLICES_SHOWN:
+        out.print(f"  … and {len(slices) - _SLICES_SHOWN} more values", style="dim")
+
+
+def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
+    """Print the questions whose first broken link is this one."""
+    findings = [finding for finding in _findings(measured) if finding.link is link]
+    out.print(f"{share(len(findings), measured.run.question_count, 'question')}: {link.label}", style="bold")
+    for finding in findings[:limit]:
+        print_finding(out, finding)
+
+
+def _findings(measured: Measured) -> list[Finding]:
+    facts = facts_of(measured.run, measured.records())
+    return diagnose(measured.records(), measured.cases, facts)
 
 
 def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
@@ -127,7 +200,12 @@ def print_finding(out: Console, finding: Finding) -> None:
     """Print one failure."""
     record = finding.record
     out.print()
-    out.print(Text.assemble(clean(record.question.id), ": ", clean(finding.explanation, 300)), style="red")
+    out.print(
+        Text.assemble(clean(record.question.id), ": ", clean(f"{finding.link}: {finding.explanation}", 300)),
+        style="red",
+    )
+    for remark in finding.remarks:
+        out.print(Text.assemble("  beside    ", clean(remark, 300)), style="dim")
     out.print(Text.assemble("  question  ", clean(record.question.question, 300)))
     if record.question.expected_answer:
         out.print(Text.assemble("  expected  ", clean(record.question.expected_answer, 300)))

@@ -1,0 +1,90 @@
+"""Who declined what: abstention as a two-by-two table, with its rates."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from evals.schemas import EvalRecord
+from evals.schemas.base import Finite, Record
+from evals.scoring.settings import Cases
+from evals.stats.intervals import wilson
+
+
+class Rate(Record):
+    """A share with what it is of."""
+
+    count: int
+    of: int
+    value: Finite | None
+    """None where it is a share of nothing."""
+    interval: tuple[Finite, Finite] | None
+    """Wilson's."""
+
+
+class AbstentionTable(Record):
+    """The answered questions whose dataset says whether they can be answered, by that and by what the server did."""
+
+    answerable_answered: int
+    answerable_abstained: int
+    unanswerable_answered: int
+    unanswerable_abstained: int
+    false_abstention: Rate
+    """Abstained of the answerable: over-refusal, `abstention_false_positive_rate`."""
+    missed_abstention: Rate
+    """Answered of the unanswerable: `abstention_false_negative_rate`."""
+    recall: Rate
+    """Abstained of the unanswerable."""
+    precision: Rate
+    """Unanswerable of the abstained."""
+    accuracy: Rate
+    """Abstained exactly where it should: `unanswerable_accuracy`."""
+    always_answering: Rate
+    """The accuracy of a server that answers everything: a baseline."""
+    always_abstaining: Rate
+    """The accuracy of a server that declines everything: a baseline."""
+
+
+def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95) -> AbstentionTable | None:
+    """Count the questions by whether they can be answered and whether the answer declines.
+
+    Args:
+        records: Of a run; those without an answer, or not known to be answerable or not, are left out.
+        cases: They as metrics see them.
+        confidence: Of the intervals.
+
+    Returns:
+        None where no question is left.
+    """
+    counts = Counter(_cell(record, cases) for record in records if _counts(record))
+    if not counts:
+        return None
+    answered, refused = counts[False, False], counts[False, True]
+    missed, declined = counts[True, False], counts[True, True]
+    answerable, unanswerable = answered + refused, missed + declined
+    both = answerable + unanswerable
+
+    def rate(count: int, of: int) -> Rate:
+        return Rate(count=count, of=of, value=count / of if of else None, interval=wilson(count, of, confidence))
+
+    return AbstentionTable(
+        answerable_answered=answered,
+        answerable_abstained=refused,
+        unanswerable_answered=missed,
+        unanswerable_abstained=declined,
+        false_abstention=rate(refused, answerable),
+        missed_abstention=rate(missed, unanswerable),
+        recall=rate(declined, unanswerable),
+        precision=rate(declined, declined + refused),
+        accuracy=rate(answered + declined, both),
+        always_answering=rate(answerable, both),
+        always_abstaining=rate(unanswerable, both),
+    )
+
+
+def _counts(record: EvalRecord) -> bool:
+    response = record.response
+    answered = response is not None and response.error is None and response.answer is not None
+    return answered and record.question.is_unanswerable is not None
+
+
+def _cell(record: EvalRecord, cases: Cases) -> tuple[bool, bool]:
+    return bool(record.question.is_unanswerable), cases.of(record).abstained

@@ -1,0 +1,261 @@
+"""Right or wrong where no judge says, and whether a wrong answer states something else than the reference.
+
+An answer is right by its words where it includes the expected answer or an accepted variant, as `fuzzy_match` has it,
+or where it holds its values and enough of its words: with values a third of both together, without any half of the
+words, and something of each item of a list. Values are numbers with their units, dates and names; the words are those
+that are neither stop words nor in the question. All of up to three values must be there, of more two thirds. Yes and no
+are met by an answer that says so, or that says what was asked, with or without a negation.
+
+A wrong answer states something else where it has another value of the same kind in the place of one that it lacks, the
+other one of yes and no, a negation more or less, or, where words or a name are expected, other words about what was
+asked. It states nothing where it says part of it, or names the place where the answer is written. English is read.
+"""
+
+import re
+from functools import lru_cache
+
+from evals.metrics.fact_inclusion import inclusion
+from evals.schemas import EvalQuestion
+from evals.scoring.diagnosis.values import Values, in_place_of, lacking, readable_units, wanted_values
+from evals.text.denials import denials
+from evals.text.folding import tokens
+from evals.text.number_words import spelt_out
+from evals.text.sentences import sentences
+from evals.text.stop_words import STOP_WORDS
+from evals.text.units import UNITS
+
+OVERLAP = 0.5
+"""Share of the telling words of an expected answer without values from which an answer counts as right."""
+OVERLAP_WITH_VALUES = 1 / 3
+"""Share of values and telling words together, where all values that must be there are."""
+_FEW_VALUES = 3
+_OF_MANY = 2 / 3
+_SAME_SENTENCE = 0.7
+"""Share of the words from which a sentence with another negation says the contrary."""
+_BARE = 4
+"""Telling words of an answer that is nothing but its fact."""
+_IN_PLACE = 2
+"""Words of its own with which an answer takes the place of an expected word."""
+_ITEMS = re.compile(r"\s*(?:[,;/&\n•]|\band\b|\bor\b|(?<=\s)[*-](?=\s))\s*")
+_ITEM_WORDS = 3
+_BESIDE = re.compile(
+    r"\b(?:on|at|before|after|during|for|from|with|near|behind|beside|since|until) (?:the |an? |our )?(\w+)"
+)
+"""Words behind a preposition, which are about something else than what is asked for, unless it is asked where."""
+_ASKS_WHERE = re.compile(r"\b(?:where|when|(?:on|at|for|from|with|in) (?:which|what|whom))\b", re.IGNORECASE)
+
+_SAYS = {"yes": True, "yeah": True, "true": True, "correct": True, "no": False, "false": False, "nope": False}
+_ANSWER_IS = re.compile(r"\banswer (?:is|would be) (yes|no|true|false)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[;.](?!\d)")
+_WHETHER = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b", re.IGNORECASE
+)
+_SUBJECTS = frozenset({"it", "this", "that", "they", "these", "those", "he", "she"})
+_FORBIDS = frozenset(
+    (
+        *("forbidden", "prohibited", "banned", "excluded", "disallowed", "impossible", "refused", "denied", "without"),
+        *("unable", "ineligible", "illegal", "unlawful", "invalid", "cannot", "fails", "lacks"),
+    )
+)
+_EVASIVE = re.compile(
+    r"\b(?:(?:is|are|was|were|be|been|being) (?:\w+ )?(?:described|explained|defined|determined|specified|regulated|"
+    r"governed|laid down|set out|set forth|stated|listed|found|outlined|covered|detailed|documented|mentioned|given|"
+    r"discussed|addressed|included|provided|available|written|recorded|contained|dealt with|subject to|up to)|"
+    r"depends?|depending|var(?:y|ies)|differs?|whether|see|refers?|referring|consult|contact|check|ask|look(?:ed)? up|"
+    r"(?:describes?|explains?|defines?|specif(?:y|ies)|regulates?|governs?|lists?|outlines?|covers?|details?|documents?|"
+    r"mentions?|discuss(?:es)?|addresse?s?|contains?|provides?|says?|states?|has|sets out|lays down|gives) "
+    r"(?:\w+ ){0,3}?(?:when|how|what|who|whom|which|where|whether|why|rules?|details?|information|provisions?|"
+    r"guidance)|"
+    r"(?:various|several|certain|many|different) (?:factors|circumstances|cases|conditions|reasons|people|persons|"
+    r"options|rules|ways)|it is (?:important|worth|advisable)|important (?:topic|question|matter|to note))\b",
+    re.IGNORECASE,
+)
+
+
+def is_right(question: EvalQuestion, answer: str) -> bool | None:
+    """Whether an answer says what is expected, by its words.
+
+    Args:
+        question: With its expected answer.
+        answer: Without citation marks.
+
+    Returns:
+        None where no answer is expected that could be looked for.
+    """
+    accepted, answer = accepted_answers(question), readable_units(answer)
+    return any(_is_said(form, answer, question.question) for form in accepted) if accepted else None
+
+
+def accepted_answers(question: EvalQuestion) -> list[str]:
+    """The expected answer and its accepted variants."""
+    return [readable_units(text) for text in (question.expected_answer or "", *question.answers) if text.strip()]
+
+
+def states_otherwise(question: EvalQuestion, answer: str) -> bool:
+    """Whether a wrong answer states something else in the place of what is expected."""
+    asked, accepted = question.question, accepted_answers(question)
+    if not accepted:
+        return False
+    return has_other_value(question, answer) or all(_has_other_words(form, answer, asked) for form in accepted)
+
+
+def has_other_value(question: EvalQuestion, answer: str) -> bool:
+    """Whether an answer has another value of the same kind than all accepted ones: number, date, name, yes or no."""
+    asked, accepted, answer = question.question, accepted_answers(question), readable_units(answer)
+    return bool(accepted) and all(_contradicts(form, accepted, answer, asked) for form in accepted)
+
+
+def _is_said(form: str, answer: str, question: str) -> bool:
+    wanted, rest = _yes_or_no(form)
+    if wanted is not None:
+        said = _polarity(answer, question)
+        if said is not None:
+            return said is wanted and not _count(lacking(wanted_values(rest, question), answer, question))
+        first = _CLAUSE_END.split(rest, maxsplit=1)[0]
+        return bool(_telling(first, question)) and _is_covered(first, answer, question)
+    found = inclusion(form, answer)
+    return found.holds or (found.differs != "negation" and _is_covered(form, answer, question))
+
+
+def _is_covered(form: str, answer: str, question: str) -> bool:
+    """Whether the values of an expected answer, and enough of its words, are in the answer, not denied."""
+    wanted, words = wanted_values(form, question), _telling(form, question)
+    lost = _count(lacking(wanted, answer, question))
+    values = _count(wanted)
+    held = len(words & _stems(answer))
+    if not (values or words) or lost > (0 if values <= _FEW_VALUES else values * (1 - _OF_MANY)):
+        return False
+    enough = OVERLAP_WITH_VALUES if values else OVERLAP
+    if (values - lost + held) / (values + len(words)) < enough or not _has_all_items(form, answer, question):
+        return False
+    return not _denies(form, answer)
+
+
+def _has_all_items(form: str, answer: str, question: str) -> bool:
+    """Whether an answer has something of each item of a list; True where the expected answer is none."""
+    items = [item for item in _ITEMS.split(form.strip(" .*-•")) if item]
+    if len(items) < 2 or any(len(item.split()) > _ITEM_WORDS for item in items):
+        return True
+    said = _stems(answer)
+    return all(not (words := _content(item) - _stems(question)) or words & said for item in items)
+
+
+def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> bool:
+    wanted, rest = _yes_or_no(form)
+    said = _polarity(answer, question) if wanted is not None else None
+    if said is not wanted:
+        return said is not None
+    if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
+        return True
+    lost = lacking(wanted_values(rest, question), answer, question)
+    return in_place_of(lost, accepted, _to_the_point(answer, question), question)
+
+
+def _to_the_point(answer: str, question: str) -> str:
+    """The sentences of an answer that are about what was asked; all where none says so."""
+    asked = _content(question)
+    about = [
+        sentence
+        for sentence in sentences(answer)
+        if asked & _stems(sentence) or len(_content(sentence)) <= _BARE or tokens(sentence)[0] in _SUBJECTS
+    ]
+    return " ".join(about) or answer
+
+
+def _has_other_words(form: str, answer: str, question: str) -> bool:
+    """Whether an answer has other words in the place of a name or of words: "the logo is green" for "blue"."""
+    telling, said = _telling(form, question), _said_beside(answer, question)
+    if not _is_of_words(form, question) or not said or len(said) > max(_IN_PLACE, len(telling)):
+        return False
+    if said & telling:
+        return len(_ITEMS.split(form)) > 1 and bool(said - telling)
+    return bool(_stems(answer) & _content(question)) or len(_stems(answer)) <= _BARE
+
+
+def _is_of_words(form: str, question: str) -> bool:
+    """Whether what is expected are words: neither yes or no nor a number, a date or a full name."""
+    values = wanted_values(form, question)
+    named = any(len(name) > 1 for name in values.names)
+    return _yes_or_no(form)[0] is None and not (values.numbers or values.dates or named)
+
+
+def _said_beside(answer: str, question: str) -> frozenset[str]:
+    """What an answer says in words of its own; nothing where it evades."""
+    if _EVASIVE.search(answer):
+        return frozenset()
+    said = _stems(answer) - _stems(question) - _stems_of_stop_words()
+    return said if _ASKS_WHERE.search(question) else said - {_stem(word.lower()) for word in _BESIDE.findall(answer)}
+
+
+def _denies(form: str, answer: str) -> bool:
+    """Whether the sentence of the answer that is nearest to the expected one has a negation where that has none."""
+    wanted = _content(form)
+    if len(wanted) < 2:
+        return False
+    nearest = max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
+    near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
+    return near and bool(denials(tokens(nearest))) is not bool(denials(tokens(form)))
+
+
+def _yes_or_no(form: str) -> tuple[bool | None, str]:
+    """The yes or no with which an expected answer begins, and the rest of it."""
+    first, _, rest = form.strip().partition(" ")
+    said = _SAYS.get(first.strip(".,;:!-–—").lower())
+    return (None, form) if said is None or (rest and first[-1].isalpha()) else (said, rest)
+
+
+def _polarity(answer: str, question: str) -> bool | None:
+    """Whether an answer says yes or no: by its first word, or by saying what was asked; None where it does neither."""
+    first = next(iter(tokens(answer)), "")
+    if first in _SAYS:
+        return _SAYS[first]
+    named = _ANSWER_IS.search(answer)
+    if named:
+        return _SAYS[named[1].lower()]
+    asked = _content(question)
+    if not asked or not _WHETHER.match(question.strip()):
+        return None
+    for sentence in sentences(answer):
+        words = tokens(sentence)
+        left = asked - _stems(sentence)
+        most = max((len(asked) + 1) // 4, int(words[0] in _SUBJECTS and len(asked) > 1))
+        if len(left) <= most and not _EVASIVE.search(sentence):
+            return not (denials(words) or _FORBIDS.intersection(words))
+    return None
+
+
+def _count(values: Values) -> int:
+    return len(values.numbers) + len(values.dates) + len(values.names)
+
+
+def _telling(form: str, question: str) -> frozenset[str]:
+    """The words of an expected answer that say something: no stop words, numbers or units, and not in the question."""
+    own = _content(form)
+    return (own - _stems(question)) or own
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str) -> frozenset[str]:
+    words = (word for word in tokens(text) if word not in STOP_WORDS and word not in UNITS and word not in _SAYS)
+    return frozenset(_stem(word) for word in words if not word[0].isdecimal() and not spelt_out(f"{word} days"))
+
+
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(_stem, tokens(text)))
+
+
+@lru_cache(maxsize=1)
+def _stems_of_stop_words() -> frozenset[str]:
+    return frozenset(map(_stem, STOP_WORDS))
+
+
+def _stem(word: str) -> str:
+    """A word without its commonest English endings: carries, carried and carry are one."""
+    for ending, instead in (("'s", ""), ("’s", ""), ("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", "e")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word.removesuffix(ending) + instead
+            break
+    else:
+        word = word.removesuffix("s") if len(word) > 3 and not word.endswith("ss") else word
+    return word.removesuffix("e") if len(word) > 3 else word
