@@ -39,9 +39,9 @@ REFUSALS = (
 Pairs = list[tuple[str, str]]
 
 
-def caveated(answer: str) -> Iterable[str]:
+def caveated(answer: str, forms: Iterable[str] = FORMS) -> Iterable[str]:
     """The answer in each form, with each caveat behind it."""
-    for form, caveat in product(FORMS, CAVEATS):
+    for form, caveat in product(forms, CAVEATS):
         said = form.format(answer.strip())
         yield f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {caveat}"
 
@@ -115,11 +115,12 @@ def test_what_models_answered_is_told_from_what_they_declined() -> None:
 
 
 @pytest.mark.real_rows
-def test_what_models_answered_is_an_is_an_answer_with_a_caveat_too() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_what_models_answered_is_an_answer_with_a_caveat_too(form: str) -> None:
     """The answer stands in a model's own words: at most one in fifty is taken for a refusal."""
     answered = [(question, answer) for question, answer in ragbench() if not is_abstention(answer, question)]
     assert len(answered) > 380
-    assert share_of_abstentions(answered, lambda _question, answer: caveated(answer)) <= 0.02
+    assert share_of_abstentions(answered, lambda _question, answer: caveated(answer, [form])) <= 0.02
 
 
 @pytest.mark.parametrize("pairs", [pytest.param(golden, id="golden"), *real])
