@@ -30,9 +30,9 @@ docs:               ## regenerate what is generated from the code
 
 bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py
+	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_overlap.py
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
-	$(PYTHON) benchmarks/gates.py

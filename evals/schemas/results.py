@@ -361,7 +361,10 @@ class EvalRun(Record):
         return frame(map(_question_row, self.records()), "id")
 
     def __repr__(self) -> str:
-        score = "no score" if self.weighted_score.score is None else f"score {self.weighted_score.score:.3f}"
+        weighted = self.weighted_score
+        score = "no score" if weighted.score is None else f"score {weighted.score:.3f}"
+        if weighted.score is not None and weighted.coverage is not None and weighted.coverage < 1:
+            score += f" of {100 * weighted.coverage:.0f} % of the weight"
         asked = f"{self.question_count} question{'' if self.question_count == 1 else 's'}"
         return f"<EvalRun {self.id} {self.name!r}, {self.status}: {asked} of {', '.join(self.datasets)}, {score}>"
 

@@ -96,3 +96,8 @@ def test_runs_are_put_together_by_what_their_scores_measure(scored: Callable[...
         scored("d", {"latency_p50": 10.0}),
     ]
     assert [[run.id for run in group] for group in by_objectives(runs)] == [["a", "c"], ["b"]]
+
+
+def test_a_run_in_a_notebook_says_of_how_much_its_score_is(scored: Callable[..., EvalRun]) -> None:
+    """The one line that stands for it."""
+    assert "score 0.500 of 50 % of the weight>" in repr(scored("a", HALF))
