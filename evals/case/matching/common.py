@@ -25,13 +25,13 @@ class CommonText:
     starts: tuple[Line, ...] = ()
     ends: tuple[Line, ...] = ()
 
-    def set_aside(self, words: Words) -> Words | None:
-        """The words without it; None where they have nothing of it."""
+    def set_aside(self, words: Words) -> tuple[Words | None, int]:
+        """The words without it, None where they have nothing of it; and how many of it they begin with."""
         if not self.starts and not self.ends:
-            return None
+            return None, 0
         first = max((_shared(words, start, 1) for start in self.starts), default=0)
         last = max((_shared(words, end, -1) for end in self.ends), default=0)
-        return Words(words.tokens[first : words.count - last]) if first or last else None
+        return (Words(words.tokens[first : words.count - last]) if first or last else None), first
 
 
 def common_text(texts: Sequence[Words], share: float) -> CommonText:

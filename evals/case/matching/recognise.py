@@ -68,7 +68,8 @@ def _distinct(
     for place, names in ids.items():
         text = chunks[place].text
         words = mended(words_of(text), golds) if text else None
-        seen.append(Seen(place, chunks[place], words, evidence.common.set_aside(words) if words else None, names))
+        core, before = evidence.common.set_aside(words) if words else (None, 0)
+        seen.append(Seen(place, chunks[place], words, core, before, names))
     return seen
 
 
