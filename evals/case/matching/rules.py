@@ -26,7 +26,7 @@ class Seen(NamedTuple):
         chunk: The chunk.
         words: Of its text; None where it has none.
         core: Its words without those at its ends that are common to many chunks; None where nothing is.
-        before: How many words that are common to many chunks it begins with.
+        margins: With how many words that are common to many chunks it begins, and with how many it ends.
         ids: Its id, and those of the chunks that repeat it.
     """
 
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
     chunk: RetrievedChunk
     words: Words | None
     core: Words | None
-    before: int
+    margins: tuple[int, int]
     ids: Sequence[str]
 
 
@@ -93,10 +93,13 @@ class Wanted:
         return run.start == 0 and not run.whole and self.heading_of(one) == run.stop
 
     def heading_of(self, one: Seen) -> int:
-        """How many tokens of a heading the gold and the chunk have in common."""
-        words = one.words or Words(())
-        stop = words.count if one.core is None else one.before + one.core.count
-        return shared_heading(words.tokens[:stop], self.words, one.before)
+        """How many tokens of a heading the gold and the chunk have in common.
+
+        A response alone says too little of headers: a chunk that comes after must not take a hit away.
+        """
+        before, after = one.margins
+        tokens = one.words.tokens if one.words else ()
+        return shared_heading(tokens, self.words, before if self.evidence.of_run else 0, after)
 
     def is_refused(self, one: Seen, *, at_home: bool) -> bool:
         """Whether a hit by its text alone is none, as the chunk is of another document.
