@@ -6,38 +6,36 @@ For each dataset, way of cutting, size and overlap, with nothing added to the ch
 
 recognised   the share of the gold passages that the chunks touching them are recognised as, all of them retrieved
              beside six others
-taken        of the chunks that touch no gold of their question, in the documents that come with it, the share that is
+mistaken     of the chunks that touch no gold of their question, in the documents that come with it, the share that is
              recognised as one all the same
+repeats      the share that is recognised and does repeat the gold's text: runs of 20 tokens and more that its document
+             and the gold have in common are half of the chunk or of the gold, without a title that both begin with
 
-Documents are not named in either: only the texts decide. Then for all datasets together: the table by way and size;
-nDCG@10 of one ranking with and without additions; hits in another edition of the gold's document, where the names are
-compared; and what the shares that the rules ask for change.
+Documents are not named in any: only the texts decide. The same for all datasets together, by way and size, and for each
+dataset, over all ways and sizes. Then nDCG@10 of one ranking with and without additions; hits in another edition of the
+gold's document, where the names are compared; and what the shares that the rules ask for change.
 """
 
 import argparse
 import random
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
 from uuid import UUID
 
+from matching_corpora import CUTS, Corpus, Piece, by_characters, by_words
+
 from evals.case.case import Case
 from evals.case.matching import DocumentNames, MatchSettings, RunEvidence, evidence_of, match
-from evals.datasets.base import Draft, HubDatasetLoader, LoadOptions
-from evals.datasets.ragbench import RAGBenchLoader
-from evals.datasets.registry import get_loader
+from evals.datasets.base import LoadOptions
 from evals.metrics import NDCG
-from evals.schemas import Document, EvalDataset, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
 
 DATASETS = "ragbench,squad_v2,hotpotqa,msmarco,qasper,golden"
 SIZES = "100,300,500,1000,2000"
 """Characters of a chunk; words where words are counted."""
-BESIDE, NEAR = 6, 100
-"""Chunks of any document beside those that touch the gold; and how many that do not, of the question's documents."""
 LINE = "Acme Group knowledge base, section 4, internal use only, do not copy or pass on, page {page} of 250"
 ADDED = {
     "nothing": "{text}",
@@ -59,139 +57,36 @@ RENAMED: dict[str, Callable[[str, int], str]] = {
     "_v2": lambda name, number: f"{name}_v2.md",
     "another ending": lambda name, number: f"{name}.docx",
 }
-Span = tuple[int, int]
-Asked = tuple[EvalQuestion, Sequence[str]]
-"""A question, and the ids of the documents that come with it."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A chunk with its place in the document that it was cut from."""
-
-    document: str
-    start: int
-    end: int
-    text: str
-
-    def touches(self, golds: Sequence[GoldPassage]) -> bool:
-        """Whether it holds something of a gold."""
-        spans = [gold.span for gold in golds if gold.document_id == self.document and gold.span]
-        return any(self.start < end and start < self.end for start, end in spans)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many golds were recognised, and how many other chunks were taken for one."""
+    """How many golds were recognised, and how many other chunks were taken for one, by mistake or as they repeat it."""
 
     golds: int = 0
     found: int = 0
     others: int = 0
-    taken: int = 0
+    mistaken: int = 0
+    repeats: int = 0
 
     def __add__(self, more: "Counts") -> "Counts":
         return Counts(*(mine + theirs for mine, theirs in zip(self.parts, more.parts, strict=True)))
 
     @property
-    def parts(self) -> tuple[int, int, int, int]:
-        return self.golds, self.found, self.others, self.taken
+    def parts(self) -> tuple[int, int, int, int, int]:
+        return self.golds, self.found, self.others, self.mistaken, self.repeats
 
     @property
-    def shares(self) -> tuple[str, str]:
-        found = f"{self.found / self.golds:.1%}" if self.golds else "–"
-        return found, f"{self.taken / self.others:.1%}" if self.others else "–"
+    def recognised(self) -> str:
+        return share(self.found, self.golds)
+
+    @property
+    def taken(self) -> tuple[str, str]:
+        return share(self.mistaken, self.others), share(self.repeats, self.others)
 
 
-def by_characters(text: str, size: int, overlap: int) -> list[Span]:
-    """Every so many characters, through words too."""
-    return [(start, min(len(text), start + size)) for start in range(0, max(1, len(text) - overlap), size - overlap)]
-
-
-def by_words(text: str, size: int, overlap: int) -> list[Span]:
-    """Every so many words."""
-    words = [word.span() for word in re.finditer(r"\S+", text)]
-    return [(words[a][0], words[b - 1][1]) for a, b in by_characters(" " * len(words), size, overlap)] if words else []
-
-
-def by_sentences(text: str, size: int, overlap: int) -> list[Span]:
-    """Sentences up to so many characters, or one that is longer; the next chunk begins with the last of them."""
-    ends = [one.end() for one in re.finditer(r"[.!?]+\s+|\n\s*|$", text)]
-    spans, start = [], 0
-    while start < len(text):
-        first, past = bisect_right(ends, start), bisect_right(ends, start + size)
-        last = max(first, past - 1)
-        spans.append((start, ends[last]))
-        start = ends[last - 1] if overlap and last > first + 1 and ends[last] < len(text) else ends[last]
-    return spans
-
-
-def by_headings(text: str, size: int, overlap: int) -> list[Span]:
-    """At each Markdown heading; sections that are longer than the size, every so many characters."""
-    starts = sorted({0, *(one.start() for one in re.finditer(r"^#{1,6} ", text, re.MULTILINE))})
-    sections = zip(starts, [*starts[1:], len(text)], strict=True)
-    return [(a + b, a + c) for a, end in sections for b, c in by_characters(text[a:end], size, overlap)]
-
-
-CUTS = {"characters": by_characters, "words": by_words, "sentences": by_sentences, "headings": by_headings}
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The questions of a dataset with their documents, cut."""
-
-    asked: Sequence[Asked]
-    pieces: Mapping[str, Sequence[Piece]]
-
-    @classmethod
-    def of(cls, name: str, options: LoadOptions) -> "Corpus":
-        """The dataset, not cut yet."""
-        documents: dict[str, Document] = {}
-        asked = []
-        for question, own in cases_of(name, options, get_loader(name).load(options)):
-            golds = [gold for gold in question.gold_passages if gold.span and gold.document_id]
-            documents.update((document.id, document) for document in own)
-            if golds:
-                asked.append((question.model_copy(update={"gold_passages": golds}), [document.id for document in own]))
-        whole = {key: [Piece(key, 0, len(one.text), one.text)] for key, one in documents.items()}
-        return cls(asked, whole)
-
-    def cut(self, cut: Callable[[str, int, int], list[Span]], size: int, overlap: int) -> "Corpus":
-        """The same corpus in chunks."""
-        pieces = {
-            key: [Piece(key, start, end, whole.text[start:end]) for start, end in cut(whole.text, size, overlap)]
-            for key, (whole,) in self.pieces.items()
-        }
-        return replace(self, pieces=pieces)
-
-    def retrieved(self) -> Iterator[tuple[EvalQuestion, list[Piece], list[Piece], list[Piece]]]:
-        """For each question the chunks that touch its golds, some of any document, and others of its documents."""
-        every = [piece for pieces in self.pieces.values() for piece in pieces]
-        for question, documents in self.asked:
-            rng = random.Random(question.id)  # noqa: S311 - a benchmark's draw
-            golds = question.gold_passages
-            near = [piece for key in documents for piece in self.pieces[key]]
-            beside = [piece for piece in rng.sample(every, min(BESIDE, len(every))) if not piece.touches(golds)]
-            others = [piece for piece in near if not piece.touches(golds)]
-            touching = [piece for piece in near if piece.touches(golds)]
-            yield question, touching, beside, rng.sample(others, min(NEAR, len(others)))
-
-
-def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[tuple[EvalQuestion, list[Document]]]:
-    """Each question with the documents that come with it."""
-    loader = get_loader(name)
-    if isinstance(loader, RAGBenchLoader):
-        for subset in sorted({question.metadata["subset"] for question in dataset.questions}):
-            rows, _ = loader.open(replace(options, config=subset))
-            for place in range(len(rows.column("id")))[: options.samples]:
-                draft = Draft()
-                loader.add(subset, rows, [place], draft)
-                yield draft.questions[0], list(draft.documents.values())
-    elif isinstance(loader, HubDatasetLoader):
-        rows, _ = loader.open(options)
-        for place in range(len(rows.column(loader.id_column)))[: options.samples]:
-            draft = loader.convert(rows, [place])
-            yield draft.questions[0], list(draft.documents.values())
-    else:
-        yield from ((question, dataset.documents) for question in dataset.questions)
+def share(part: int, whole: int) -> str:
+    return f"{part / whole:.2%}" if whole else "–"
 
 
 def chunks_of(pieces: Sequence[Piece], form: str = "{text}") -> list[RetrievedChunk]:
@@ -226,8 +121,13 @@ def measured(corpus: Corpus, form: str, settings: MatchSettings) -> Counts:
     for one, others in zip(found, apart, strict=True):
         golds, response = one.question.gold_passages, one.response or EvalResponse()
         seen = match(response.chunks or [], golds, settings, evidence)
-        hits = match(chunks_of(others, form), golds, settings, evidence).hits
-        total += Counts(len(golds), len(seen.found), len(others), sum(hits))
+        by_chunk = match(chunks_of(others, form), golds, settings, evidence).by_chunk
+        taken = [
+            any(corpus.repeats(piece, golds[index].text) for index in indices)
+            for piece, indices in zip(others, by_chunk, strict=True)
+            if indices
+        ]
+        total += Counts(len(golds), len(seen.found), len(others), taken.count(False), taken.count(True))
     return total
 
 
@@ -242,27 +142,35 @@ def print_head(*titles: str) -> None:
 
 
 def print_grid(corpora: Mapping[str, Corpus], cuts: Sequence[str], sizes: Sequence[int]) -> None:
-    """A row for each dataset, way of cutting, size and overlap; then one for all datasets together."""
-    total: dict[tuple[str, int, float, str], Counts] = {}
-    titles = [f"{what}, {added}" for what in ("recognised", "taken") for added in ADDED]
-    print_head("dataset", "cut by", "size", "overlap", "golds", "other chunks", *titles)
+    """A row for each dataset, way of cutting, size and overlap; then of all datasets together, and of each."""
+    rows: dict[tuple[str, str, int, float], list[Counts]] = {}
+    print_counts_head("dataset", "cut by", "size", "overlap")
     for name, corpus in corpora.items():
-        for cut in cuts:
-            for size, overlap in product(sizes, (0, 0.2)):
-                pieces = corpus.cut(CUTS[cut], size, int(size * overlap))
-                row = {added: measured(pieces, form, MatchSettings()) for added, form in ADDED.items()}
-                for added, counts in row.items():
-                    key = (cut, size, overlap, added)
-                    total[key] = total.get(key, Counts()) + counts
-                print_counts(name, cut, size, overlap, list(row.values()))
-    print_head("datasets", "cut by", "size", "overlap", "golds", "other chunks", *titles)
-    for cut, size, overlap in dict.fromkeys(key[:3] for key in total):
-        print_counts("all", cut, size, overlap, [total[cut, size, overlap, added] for added in ADDED])
+        for cut, size, overlap in product(cuts, sizes, (0, 0.2)):
+            pieces = corpus.cut(CUTS[cut], size, int(size * overlap))
+            rows[name, cut, size, overlap] = [measured(pieces, form, MatchSettings()) for form in ADDED.values()]
+            print_counts(name, cut, size, f"{overlap:.0%}", counts=rows[name, cut, size, overlap])
+    print_counts_head("cut by", "size")
+    for key in product(cuts, sizes):
+        print_counts(*key, counts=summed(counts for (_, *of), counts in rows.items() if tuple(of[:2]) == key))
+    print_counts_head("dataset")
+    for name in corpora:
+        print_counts(name, counts=summed(counts for of, counts in rows.items() if of[0] == name))
 
 
-def print_counts(name: str, cut: str, size: int, overlap: float, counts: Sequence[Counts]) -> None:
-    shares = [one.shares[side] for side in (0, 1) for one in counts]
-    print_row(name, cut, size, f"{overlap:.0%}", counts[0].golds, counts[0].others, *shares)
+def summed(rows: Iterable[Sequence[Counts]]) -> list[Counts]:
+    """The rows added up, each form by itself."""
+    return [sum(column, Counts()) for column in zip(*rows, strict=True)]
+
+
+def print_counts_head(*keys: str) -> None:
+    titles = [f"{what}, {added}" for what in ("recognised", "mistaken") for added in ADDED]
+    print_head(*keys, "golds", "other chunks", *titles, "repeats, nothing")
+
+
+def print_counts(*keys: object, counts: Sequence[Counts]) -> None:
+    shares = [*(one.recognised for one in counts), *(one.taken[0] for one in counts), counts[0].taken[1]]
+    print_row(*keys, counts[0].golds, counts[0].others, *shares)
 
 
 def print_ranking(corpora: Mapping[str, Corpus]) -> None:
@@ -304,16 +212,13 @@ def print_editions(corpora: Mapping[str, Corpus]) -> None:
     """Golds found in their own document, and in the edition of the year before: the same but for every tenth chunk."""
     print_head("names of the chunks", "golds", "found", "in the other edition", "of these, names ignored")
     for way, rename in RENAMED.items():
-        total = Counts()
-        ignored = 0
-        for corpus in corpora.values():
-            counts, without = editions(corpus.cut(by_characters, 1000, 0), rename)
-            total, ignored = total + counts, ignored + without
-        print_row(way, total.golds, *total.shares, f"{ignored / total.golds:.1%}")
+        counts = [editions(corpus.cut(by_characters, 1000, 0), rename) for corpus in corpora.values()]
+        golds, *found = (sum(column) for column in zip(*counts, strict=True))
+        print_row(way, golds, *(share(part, golds) for part in found))
 
 
-def editions(corpus: Corpus, rename: Callable[[str, int], str]) -> tuple[Counts, int]:
-    """Golds, found in their own document, golds, found in another one; and the last, where names are ignored."""
+def editions(corpus: Corpus, rename: Callable[[str, int], str]) -> tuple[int, int, int, int]:
+    """Golds; found in their own document; found in the other edition; and the last, where names are ignored."""
     numbers = {key: number for number, key in enumerate(corpus.pieces)}
     records = []
     for question, own, _, _ in corpus.retrieved():
@@ -331,7 +236,7 @@ def editions(corpus: Corpus, rename: Callable[[str, int], str]) -> tuple[Counts,
     total = [found_by_year(one, evidence) for one in records]
     without = [found_by_year(one, replace(evidence, names=DocumentNames(comparable=False))) for one in records]
     golds = sum(len(one.question.gold_passages) for one in records)
-    return Counts(golds, sum(a for _, a in total), golds, sum(b for b, _ in total)), sum(b for b, _ in without)
+    return golds, sum(own for _, own in total), sum(other for other, _ in total), sum(other for other, _ in without)
 
 
 def found_by_year(one: EvalRecord, evidence: RunEvidence) -> tuple[int, int]:
@@ -346,16 +251,18 @@ def found_by_year(one: EvalRecord, evidence: RunEvidence) -> tuple[int, int]:
 
 def print_sensitivity(corpora: Mapping[str, Corpus]) -> None:
     """What each share changes, over chunks of 300 and 1,000 characters, with nothing added and with both lines."""
-    print_head("share", "value", "recognised, nothing", "recognised, both", "taken, nothing", "taken, both")
+    titles = [f"{what}, {form}" for what in ("recognised", "mistaken", "repeats") for form in ("nothing", "both")]
+    print_head("share", "value", *titles)
     cut = [corpus.cut(by_characters, size, 0) for corpus in corpora.values() for size in (300, 1000)]
-    for share, values in SHARES.items():
+    for name, values in SHARES.items():
         for value in values:
-            settings = MatchSettings.model_validate({share: value})
+            settings = MatchSettings.model_validate({name: value})
             rows = [
                 sum((measured(one, ADDED[form], settings) for one in cut), Counts()) for form in ("nothing", "both")
             ]
-            used = " (used)" if value == getattr(MatchSettings(), share) else ""
-            print_row(share, f"{value:g}{used}", *(one.shares[side] for side in (0, 1) for one in rows))
+            used = " (used)" if value == getattr(MatchSettings(), name) else ""
+            taken = [one.taken[side] for side in (0, 1) for one in rows]
+            print_row(name, f"{value:g}{used}", *(one.recognised for one in rows), *taken)
 
 
 def main() -> None:

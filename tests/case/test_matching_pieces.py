@@ -232,3 +232,11 @@ def test_a_piece_may_end_in_a_fragment(recognised: Recognised, cut: int) -> None
     gold = "burst pipes are covered up to ninety thousand euros for every single household"
     at = gold.index("thousand") + cut
     assert recognised(gold, f"so then {gold[:at]}", f"{gold[at:]} and so on").found == {0: (1, "overlap")}
+
+
+def test_a_piece_in_the_middle_may_begin_and_end_in_fragments(recognised: Recognised) -> None:
+    """Ten tokens of the gold's twenty, of which the borders have cut the first and the last."""
+    gold = f"{_piece(0, 5)} insurance {_piece(6, 13)} household {_piece(14, 20)}"
+    middle = f"rance {_piece(6, 13)} house"
+    assert recognised(gold, f"so {_piece(0, 5)}", middle).found == {0: (1, "overlap")}
+    assert recognised(gold, f"so {_piece(0, 5)}", middle.replace("rance", "range")).found == {}

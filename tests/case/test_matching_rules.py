@@ -55,6 +55,7 @@ def test_equal_ids_are_a_match(
         ("fire & theft", "fire &amp; theft"),
         ("the insurer's duty", "the insurer&rsquo;s duty"),
         ("burst pipes are covered", "burst pipes are cov\u00adered"),
+        ("burst pipes are covered", "burst pipes are cov\u00ad\n  ered"),
         ("burst pipes are covered", "burst pipes are cov-\nered"),
         ("burst pipes are covered", "burst pipes are cov-\r\n  ered"),
         ("burst pipes are covered", "burst pipes are cov- ered"),
@@ -184,6 +185,16 @@ def test_the_first_and_the_last_token_of_a_chunk_may_be_fragments(
     """A splitter that counts characters cuts words at its borders, and only there."""
     gold = f"{PIPES} a year unless the house was empty for more than thirty days in a row"
     assert rule_of(gold, chunk, rule=rule, inside_min_tokens=14, overlap_min_tokens=50) == expected
+
+
+@pytest.mark.parametrize(("whole", "expected"), [(18, "inside"), (17, None)])
+def test_fragments_are_tokens_of_the_run(rule_of: RuleOf, whole: int, expected: str | None) -> None:
+    """Twenty with those that the chunk's borders have cut, at the start and at the end."""
+    middle = _words(whole)
+    assert rule_of(f"insurance {middle} household {_words(40, 'h')}", f"rance {middle} house") == expected
+    assert rule_of(f"{_words(9, 'i')} insurance {middle}x household", f"so rance {middle}x house") is None
+    assert rule_of(f"{_words(9, 'i')} insurance {middle} end of it", f"rance {middle} end") == expected
+    assert rule_of(f"{_words(9, 'i')} the insured {middle} household", f"insured {middle} house") == expected
 
 
 def test_a_chunk_of_the_same_words_in_another_order_is_not_inside(rule_of: RuleOf) -> None:

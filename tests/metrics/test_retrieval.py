@@ -73,6 +73,13 @@ def test_a_gold_in_two_chunks_counts_once_in_recall_and_both_count_in_precision(
     assert measure(PrecisionAtK(2), gold, chunks=chunks).value == 1
 
 
+def test_the_description_of_precision_says_where_it_leaves_trec_eval() -> None:
+    """Both chunks of one gold are relevant, where trec_eval, over golds, counts one."""
+    said = " ".join((PrecisionAtK.__doc__ or "").split())
+    assert "trec_eval P_K, which it equals where chunks and golds match one to one" in said
+    assert "leaves it where several chunks hold one gold, or pieces of it: each of them is relevant here" in said
+
+
 def test_one_chunk_with_all_golds_is_a_perfect_ranking(measure: Measure) -> None:
     """Golds that one chunk covers form one ideal unit: nDCG is 1, and so is recall."""
     golds = [

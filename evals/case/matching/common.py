@@ -25,13 +25,11 @@ class CommonText:
     starts: tuple[Line, ...] = ()
     ends: tuple[Line, ...] = ()
 
-    def set_aside(self, words: Words) -> Words | None:
-        """The words without it; None where they have nothing of it."""
-        if not self.starts and not self.ends:
-            return None
+    def margins(self, words: Words) -> tuple[int, int]:
+        """How many of the words are such a beginning, and how many such an end."""
         first = max((_shared(words, start, 1) for start in self.starts), default=0)
         last = max((_shared(words, end, -1) for end in self.ends), default=0)
-        return Words(words.tokens[first : words.count - last]) if first or last else None
+        return first, last
 
 
 def common_text(texts: Sequence[Words], share: float) -> CommonText:

@@ -19,18 +19,20 @@ class RunEvidence:
         common: What many of the chunks begin or end with.
         names: Of documents: which are the same, and whether those of chunks and golds are comparable.
         repeated_ids: Whether ids count within a document only: one response holds an id in two documents.
+        of_run: Whether it is what a run says, and not what one response says by itself.
     """
 
     common: CommonText = field(default_factory=CommonText)
     names: DocumentNames = field(default_factory=DocumentNames)
     repeated_ids: bool = False
+    of_run: bool = True
 
 
-_NOTHING = RunEvidence()
+_NOTHING = RunEvidence(of_run=False)
 
 
 def evidence_within(chunks: Sequence[RetrievedChunk]) -> RunEvidence:
     """What a response says by itself: the text that most of its chunks begin or end with."""
     texts = dict.fromkeys(chunk.text for chunk in chunks if chunk.text)
     common = common_text([words_of(text) for text in texts], _MOST)
-    return RunEvidence(common) if common.starts or common.ends else _NOTHING
+    return RunEvidence(common, of_run=False) if common.starts or common.ends else _NOTHING

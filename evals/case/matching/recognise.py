@@ -68,8 +68,14 @@ def _distinct(
     for place, names in ids.items():
         text = chunks[place].text
         words = mended(words_of(text), golds) if text else None
-        seen.append(Seen(place, chunks[place], words, evidence.common.set_aside(words) if words else None, names))
+        margins = evidence.common.margins(words) if words else (0, 0)
+        seen.append(Seen(place, chunks[place], words, _core(words, *margins), margins, names))
     return seen
+
+
+def _core(words: Words | None, first: int, last: int) -> Words | None:
+    """The words without so many of the first and the last; None where there is nothing to leave out."""
+    return Words(words.tokens[first : words.count - last]) if words and (first or last) else None
 
 
 def _find(

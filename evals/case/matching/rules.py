@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from evals.case.matching.contradictions import contradicts
 from evals.case.matching.evidence import RunEvidence
+from evals.case.matching.headings import shared_heading
 from evals.case.matching.runs import MIN_RUN, Run, border_run, large_run, whole_run
 from evals.case.matching.settings import MatchSettings, Rule
 from evals.case.matching.words import Words
@@ -25,6 +26,7 @@ class Seen(NamedTuple):
         chunk: The chunk.
         words: Of its text; None where it has none.
         core: Its words without those at its ends that are common to many chunks; None where nothing is.
+        margins: With how many words that are common to many chunks it begins, and with how many it ends.
         ids: Its id, and those of the chunks that repeat it.
     """
 
@@ -32,6 +34,7 @@ class Seen(NamedTuple):
     chunk: RetrievedChunk
     words: Words | None
     core: Words | None
+    margins: tuple[int, int]
     ids: Sequence[str]
 
 
@@ -81,8 +84,22 @@ class Wanted:
             if words is not None and words.count >= fewest:
                 run = large_run(words, self.words, fewest, share)
                 if run is not None:
-                    return run if run.whole or not contradicts(words, self.words) else None
+                    denied = self._is_heading(run, one) or (not run.whole and contradicts(words, self.words))
+                    return None if denied else run
         return None
+
+    def _is_heading(self, run: Run, one: Seen) -> bool:
+        """Whether the run is what gold and chunk begin with before each goes on by itself."""
+        return run.start == 0 and not run.whole and self.heading_of(one) == run.stop
+
+    def heading_of(self, one: Seen) -> int:
+        """How many tokens of a heading the gold and the chunk have in common.
+
+        A response alone says too little of headers: a chunk that comes after must not take a hit away.
+        """
+        before, after = one.margins
+        tokens = one.words.tokens if one.words else ()
+        return shared_heading(tokens, self.words, before if self.evidence.of_run else 0, after)
 
     def is_refused(self, one: Seen, *, at_home: bool) -> bool:
         """Whether a hit by its text alone is none, as the chunk is of another document.
@@ -168,17 +185,22 @@ def _holds_it(wanted: Wanted, one: Seen) -> bool:
 
 def _overlaps_it(wanted: Wanted, one: Seen) -> bool:
     """Whether the chunk holds enough of the gold's tokens, enough of them as running text, and no other number."""
-    gold, words, settings = wanted.words, one.words, wanted.settings
-    least = settings.overlap_threshold
+    gold, words, least = wanted.words, one.words, wanted.settings.overlap_threshold
     if words is None or words.count < least * gold.count:
         return False
     if len(gold.vocabulary & words.vocabulary) < len(gold.vocabulary) - (1 - least) * gold.count:
         return False
-    if _share(gold.bag, words.bag, gold.count) < least:
+    if not _holds_enough(words, gold, wanted.settings) or contradicts(words, gold):
         return False
-    if _share(gold.pairs, words.pairs, gold.count - 1) < settings.overlap_pairs_threshold:
+    heading = wanted.heading_of(one)
+    return not heading or _holds_enough(words, Words(gold.tokens[heading:]), wanted.settings)
+
+
+def _holds_enough(words: Words, gold: Words, settings: MatchSettings) -> bool:
+    """Whether enough of the gold's tokens and of its pairs of neighbouring tokens are there."""
+    if _share(gold.bag, words.bag, gold.count) < settings.overlap_threshold:
         return False
-    return not contradicts(words, gold)
+    return gold.count < 2 or _share(gold.pairs, words.pairs, gold.count - 1) >= settings.overlap_pairs_threshold
 
 
 def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:

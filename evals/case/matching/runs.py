@@ -74,8 +74,8 @@ def _places(probe: tuple[str, ...], gold: Words) -> Iterator[int]:
 def _grown(chunk: Words, place: int, gold: Words, start: int) -> Run:
     """The run around a token that chunk and gold share, as far as it goes."""
     ours, theirs = chunk.tokens, gold.tokens
-    back = _agreeing(ours[:place][::-1], theirs[:start][::-1])
-    ahead = _agreeing(ours[place:], theirs[start:])
+    back = agreeing(ours[:place][::-1], theirs[:start][::-1])
+    ahead = agreeing(ours[place:], theirs[start:])
     first, stop = place - back, place + ahead
     begin, end = start - back, start + ahead
     if first == 1 and begin > 0 and theirs[begin - 1].endswith(ours[0]):
@@ -85,7 +85,7 @@ def _grown(chunk: Words, place: int, gold: Words, start: int) -> Run:
     return Run(begin, end, whole=first == 0 and stop == len(ours))
 
 
-def _agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+def agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     """How many tokens at the start of the two are the same."""
     shorter = min(len(one), len(other))
     if one[:shorter] == other[:shorter]:
