@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.case.case import Case
-from evals.compare.answer_rate import AnswerRate
+from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate
+from evals.compare.clusters import labels_of
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
@@ -22,12 +23,14 @@ class Aligned:
         metric: The metric.
         ids: The questions for which all runs that have the metric have a value.
         results: The results for these questions, a list a run; None for a run that does not have the metric.
+        clusters: What each of these questions belongs to.
         reason: Why it is not compared over all runs; None where it is.
     """
 
     metric: BaseMetric
     ids: list[str]
     results: list[list[MetricResult] | None]
+    clusters: list[str]
     reason: str | None = None
 
     @property
@@ -73,9 +76,28 @@ def align_all(pairing: Pairing) -> list[Aligned]:
                 for run, records in zip(pairing.runs, pairing.records, strict=True)
             ]
             found.append(_align(metric, columns, pairing))
+    found += _answering(pairing)
+    return [aligned for aligned in found if any(results is not None for results in aligned.results)]
+
+
+def _answering(pairing: Pairing) -> list[Aligned]:
+    """The rates of answers and of abstentions, where any run has failures or abstentions."""
+    found = []
     if any(_failed(record) for records in pairing.records for record in records.values()):
         found.append(_align(AnswerRate(), [_answer_rates(records) for records in pairing.records], pairing))
-    return [aligned for aligned in found if any(results is not None for results in aligned.results)]
+    if any(abstained.get(key) for abstained in pairing.abstained for key in pairing.ids):
+        runs = range(len(pairing.runs))
+        rates = (AbstentionRate(), AnswerableAbstentionRate())
+        found += [_align(rate, [_abstained(rate, run, pairing) for run in runs], pairing) for rate in rates]
+    return found
+
+
+def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, MetricResult]:
+    return {
+        key: metric.result(pairing.abstained[run][key])
+        for key, record in pairing.records[run].items()
+        if key in pairing.abstained[run] and metric.not_applicable_to(record.question) is None
+    }
 
 
 def _has_value(run: EvalRun, name: str) -> bool:
@@ -108,12 +130,11 @@ def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairi
     having = [column for column in columns if column]
     ids = [key for key in pairing.ids if all(key in column for column in having)] if having else []
     lacking = [run.id for run, column in zip(pairing.runs, columns, strict=True) if not column]
-    reason = None
+    reason = None if ids else "no question for which all runs have a value"
     if lacking:
         reason = f"no value in {', '.join(lacking)}"
-    elif not ids:
-        reason = "no question for which all runs have a value"
-    return Aligned(metric, ids, [[column[key] for key in ids] if column else None for column in columns], reason)
+    results = [[column[key] for key in ids] if column else None for column in columns]
+    return Aligned(metric, ids, results, labels_of(pairing.questions(ids)), reason)
 
 
 def _failed(record: EvalRecord) -> bool:

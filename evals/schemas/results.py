@@ -273,6 +273,8 @@ class EvalRun(Record):
     """Questions in flight: the most there were, where a resume changed it."""
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
+    interleaved_with: list[str] = []
+    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes."""
     package_versions: dict[str, str] = {}
