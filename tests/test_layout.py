@@ -53,8 +53,6 @@ BRANCHY = (
     ("cli/commands/stats.py", "show_stats", 14),
     ("client/ingest.py", "_wait_until_ready", 12),
     ("client/ingest.py", "document_names", 12),
-    ("compare/pareto.py", "_left_out", 11),
-    ("compare/pareto.py", "find_pareto", 21),
     ("compare/values.py", "_align", 14),
     ("datasets/answers.py", "_id_of", 15),
     ("datasets/answers.py", "_table", 14),

@@ -10,11 +10,13 @@ Each run is set against the first, the baseline, over the questions that these t
 from collections.abc import Sequence
 
 from evals.compare.against import compare_with_baseline, paired_change
-from evals.compare.conditions import find_differences, find_warnings, same_load
+from evals.compare.conditions import find_differences, find_warnings
 from evals.compare.models import (
     Comparison,
+    Dominance,
     MetricPair,
     MetricRow,
+    ObjectiveTest,
     ParetoReport,
     QuestionChange,
     RunComparison,
@@ -30,8 +32,10 @@ from evals.scoring.settings import score_settings
 
 __all__ = [
     "Comparison",
+    "Dominance",
     "MetricPair",
     "MetricRow",
+    "ObjectiveTest",
     "ParetoReport",
     "QuestionChange",
     "RunComparison",
@@ -70,7 +74,7 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False, primary: st
         metrics=[aligned.row(settings) for aligned in metrics],
         against=against,
         confidence=settings.confidence,
-        pareto=find_pareto(pairing.runs, metrics, same_concurrency=same_load(pairing.runs)) if pareto else None,
+        pareto=find_pareto(saved, metrics) if pareto else None,
     )
 
 

@@ -1,20 +1,15 @@
 """One run against the baseline, over the questions that the two share."""
 
-from collections.abc import Sequence
-
 from evals.compare.changes import find_changes
-from evals.compare.conditions import same_load
+from evals.compare.latency import why_no_latency
 from evals.compare.measured import PairedMetric, measure
 from evals.compare.models import RunComparison
-from evals.compare.paired import NOT_IN_TURN, Rules, compare_pairs
+from evals.compare.paired import Rules, compare_pairs
 from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.values import align_all
 from evals.compare.vanished import find_vanished
 from evals.compare.withheld import find_obstacles, why_withheld
-from evals.schemas import EvalRun
 from evals.scoring.settings import scoring_config
-
-_CONCURRENCY = "the runs had different concurrency"
 
 
 def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | None = None) -> RunComparison:
@@ -48,19 +43,6 @@ def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | No
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
     )
-
-
-def why_no_latency(runs: Sequence[EvalRun]) -> str | None:
-    """Why nobody can say that the answers of one of these runs come faster; None where one can.
-
-    Between one hour and another a server, a network and a machine change, and no number of questions asked in one hour
-    shows by how much. Runs that were asked in turn share their hours.
-    """
-    if not same_load(runs):
-        return _CONCURRENCY
-    ids = {run.id for run in runs}
-    in_turn = all(ids <= {run.id, *run.interleaved_with} for run in runs)
-    return None if in_turn else NOT_IN_TURN
 
 
 def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from evals.compare.latency import same_load
 from evals.compare.pairing import Pairing
 from evals.compare.withheld import find_obstacles
 from evals.schemas import EvalRecord, EvalRun
@@ -58,11 +59,6 @@ def _about_load(runs: Sequence[EvalRun]) -> list[str]:
 def _about_cost(runs: Sequence[EvalRun]) -> list[str]:
     approximate = dict.fromkeys(run.id for run in runs if any(note.startswith(_APPROXIMATE) for note in run.notes))
     return [f"{_APPROXIMATE} in {', '.join(approximate)}"] if approximate else []
-
-
-def same_load(runs: Sequence[EvalRun]) -> bool:
-    """Whether all runs asked at the same concurrency throughout."""
-    return len({run.concurrency for run in runs}) == 1 and not any(run.concurrencies for run in runs)
 
 
 def _about_judges(runs: Sequence[EvalRun]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evals.compare.families import least_p
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
+from evals.scoring.scorecard import value_over
 from evals.stats import Difference, Interval, paired_difference
 from evals.stats.bootstrap import paired_percentile_difference
 
@@ -31,6 +32,11 @@ class PairedMetric:
     clusters: Sequence[str]
     p: float | None
     test: Test | None
+
+    @property
+    def difference(self) -> float:
+        """That of the two runs' values."""
+        return value_over(self.metric, self.last) - value_over(self.metric, self.first)
 
     @property
     def differences(self) -> list[float]:

@@ -131,6 +131,33 @@ class QuestionChange(Record):
     note: str | None = None
 
 
+class ObjectiveTest(Record):
+    """One objective between two runs, over the questions that these share."""
+
+    first: str
+    last: str
+    objective: str
+    gain: Finite | None
+    """By how much the last is better, in the metric's unit, or as a share of its range where several feed it."""
+    p: Finite | None
+    q: Finite | None
+    """p after Holm, over all pairs of runs and all objectives."""
+    better: str | None = None
+    """The run that is better beyond chance; None where that is undecided."""
+    reason: str | None = None
+    """Why it cannot be decided."""
+
+
+class Dominance(Record):
+    """A run that is better than another on some objective beyond chance, and worse on none."""
+
+    run: str
+    over: str
+    better_on: list[str]
+    undecided: list[str]
+    """The objectives that are ties as far as anybody can tell."""
+
+
 class ParetoReport(Record):
     """Which runs no other run beats on everything."""
 
@@ -141,7 +168,12 @@ class ParetoReport(Record):
     left_out: dict[str, str] = {}
     points: list[ParetoPoint]
     front: list[str]
-    """Ids of the runs that no other run dominates."""
+    """Ids of the runs that no other run dominates beyond chance."""
+    front_by_values: list[str]
+    """The same by the values alone, as if these were without error."""
+    dominance: list[Dominance] = []
+    tests: list[ObjectiveTest] = []
+    """Every objective between every two runs."""
     best: dict[str, list[str]]
     """Ids of the best runs by objective."""
     weights: dict[str, Finite]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
+from evals.compare.latency import NOT_IN_TURN
 from evals.compare.measured import PairedMetric, measure
 from evals.compare.models import ANSWERING, MetricPair, Verdict
 from evals.compare.power import effect_size, reach
@@ -16,7 +17,6 @@ ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""
 PRIMARY_FAMILY = "primary"
 """The family of the one metric that a comparison was told to be about."""
-NOT_IN_TURN = "the runs were not asked in turn, and nobody knows what else changed between them"
 _TOO_FEW = "too few pairs"
 Withheld = Callable[[BaseMetric], str | None]
 

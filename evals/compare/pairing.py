@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evals.compare.answering import abstentions
+from evals.compare.clusters import labels_of
 from evals.errors import ConfigError
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
 
@@ -50,6 +51,10 @@ class Pairing:
     def questions(self, ids: Sequence[str]) -> list[EvalQuestion]:
         """The questions of these ids, as the first run asked them."""
         return [self.records[0][key].question for key in ids]
+
+    def clusters(self, ids: Sequence[str]) -> list[str]:
+        """What each of these questions belongs to, by the configuration of the first run."""
+        return labels_of(self.questions(ids))
 
 
 def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing:

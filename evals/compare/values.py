@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from evals.case.case import Case
 from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate
-from evals.compare.clusters import labels_of
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
@@ -100,6 +99,15 @@ def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, 
     }
 
 
+def values_of(metric: BaseMetric, pairing: Pairing, run: int) -> dict[str, float]:
+    """The values of one metric in one run, by question."""
+    records = pairing.records[run]
+    worst = all(score_settings(each).worst_on_error for each in pairing.runs)
+    is_rate = isinstance(metric, AnswerRate)
+    results = _answer_rates(records) if is_rate else _results(metric, records, worst=worst)
+    return {key: result.value for key, result in results.items() if result.value is not None}
+
+
 def _has_value(run: EvalRun, name: str) -> bool:
     """Whether the metric has a value over the run; values of single questions may not stand for it."""
     summary = run.scorecard.find(name)
@@ -134,7 +142,7 @@ def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairi
     if lacking:
         reason = f"no value in {', '.join(lacking)}"
     results = [[column[key] for key in ids] if column else None for column in columns]
-    return Aligned(metric, ids, results, labels_of(pairing.questions(ids)), reason)
+    return Aligned(metric, ids, results, pairing.clusters(ids), reason)
 
 
 def _failed(record: EvalRecord) -> bool:

@@ -187,6 +187,9 @@ class ParetoPoint(Record):
     name: str
     objectives: dict[str, Finite]
     dominated_by: list[str] = []
+    """Runs that are better on some objective beyond chance, and worse on none."""
+    dominated_by_values: list[str] = []
+    """Runs whose values are better on some objective, and worse on none."""
 
     @property
     def on_front(self) -> bool:
