@@ -19,7 +19,7 @@ from evals.inputs.yaml_layers import merge, read_yaml
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
 from evals.schemas.marks import MayChange
-from evals.scoring.config import ScoringConfig
+from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
 from evals.scoring.prices import PriceConfig
 from evals.scoring.settings import ScoreSettings, configured_settings
 from evals.semantics.config import SemanticConfig
@@ -106,6 +106,9 @@ class EvalConfig(Record):
     scoring: Annotated[ScoringConfig, MayChange.ON_RESCORE] = ScoringConfig()
     confidence: Annotated[Finite, MayChange.ON_RESCORE] = Field(default=0.95, gt=0.5, lt=1)
     """Of all intervals."""
+    cluster: Annotated[ClusterKey, MayChange.ON_RESCORE] = BY_DOCUMENT
+    """Which questions are not independent: those of one "document" (that of the first gold passage), those with one
+    value of a key of their metadata, or none ("question"). All intervals mind it."""
     gate: Annotated[list[str], MayChange.ON_RESUME, MayChange.ON_RESCORE] = []
     """Conditions on metrics, such as recall_at_5>=0.8; where one fails the exit code is 1."""
     runs_dir: Annotated[Path, MayChange.ON_RESUME, MayChange.ON_RESCORE] = Path(DEFAULT_RUNS_DIR)
@@ -193,6 +196,7 @@ class EvalConfig(Record):
             on_error=self.on_error,
             confidence=self.confidence,
             judged=judged,
+            cluster=self.cluster,
         )
 
     @classmethod

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from evals.schemas.results import SCHEMA_VERSION
 from evals.views.formatting import number
 
 Cli = Callable[..., Any]
@@ -58,9 +59,9 @@ def answers(run_id: str) -> dict[str, dict[str, Any]]:
 
 
 def summaries(run: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """What a scorecard says of each metric."""
+    """What a scorecard says of each metric, but for its interval, which is made in another way since."""
     metrics = run["scorecard"]["metrics"]
-    return {one["name"]: (one["value"], one["ci"], one["sample_size"], one["counts"], one["rules"]) for one in metrics}
+    return {one["name"]: (one["value"], one["sample_size"], one["counts"], one["rules"]) for one in metrics}
 
 
 def holds(shown: Any, saved: Any) -> bool:
@@ -200,9 +201,13 @@ def test_two_runs_are_compared_over_their_common_questions(cli: Cli, other: str,
 def test_measured_again_without_a_judge_every_value_is_as_it_was(
     cli: Cli, exported: Callable[[str], Any], tmp_path: Path, run_id: str
 ) -> None:
-    """Of each question and of the run, with intervals and counts; the saved run stays as it is."""
+    """Of each question and of the run, with counts; intervals have a width now, and the saved run stays as it is."""
     result = cli("rescore", run_id, "--no-judge", "--json")
     assert result.code == (4 if run_id == INTERRUPTED else 0), result.err
+    assert (head(run_id)["schema_version"], result.json["schema_version"]) == (1, SCHEMA_VERSION)
+    for one in result.json["scorecard"]["metrics"]:
+        assert one["ci"] is None or one["ci"][0] <= one["value"] <= one["ci"][1] > one["ci"][0]
+        assert (one["interval"] is None) == (one["sample_size"] == 0)
     again, saved = summaries(result.json), summaries(head(run_id))
     for name in GENERATION:
         assert again.pop(name)[0] is None
@@ -272,6 +277,7 @@ def test_a_run_that_was_cut_short_is_gone_on_with_to_its_end(
     result = cli("eval", "--resume", run_id, "--rps", 1000, "--json")
     assert result.code == 0, result.err
     assert (result.json["id"], result.json["status"]) == (run_id, "complete")
+    assert result.json["schema_version"] == SCHEMA_VERSION
     asked, before = dict.fromkeys(line["question_id"] for line in log(run_id)), answers(run_id)
     assert f"resumed with {len(before)} of {len(asked)} questions answered" in result.json["notes"]
     records = exported(run_id)["records"]

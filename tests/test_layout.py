@@ -85,7 +85,6 @@ BRANCHY = (
     ("run/text_models.py", "compare_texts", 17),
     ("scoring/diagnosis.py", "_judged_faults", 11),
     ("scoring/outcomes.py", "notes_on_answers", 11),
-    ("scoring/scorecard.py", "summarise", 14),
     ("text/after_number.py", "_first_scale", 12),
     ("text/before_number.py", "head", 13),
     ("text/misspelling.py", "is_misspelt", 13),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evals.compare.answering import abstentions
-from evals.compare.clusters import labels_of
 from evals.errors import ConfigError
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun
+from evals.scoring.clusters import cluster_of
+from evals.scoring.settings import score_settings
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Pairing:
 
     def clusters(self, ids: Sequence[str]) -> list[str]:
         """What each of these questions belongs to, by the configuration of the first run."""
-        return labels_of(self.questions(ids))
+        by = score_settings(self.runs[0]).cluster
+        return [cluster_of(question, by) for question in self.questions(ids)]
 
 
 def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing:

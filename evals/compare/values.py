@@ -22,7 +22,7 @@ class Aligned:
         metric: The metric.
         ids: The questions for which all runs that have the metric have a value.
         results: The results for these questions, a list a run; None for a run that does not have the metric.
-        clusters: What each of these questions belongs to.
+        clusters: The label of each question's cluster, as the first run says what questions are clustered by.
         reason: Why it is not compared over all runs; None where it is.
     """
 
@@ -43,7 +43,9 @@ class Aligned:
 
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
-        return [summarise(self.metric, results, settings) if results else None for results in self.results]
+        return [
+            summarise(self.metric, results, settings, self.clusters) if results else None for results in self.results
+        ]
 
     def row(self, settings: ScoreSettings) -> MetricRow:
         """The same for people."""

@@ -7,7 +7,7 @@ from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.diagnosis import Finding, diagnose, in_turn
 from evals.scoring.settings import cases_of, confidence
-from evals.views.formatting import arrow, bounds, interval, lost, number, place_of
+from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, value
 from evals.views.questions import questions_of, reading_notes
 
 LIMIT = 60_000
@@ -77,10 +77,10 @@ def _table(run: EvalRun) -> Iterator[str]:
 
 def _row(summary: MetricSummary) -> str:
     name = f"`{summary.name}`" if summary.name.isidentifier() else escape(summary.name)
-    remarks = [escape(remark, 200) for remark in (lost(summary), summary.reason) if remark]
+    remarks = [escape(remark, 200) for remark in (lost(summary), summary.reason, *sampling(summary)) if remark]
     cells = [
         f"{name} {arrow(summary.higher_is_better)}".strip(),
-        _plain(number(summary.value, summary.unit)),
+        _plain(value(summary)),
         _plain(interval(summary)),
         str(summary.sample_size),
         _plain(bounds(summary) or "–"),

@@ -17,7 +17,7 @@ class Aggregation(StrEnum):
 
     MEAN = "mean"
     RATE = "rate"
-    """A mean of zeros and ones: its interval is Wilson's."""
+    """A mean of zeros and ones."""
     PERCENTILE = "percentile"
     SUM = "sum"
 

@@ -31,6 +31,8 @@ from evals.schemas import (
     ServerRecord,
     WeightedScore,
 )
+from evals.schemas.results import SCHEMA_VERSION
+from evals.scoring.clusters import check_cluster
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.runs import RunStore
@@ -92,6 +94,7 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
 
     Raises:
         StoreError: The records cannot be read, or hold no bodies to read again.
+        ConfigError: No question has the key that they are clustered by.
     """
     records = RunStore(config.runs_dir).records(source)
     notes: list[str] = []
@@ -119,7 +122,11 @@ def work_of(
         config: Of the run.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         free: What saved runs hold of a judge, by question.
+
+    Raises:
+        ConfigError: No question has the key that they are clustered by.
     """
+    check_cluster(config.cluster, [record.question for record in records])
     return Work(
         run=run,
         questions=[record.question for record in records],
@@ -179,6 +186,7 @@ def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
             "created_at": datetime.now(UTC).replace(microsecond=0),
             "eval_config": config.as_written(),
             "rescored_from": source.id,
+            "schema_version": SCHEMA_VERSION,
             "server": _server(source, config),
             "package_versions": package_versions(),
             "completed_at": None,

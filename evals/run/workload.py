@@ -9,6 +9,7 @@ from evals.datasets.file import load_file
 from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+from evals.scoring.clusters import check_cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ def load_workload(config: EvalConfig) -> Workload:
 
     Raises:
         DatasetError: They cannot be had or read.
+        ConfigError: Two have one id, or none has the key that they are clustered by.
     """
     sets = _load(config)
     workload = Workload(
@@ -35,6 +37,7 @@ def load_workload(config: EvalConfig) -> Workload:
     if not workload.questions:
         raise DatasetError("the datasets hold no questions")
     _check_unique(workload.questions)
+    check_cluster(config.cluster, workload.questions)
     return workload
 
 

@@ -17,7 +17,8 @@ from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
 
 RunStatus = Literal["complete", "partial", "failed"]
 Missing = Literal["not_applicable", "transport", "judge"]
@@ -72,6 +73,22 @@ class MetricCounts(Record):
     judge: int = 0
 
 
+class MetricInterval(Record):
+    """How the interval of a metric was made, and what there is to mind of it."""
+
+    method: str
+    n: int
+    """The number of values."""
+    clusters: int
+    """How many independent groups of questions they come from; n where each question stands for itself."""
+    marks: list[str] = []
+    """What a reader must mind, one of few wordings: docs/statistics.md has them."""
+    note: str | None = None
+    """The same for people."""
+    open_above: bool = False
+    """Whether the upper end is of a request that ran out of time: the true one may lie anywhere above."""
+
+
 class MetricSummary(Record):
     """One metric over a run."""
 
@@ -81,6 +98,10 @@ class MetricSummary(Record):
     sample_size: int
     counts: MetricCounts
     ci: tuple[Finite, Finite] | None = None
+    interval: MetricInterval | None = None
+    """What there is to know of `ci`, or why there is none; None where no question has a value, and in earlier runs."""
+    at_least: bool = False
+    """Whether the value is a lower bound: a percentile at or above the time of a request that ran out of it."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
     reason: str | None = None
@@ -137,6 +158,7 @@ def _as_row(summary: MetricSummary) -> dict[str, Any]:
         "low": low,
         "high": high,
         "n": summary.sample_size,
+        "clusters": summary.interval.clusters if summary.interval else None,
         "unit": summary.unit,
         "higher_is_better": summary.higher_is_better,
         "reason": summary.reason,
@@ -160,7 +182,7 @@ def _question_row(record: EvalRecord) -> dict[str, Any]:
 
 
 def _shown(summary: MetricSummary) -> tuple[str, str]:
-    value = "–" if summary.value is None else f"{summary.value:.4g}"
+    value = "–" if summary.value is None else f"{'≥ ' if summary.at_least else ''}{summary.value:.4g}"
     return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
 
 

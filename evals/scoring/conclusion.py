@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
-from evals.schemas.results import RunStatus
+from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
@@ -74,6 +74,7 @@ def conclude(
     notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
     concluded = run.model_copy(
         update={
+            "schema_version": SCHEMA_VERSION,
             "completed_at": datetime.now(UTC).replace(microsecond=0),
             "scorecard": scorecard,
             "weighted_score": _weighted(scorecard, terms.scoring, outcomes, ended),

@@ -1,4 +1,4 @@
-"""The part of the configuration that says how the weighted score is made."""
+"""The parts of the configuration that say how the weighted score is made, and which questions belong together."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -7,6 +7,13 @@ from pydantic import Field, field_validator, model_validator
 
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
+
+BY_DOCUMENT = "document"
+"""Questions belong together whose first gold passages are of one document."""
+BY_QUESTION = "question"
+"""Each question stands for itself."""
+ClusterKey = Annotated[str, Field(min_length=1)]
+"""What questions belong together by: "document", "question", or a key of their metadata."""
 
 _WEIGHTS = {"accuracy": 0.30, "faithfulness": 0.20, "citation": 0.20, "retrieval": 0.15, "cost": 0.10, "latency": 0.05}
 _FEEDS = {

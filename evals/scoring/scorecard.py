@@ -7,7 +7,7 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import fsum
+from math import fsum, inf
 from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
@@ -19,8 +19,10 @@ from evals.schemas import (
     MetricSummary,
     Scorecard,
 )
+from evals.scoring.clusters import cluster_of
+from evals.scoring.intervals import metric_interval, too_small
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats.intervals import Interval, percentile, percentile_interval, t_interval, wilson
+from evals.stats import Interval, percentile
 
 
 def score_records(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases) -> list[EvalRecord]:
@@ -39,12 +41,15 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases
 def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the scored records, in the order of the groups."""
     order = list(MetricGroup)
-    by_name: dict[str, list[MetricResult]] = {metric.name: [] for metric in metrics}
+    by_name: dict[str, tuple[list[MetricResult], list[str]]] = {metric.name: ([], []) for metric in metrics}
     for record in records:
+        cluster = cluster_of(record.question, settings.cluster)
         for result in record.scores:
             if result.name in by_name:
-                by_name[result.name].append(result)
-    summaries = [summarise(metric, by_name[metric.name], settings) for metric in metrics]
+                results, clusters = by_name[result.name]
+                results.append(result)
+                clusters.append(cluster)
+    summaries = [summarise(metric, by_name[metric.name][0], settings, by_name[metric.name][1]) for metric in metrics]
     summaries.sort(key=lambda summary: order.index(summary.group))
     by_group: dict[str, list[str]] = {}
     for summary in summaries:
@@ -52,35 +57,36 @@ def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord],
     return Scorecard(metrics=summaries, by_group=by_group)
 
 
-def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: ScoreSettings) -> MetricSummary:
-    """Summarise one metric over the questions that were asked."""
-    values = [result.value for result in results if result.value is not None]
-    missing = Counter(result.missing for result in results if result.missing is not None)
-    scored = len(values)
-    lost = missing["transport"] + missing["judge"]
-    worst, best = metric.worst, metric.best
-    bounds = None
-    if lost and worst is not None and best is not None:
-        bounds = (value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost]))
-    if settings.worst_on_error and worst is not None:
-        values += [worst] * missing["transport"]
-    one_sided = metric.one_sided(results) if values else None
-    if one_sided is not None:
-        values, bounds = [], None
-    value, ci = _aggregate(metric, values, settings.confidence)
+def summarise(
+    metric: BaseMetric,
+    results: Sequence[MetricResult],
+    settings: ScoreSettings,
+    clusters: Sequence[str] | None = None,
+) -> MetricSummary:
+    """Summarise one metric over the questions that were asked.
+
+    Args:
+        metric: The metric.
+        results: Its results, one a question.
+        settings: Confidence, and what becomes of questions without an answer.
+        clusters: The label of each question's cluster, in the same order; None where all are independent.
+    """
+    counted = _counted(metric, results, clusters, settings)
+    one_sided = metric.one_sided(results) if counted else None
+    values, labels = _columns([] if one_sided else counted)
+    value = value_over(metric, values) if values else None
+    late = too_small(metric, results)
+    ci, interval = metric_interval(metric, values, labels, settings, late)
     return MetricSummary(
         name=metric.name,
         value=value,
         group=metric.group,
         sample_size=len(values),
-        counts=MetricCounts(
-            scored=scored,
-            not_applicable=missing["not_applicable"],
-            transport=missing["transport"],
-            judge=missing["judge"],
-        ),
+        counts=_counts(results),
         ci=ci,
-        bounds=bounds,
+        interval=interval,
+        at_least=value is not None and min(late, default=inf) <= value,
+        bounds=None if one_sided else _bounds(metric, results),
         reason=(one_sided or _why_missing(results)) if value is None else None,
         rules=_rules(results),
         labels=_labels(results),
@@ -89,10 +95,38 @@ def summarise(metric: BaseMetric, results: Sequence[MetricResult], settings: Sco
     )
 
 
-def _aggregate(metric: BaseMetric, values: Sequence[float], confidence: float) -> tuple[float | None, Interval | None]:
-    if not values:
-        return None, None
-    return value_over(metric, values), _interval(metric, values, confidence)
+def _counted(
+    metric: BaseMetric, results: Sequence[MetricResult], clusters: Sequence[str] | None, settings: ScoreSettings
+) -> list[tuple[float, str]]:
+    """The values that count, each with its cluster: where it is so told, no answer counts as the worst value."""
+    worst = metric.worst if settings.worst_on_error else None
+    labels = [str(place) for place in range(len(results))] if clusters is None else clusters
+    values = [worst if result.missing == "transport" else result.value for result in results]
+    return [(value, label) for value, label in zip(values, labels, strict=True) if value is not None]
+
+
+def _columns(counted: Sequence[tuple[float, str]]) -> tuple[list[float], list[str]]:
+    return [value for value, _ in counted], [label for _, label in counted]
+
+
+def _counts(results: Sequence[MetricResult]) -> MetricCounts:
+    missing = Counter(result.missing for result in results)
+    return MetricCounts(
+        scored=missing[None],
+        not_applicable=missing["not_applicable"],
+        transport=missing["transport"],
+        judge=missing["judge"],
+    )
+
+
+def _bounds(metric: BaseMetric, results: Sequence[MetricResult]) -> Interval | None:
+    """The value if every question that failures took had scored worst, and best; None where they took none."""
+    worst, best = metric.worst, metric.best
+    lost = sum(result.missing in {"transport", "judge"} for result in results)
+    if not lost or worst is None or best is None:
+        return None
+    values = [result.value for result in results if result.value is not None]
+    return value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost])
 
 
 def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
@@ -102,32 +136,6 @@ def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
     if metric.aggregation is Aggregation.PERCENTILE:
         return percentile(values, metric.percentile or 50.0)
     return fmean(values)
-
-
-def _interval(metric: BaseMetric, values: Sequence[float], confidence: float) -> Interval | None:
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return percentile_interval(values, metric.percentile or 50.0, confidence)
-    # A mean over zeros and ones alone is a rate, and t would give [1, 1] for twenty hits out of twenty.
-    whole = metric.high
-    as_rate = None
-    if whole and all(value in (0.0, whole) for value in values):
-        as_rate = wilson(sum(values) / whole, len(values), confidence)
-    if metric.aggregation is Aggregation.SUM:
-        return as_rate and (as_rate[0] * len(values), as_rate[1] * len(values))
-    if as_rate is not None and whole is not None:
-        return as_rate[0] * whole, as_rate[1] * whole
-    return _within(t_interval(values, confidence), metric)
-
-
-def _within(interval: Interval | None, metric: BaseMetric) -> Interval | None:
-    """Cut the interval where the metric ends."""
-    if interval is None:
-        return None
-    low, high = interval
-    return (
-        low if metric.low is None else max(metric.low, low),
-        high if metric.high is None else min(metric.high, high),
-    )
 
 
 def _why_missing(results: Sequence[MetricResult]) -> str:

@@ -18,7 +18,7 @@ from evals.inputs.problems import first_problem
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
-from evals.scoring.config import ScoringConfig
+from evals.scoring.config import BY_DOCUMENT, ScoringConfig
 from evals.semantics.base import Semantics
 
 _Part = TypeVar("_Part", bound=BaseModel)
@@ -35,6 +35,7 @@ class ScoreSettings:
         confidence: Of the intervals.
         judged: Whether a judge takes part.
         semantics: What texts are compared with; None where no metric wants that.
+        cluster: What questions belong together by: "document", "question", or a key of their metadata.
         evidence: What the run says about matching; None where each response speaks for itself.
     """
 
@@ -44,6 +45,7 @@ class ScoreSettings:
     confidence: float = 0.95
     judged: bool = False
     semantics: Semantics | None = None
+    cluster: str = BY_DOCUMENT
     evidence: RunEvidence | None = None
 
 
@@ -101,6 +103,7 @@ def configured_settings(
     confidence: float,
     judged: bool,
     semantics: Semantics | None = None,
+    cluster: str = BY_DOCUMENT,
 ) -> ScoreSettings:
     """How a run of these values of its configuration scores its records.
 
@@ -111,8 +114,9 @@ def configured_settings(
         confidence: Of the intervals.
         judged: Whether a judge takes part.
         semantics: What texts are compared with, where it is known already.
+        cluster: What questions belong together by.
     """
-    return ScoreSettings(match, citation_base, on_error == "worst", confidence, judged, semantics)
+    return ScoreSettings(match, citation_base, on_error == "worst", confidence, judged, semantics, cluster)
 
 
 def cases_of(run: EvalRun, records: Iterable[EvalRecord]) -> Cases:
@@ -136,6 +140,7 @@ def score_settings(run: EvalRun) -> ScoreSettings:
         on_error=run.eval_config.get("on_error", "exclude"),
         confidence=confidence(run),
         judged=run.judge is not None,
+        cluster=run.eval_config.get("cluster", BY_DOCUMENT),
     )
 
 

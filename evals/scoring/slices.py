@@ -7,6 +7,7 @@ from evals.schemas import (
     EvalRecord,
     Scorecard,
 )
+from evals.scoring.clusters import spelled
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 
@@ -22,8 +23,7 @@ def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalReco
     """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
     groups: dict[str, list[EvalRecord]] = {}
     for record in records:
-        value = record.question.dataset if key == "dataset" else record.question.metadata.get(key)
-        if value not in (None, "", []):
-            spelled = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            groups.setdefault(spelled, []).append(record)
+        value = spelled(record.question.dataset if key == "dataset" else record.question.metadata.get(key))
+        if value is not None:
+            groups.setdefault(value, []).append(record)
     return dict(sorted(groups.items()))

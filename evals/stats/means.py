@@ -21,6 +21,7 @@ _SKEWED = 0.2
 """Skewness over the root of n beyond which a t interval misses more often than it says."""
 _SPREAD = 0.6
 """Coefficient of variation beyond which fewer than a hundred values are too few for it."""
+_ROUNDING = 1e-9
 _MANY = 100
 _SOME = 10
 _WIDEST = 20.0
@@ -59,8 +60,8 @@ def mean_interval(
 
 
 def within(values: Sequence[float], low: float | None, high: float | None) -> bool:
-    """Whether all values, of which there is at least one, lie in a range, whose ends may be open."""
-    return (low is None or min(values) >= low) and (high is None or max(values) <= high)
+    """Whether all values, of which there is at least one, lie in a range, whose ends may be open; rounding aside."""
+    return (low is None or min(values) >= low - _ROUNDING) and (high is None or max(values) <= high + _ROUNDING)
 
 
 def pseudo_weight(confidence: float) -> float:

@@ -55,9 +55,27 @@ def interval_end(value: float, unit: str) -> str:
     return f"{value:.1f}" if unit == "answers" else number(value, unit)
 
 
+def value(summary: "MetricSummary") -> str:
+    """The value of a metric with its unit; with ≥ where it is a lower bound, and a dash for none."""
+    return f"{'≥ ' if summary.at_least else ''}{number(summary.value, summary.unit)}"
+
+
 def interval(summary: "MetricSummary") -> str:
-    """The interval of a metric; a dash for none."""
-    return "–" if summary.ci is None else " … ".join(interval_end(end, summary.unit) for end in summary.ci)
+    """The interval of a metric, with ≥ where nobody knows how far above it ends; a dash for none."""
+    if summary.ci is None:
+        return "–"
+    low, high = (interval_end(end, summary.unit) for end in summary.ci)
+    return f"{low} … {'≥ ' if summary.interval and summary.interval.open_above else ''}{high}"
+
+
+def sampling(summary: "MetricSummary") -> list[str]:
+    """What to know of the questions that the interval stands on: how many clusters, and what to mind."""
+    found = summary.interval
+    if found is None:
+        return []
+    few = "few clusters" in found.marks
+    clusters = [f"{counted(found.clusters, 'cluster')}"] if found.clusters != found.n and not few else []
+    return [*clusters, *([found.note] if found.note and summary.ci is not None else [])]
 
 
 def bounds(summary: "MetricSummary") -> str | None:

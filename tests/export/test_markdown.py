@@ -29,7 +29,7 @@ def test_the_scorecard_the_score_and_the_notes_are_there(build_run: Build) -> No
     assert "### Evaluation: run abc1" in document
     assert "`abc1` · complete · 3 questions" in document
     assert "| **retrieval** | | | | | |" in document
-    assert re.search(r"\| `mrr` ↑ \| 0\.600 \| 0\.352 … 0\.848 \| 3 \| – \|", document)
+    assert re.search(r"\| `mrr` ↑ \| 0\.600 \| 0\.103 … 1\.000 \| 3 \| – \|", document)
     assert re.search(r"\| `faithfulness` ↑ \| – \| – \| 0 \| – \| it does not apply \|", document)
     assert "**Weighted score: 0.600**" in document
     assert "- the server changed" in document

@@ -46,7 +46,7 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
     }  # fmt: skip
     assert marked(EvalConfig, MayChange.ON_RESCORE) == {
         "name", "suite", "metrics", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate", "on_error",
-        "max_error_rate", "runs_dir",
+        "max_error_rate", "runs_dir", "cluster",
     }  # fmt: skip
     assert marked(ServerSpec, MayChange.ON_RESUME) == {"timeout_s"}
     assert marked(ServerSpec, MayChange.ON_REMAP) == {"profile", "map", "citations", "clean"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ from evals.schemas import (
     GoldPassage,
     JudgeVerdict,
     MetricGroup,
+    MetricInterval,
     MetricResult,
     MetricSummary,
     ResponseError,
@@ -29,7 +30,7 @@ from evals.scoring.diagnosis import diagnose
 from evals.scoring.scorecard import make_scorecard, score_records, summarise
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.scoring.slices import slice_by
-from evals.stats.intervals import percentile, t_interval, wilson
+from evals.stats import mean_interval, percentile
 
 WORST = ScoreSettings(worst_on_error=True)
 MISSING = ("not_applicable", "transport", "judge")
@@ -223,30 +224,36 @@ def test_a_judge_failure_is_never_the_worst_value(summary: Callable[..., MetricS
     assert summary(Quality(), 1.0, "judge", settings=WORST).value == 1.0
 
 
-@pytest.mark.parametrize("values", [[0.0], [1.0], [1.0] * 20, [0.0, 1.0, 1.0]])
-def test_a_rate_has_wilsons_interval(summary: Callable[..., MetricSummary], values: list[float]) -> None:
-    """Zeros and ones alone are a rate, so that twenty hits out of twenty are not certainty."""
+def interval_of(values: Sequence[float], high: float = 1.0, **options: Any) -> tuple[float, float]:
+    """What the statistics say of a mean in this range."""
+    found = mean_interval(values, low=0.0, high=high, **options)
+    assert found is not None
+    assert found.interval is not None
+    return found.interval
+
+
+@pytest.mark.parametrize("values", [[0.0], [0.5], [1.0] * 20, [0.0, 1.0, 1.0], [0.2] * 5, [0.4, 0.5, 0.6]])
+def test_a_mean_has_an_interval_with_width(summary: Callable[..., MetricSummary], values: list[float]) -> None:
+    """Twenty hits out of twenty are no certainty, nor are five times 0.2."""
     found = summary(Quality(), *values)
-    assert found.ci == wilson(sum(values), len(values))
+    assert found.ci == interval_of(values)
     assert found.ci is not None
     assert found.ci[0] < found.ci[1]
+    method = "t with two pseudo-values"
+    assert found.interval == MetricInterval(method=method, n=len(values), clusters=len(values))
+    narrow = summary(Quality(), *values, settings=ScoreSettings(confidence=0.8))
+    assert narrow.ci == interval_of(values, confidence=0.8)
 
 
-def test_a_mean_has_students_interval(summary: Callable[..., MetricSummary]) -> None:
-    """Other values have the t interval, at the confidence asked for."""
-    values = [0.4, 0.5, 0.6]
-    assert summary(Quality(), *values).ci == t_interval(values)
-    assert summary(Quality(), *values, settings=ScoreSettings(confidence=0.8)).ci == t_interval(values, 0.8)
+def test_no_value_has_no_interval(summary: Callable[..., MetricSummary]) -> None:
+    """There is nothing to say of it."""
+    found = summary(Quality(), "judge")
+    assert (found.ci, found.interval) == (None, None)
 
 
 def test_an_interval_ends_where_the_metric_ends(summary: Callable[..., MetricSummary]) -> None:
     """No interval promises more than all or less than nothing."""
     assert summary(Quality(), 0.01, 0.99).ci == (0.0, 1.0)
-
-
-def test_one_value_has_no_interval(summary: Callable[..., MetricSummary]) -> None:
-    """A single mean says nothing about its spread."""
-    assert summary(Quality(), 0.5).ci is None
 
 
 def test_a_percentile_is_a_latency_that_did_occur(summary: Callable[..., MetricSummary]) -> None:
@@ -332,18 +339,18 @@ class Percent(Quality):
     high: ClassVar = 100.0
 
 
-def test_all_or_nothing_in_percent_has_wilsons_interval_too() -> None:
-    """Twenty times 100 percent is no certainty."""
+def test_all_or_nothing_in_percent_is_no_certainty_either() -> None:
+    """Twenty times 100 percent have the interval of twenty ones, a hundred times as great."""
     results = [Percent().result(value) for value in (100.0,) * 20]
-    low, high = wilson(20, 20) or (0, 0)
-    assert summarise(Percent(), results, ScoreSettings()).ci == (100 * low, 100 * high)
+    low, high = interval_of([1.0] * 20)
+    assert summarise(Percent(), results, ScoreSettings()).ci == pytest.approx((100 * low, 100 * high))
 
 
 def test_a_count_has_the_interval_of_its_rate_times_the_questions() -> None:
     """How many answers of so many are correct is uncertain as the share is."""
     results = [Count().result(value) for value in (1.0, 0.0, 1.0, 1.0)]
     found = summarise(Count(), results, ScoreSettings())
-    low, high = wilson(3, 4) or (0, 0)
+    low, high = interval_of([1.0, 0.0, 1.0, 1.0])
     assert (found.value, found.ci) == (3.0, (4 * low, 4 * high))
 
 

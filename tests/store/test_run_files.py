@@ -10,6 +10,7 @@ import pytest
 
 from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRun
+from evals.schemas.results import SCHEMA_VERSION
 from evals.store.runs import RunStore
 
 
@@ -85,7 +86,7 @@ def save_raw(store: RunStore, run: EvalRun, **changes: Any) -> None:
 
 def test_a_run_of_a_newer_version_says_so(store: RunStore, run: EvalRun) -> None:
     """A file with a newer schema is not read wrongly, and the way out is named."""
-    save_raw(store, run, schema_version=2, something_new=1)
+    save_raw(store, run, schema_version=SCHEMA_VERSION + 1, something_new=1)
     with pytest.raises(StoreError, match="newer version") as caught:
         store.load(run.id)
     assert "upgrade" in (caught.value.hint or "")

@@ -9,7 +9,7 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.schemas import EvalRun, MetricSummary
 from evals.scoring.settings import confidence
-from evals.views.formatting import arrow, bounds, interval, lost, number
+from evals.views.formatting import arrow, bounds, interval, lost, sampling, value
 
 _INDENT = "  "
 _GAP = "  "
@@ -60,8 +60,9 @@ def _row(summary: MetricSummary) -> _Row:
     remarks += [" ".join(f"{label} {count}" for label, count in summary.labels.items())] if summary.labels else []
     if summary.bounds is not None and summary.value is not None:
         remarks.append(f"with them {bounds(summary)}")
+    remarks += sampling(summary)
     name = f"{_INDENT}{summary.name} {arrow(summary.higher_is_better)}".rstrip()
-    cells = (name, number(summary.value, summary.unit), interval(summary), str(summary.sample_size))
+    cells = (name, value(summary), interval(summary), str(summary.sample_size))
     return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None)
 
 

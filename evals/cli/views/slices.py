@@ -14,7 +14,7 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
 from evals.scoring.slices import slice_by
 from evals.store.commands import command
-from evals.views.formatting import natural_order, number, one_line
+from evals.views.formatting import natural_order, one_line, value
 
 _VALUES_SHOWN = 12
 _NAME = 40
@@ -66,7 +66,7 @@ def _with_interval(summary: MetricSummary | None) -> str:
     """A value with its interval, short enough for a column; of ratios only, whose scale is known."""
     if summary is None:
         return "–"
-    value = number(summary.value, summary.unit)
+    shown = value(summary)
     if summary.ci is None or summary.unit != "ratio":
-        return value
-    return f"{value} ({summary.ci[0]:.2f}–{summary.ci[1]:.2f})"
+        return shown
+    return f"{shown} ({summary.ci[0]:.2f}–{summary.ci[1]:.2f})"

@@ -1,0 +1,50 @@
+"""Which questions belong together, so that their values are not independent of each other."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from evals.errors import ConfigError
+from evals.schemas import EvalQuestion
+from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
+
+
+def cluster_of(question: EvalQuestion, key: str) -> str:
+    """The label of the cluster that a question belongs to; one of its own where it belongs to none.
+
+    Args:
+        question: With its gold and metadata.
+        key: "document", the document of its first gold passage; "question", itself; else a key of its metadata.
+    """
+    belongs = None
+    if key == BY_DOCUMENT:
+        golds = question.gold_passages
+        belongs = golds[0].document_id if golds else None
+    elif key != BY_QUESTION:
+        belongs = spelled(question.metadata.get(key))
+    return f"{question.dataset}/{key}/{belongs}" if belongs else f"{question.dataset}/{BY_QUESTION}/{question.id}"
+
+
+def spelled(value: Any) -> str | None:
+    """What stands behind a key of metadata, as text; None where nothing does."""
+    if value in (None, "", []):
+        return None
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
+    """Check that the configured key of clusters means something for these questions.
+
+    Raises:
+        ConfigError: It is a key of metadata, and no question has it.
+    """
+    if key in (BY_DOCUMENT, BY_QUESTION):
+        return
+    known: dict[str, None] = {}
+    for question in questions:
+        if spelled(question.metadata.get(key)) is not None:
+            return
+        known.update(dict.fromkeys(question.metadata))
+    there = f", or one of the keys that they have: {', '.join(sorted(known))}" if known else ""
+    raise ConfigError(
+        f"cluster is {key!r}, and no question has that key in its metadata", f"write document, question{there}"
+    )

@@ -1,0 +1,80 @@
+"""Percentiles of requests that ran out of time: their times are lower bounds, and so is what lands on them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.cli.views.scorecard import scorecard_lines
+from evals.export import export_run
+from evals.metrics.performance import LatencyP50, LatencyP95
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
+from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.settings import Cases, ScoreSettings
+from evals.views.formatting import interval, value
+
+METRICS = [LatencyP50(), LatencyP95()]
+
+
+def measured(answered: list[float], late: list[float]) -> tuple[MetricSummary, MetricSummary]:
+    """Both percentiles over questions that were answered and questions whose requests ran out of time."""
+    timeout = ResponseError(kind="timeout", message="no answer in time")
+    responses = [EvalResponse(answer="yes", latency_ms=time) for time in answered]
+    responses += [EvalResponse(latency_ms=time, error=timeout) for time in late]
+    records = [
+        EvalRecord(question=EvalQuestion(id=f"q{n}", question="Why?"), response=response)
+        for n, response in enumerate(responses)
+    ]
+    scored = score_records(METRICS, records, Cases(ScoreSettings()))
+    half, most = make_scorecard(METRICS, scored, ScoreSettings()).metrics
+    return half, most
+
+
+TIMES = [float(100 + n) for n in range(90)]
+
+
+def test_a_percentile_on_a_late_request_is_a_lower_bound() -> None:
+    """The slowest tenth ran out of time: the median is known, the 95th percentile is at least that time."""
+    half, most = measured(TIMES, [30_000.0] * 10)
+    assert (half.at_least, most.at_least) == (False, True)
+    assert (value(half), value(most)) == ("149.0 ms", "≥ 30.00 s")
+
+
+def test_a_percentile_above_a_late_request_is_one_too() -> None:
+    """Who had less time to answer might have come out above."""
+    assert measured(TIMES, [120.0])[0].at_least
+    assert not measured(TIMES, [150.0])[0].at_least
+
+
+def test_an_interval_that_ends_on_a_late_request_is_open_above() -> None:
+    """Nobody knows how far above it ends; two ends at one time are no interval."""
+    half, _ = measured(TIMES[:55], [30_000.0] * 45)
+    assert half.interval is not None
+    assert half.interval.open_above
+    assert not half.at_least
+    assert interval(half) == "139.0 ms … ≥ 30.00 s"
+    late, _ = measured(TIMES[:10], [30_000.0] * 90)
+    assert late.ci is None
+    assert late.interval is not None
+    assert late.interval.marks == ["all values are the same"]
+
+
+def test_without_late_requests_nothing_is_open() -> None:
+    """Another failure has no time that counts."""
+    half, most = measured(TIMES, [])
+    assert not half.at_least
+    assert not most.at_least
+    assert half.interval is not None
+    assert not half.interval.open_above
+
+
+@pytest.mark.parametrize("fmt", ["markdown", "json"])
+def test_it_is_shown_wherever_the_value_is(build_run: Callable[..., Any], fmt: str) -> None:
+    """On the terminal, in the export and in a notebook."""
+    run, records = build_run("a", {"q1": {"latency_p95": 100.0}})
+    summary = run.scorecard.metrics[0].model_copy(update={"at_least": True})
+    run = run.model_copy(update={"scorecard": run.scorecard.model_copy(update={"metrics": [summary]})})
+    assert any("≥ 100.0 ms" in line.plain for line in scorecard_lines(run, 100))
+    assert "≥ 100" in run.scorecard._repr_html_()
+    document = export_run(run, records, fmt)
+    assert ("≥ 100.0 ms" if fmt == "markdown" else '"at_least":true') in document
