@@ -39,6 +39,7 @@ from evals.store.runs import RunStore
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
+    "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
     "attempts",
