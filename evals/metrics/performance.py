@@ -47,7 +47,8 @@ class LatencyP50(_Latency):
 
     Formula: the ⌈0.5·n⌉-th smallest of the n latencies (nearest rank, so a latency that did occur). A latency is from
     sending the request to the last byte of the body, of the attempt that succeeded; waiting for a free slot, back-off
-    and failed attempts are not in it. A timeout counts as the timeout. Range from 0, lower is better.
+    and failed attempts are not in it. A request that ran out of time counts with the time that it had: a median at or
+    above such a time is a lower bound, printed with ≥. Range from 0, lower is better.
     Reference: Hyndman and Fan 1996, type 1.
     """
 
