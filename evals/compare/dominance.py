@@ -7,14 +7,17 @@ from itertools import combinations
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import why_no_latency
 from evals.compare.models import Dominance, ObjectiveTest
-from evals.compare.objectives import Standing, stand
+from evals.compare.objectives import Fed, Standing, stand
 from evals.compare.pairing import Pairing, SavedRun, pair_up
+from evals.compare.values import values_of
 from evals.compare.withheld import find_obstacles, why_withheld
 from evals.metrics.base import BaseMetric
 
 
 @dataclass(frozen=True, slots=True)
-class _Tested:
+class Contest:
+    """Two runs in one objective."""
+
     first: str
     last: str
     objective: str
@@ -22,6 +25,7 @@ class _Tested:
 
     @property
     def may_be_decided(self) -> bool:
+        """Whether a verdict is possible at all."""
         return self.standing.p is not None and self.standing.differing >= FEWEST
 
 
@@ -39,10 +43,15 @@ def compare_objectives(
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
     sound = [each for each in saved if each.run.status != "failed"]
-    found: list[_Tested] = []
+    found: list[Contest] = []
     for first, last in combinations(sound, 2):
         standings = _stand_everywhere(first, last, fed_by, thresholds)
-        found += [_Tested(first.run.id, last.run.id, name, standing) for name, standing in standings.items()]
+        found += [Contest(first.run.id, last.run.id, name, standing) for name, standing in standings.items()]
+    return decide_contests(found)
+
+
+def decide_contests(found: Sequence[Contest]) -> list[ObjectiveTest]:
+    """Say who is better where, all contests sharing 0.05 by Holm's procedure."""
     tested = [each for each in found if each.may_be_decided]
     rulings = decide([Hypothesis(str(place), each.standing.p or 0.0) for place, each in enumerate(tested)])
     by_test = dict(zip(map(id, tested), rulings, strict=True))
@@ -63,10 +72,11 @@ def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[
         reason = late or why_withheld(metric, obstacles)
         if reason is not None:
             return Standing(reason=reason)
-    return stand(pairing, metrics, thresholds)
+    fed = [Fed(metric, *(values_of(metric, pairing, run) for run in (0, 1))) for metric in metrics]
+    return stand(fed, dict(zip(pairing.ids, pairing.clusters(pairing.ids), strict=True)), thresholds)
 
 
-def _build(each: _Tested, ruling: Ruling | None) -> ObjectiveTest:
+def _build(each: Contest, ruling: Ruling | None) -> ObjectiveTest:
     standing = each.standing
     established = ruling is not None and ruling.adjusted < ALPHA
     reason = standing.reason

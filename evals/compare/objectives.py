@@ -6,8 +6,6 @@ from math import fsum
 
 from evals.compare.families import least_p
 from evals.compare.measured import measure, span_of
-from evals.compare.pairing import Pairing
-from evals.compare.values import values_of
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.stats import paired_difference
 
@@ -30,6 +28,20 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Fed:
+    """A metric that feeds an objective, with its values by question in the two runs."""
+
+    metric: BaseMetric
+    first: Mapping[str, float]
+    last: Mapping[str, float]
+
+    def both(self, ids: Sequence[str]) -> tuple[list[str], list[float], list[float]]:
+        """The questions with a value in both, and these values."""
+        shared = [key for key in ids if key in self.first and key in self.last]
+        return shared, [self.first[key] for key in shared], [self.last[key] for key in shared]
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
     """One of the metrics that feed an objective, over the questions with a value in both runs."""
 
@@ -42,42 +54,37 @@ class _Part:
         return fsum(self.steps.values()) / len(self.steps)
 
 
-def stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[str, float]) -> Standing:
+def stand(fed: Sequence[Fed], clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> Standing:
     """Compare two runs in an objective.
 
     Args:
-        pairing: The two.
-        metrics: What feeds the objective: its mean, each metric on a scale from 0 to 1.
+        fed: What feeds the objective: it is the mean of these, each on a scale from 0 to 1.
+        clusters: What each question that both runs asked belongs to, by id.
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
-    if len(metrics) == 1:
-        return _stand_in_one(pairing, metrics[0])
-    if any(metric.aggregation is Aggregation.PERCENTILE for metric in metrics):
+    if len(fed) == 1:
+        return _stand_in_one(fed[0], clusters)
+    if any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
         return Standing(reason="it is fed by a percentile among others, for which there is no test")
-    parts = [_part(pairing, metric, thresholds) for metric in metrics]
+    parts = [_part(one, clusters, thresholds) for one in fed]
     if not all(part.steps for part in parts):
         return Standing(reason="no question for which both runs have a value")
-    return _stand_in_mean(pairing, parts)
+    return _stand_in_mean(parts, clusters)
 
 
-def _stand_in_one(pairing: Pairing, metric: BaseMetric) -> Standing:
-    ids, first, last = _both(pairing, metric)
+def _stand_in_one(fed: Fed, clusters: Mapping[str, str]) -> Standing:
+    ids, first, last = fed.both(list(clusters))
     if not ids:
         return Standing(reason="no question for which both runs have a value")
-    found = measure(metric, first, last, pairing.clusters(ids))
+    found = measure(fed.metric, first, last, [clusters[key] for key in ids])
     if found.p is None:
         return Standing(reason="too few pairs")
-    return Standing(_sign(metric) * found.difference, found.p, found.differing)
+    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing)
 
 
-def _both(pairing: Pairing, metric: BaseMetric) -> tuple[list[str], list[float], list[float]]:
-    first, last = (values_of(metric, pairing, run) for run in (0, 1))
-    ids = [key for key in pairing.ids if key in first and key in last]
-    return ids, [first[key] for key in ids], [last[key] for key in ids]
-
-
-def _part(pairing: Pairing, metric: BaseMetric, thresholds: Mapping[str, float]) -> _Part:
-    ids, first, last = _both(pairing, metric)
+def _part(fed: Fed, clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> _Part:
+    metric = fed.metric
+    ids, first, last = fed.both(list(clusters))
     scale = _sign(metric) / (thresholds.get(metric.unit) or span_of(metric) or 1.0)
     steps = zip(ids, first, last, strict=True)
     return _Part(metric, {key: scale * (after - before) for key, before, after in steps})
@@ -87,7 +94,7 @@ def _sign(metric: BaseMetric) -> int:
     return -1 if metric.higher_is_better is False else 1
 
 
-def _stand_in_mean(pairing: Pairing, parts: Sequence[_Part]) -> Standing:
+def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Standing:
     """Test the mean of the metrics' means by the influence of each question on it.
 
     Formula: with N questions, M metrics and n_m values of metric m, question i moves the objective by
@@ -95,13 +102,13 @@ def _stand_in_mean(pairing: Pairing, parts: Sequence[_Part]) -> Standing:
     is the gain and whose cluster-robust error is that of the objective (the delta method; Deng et al. 2018).
     """
     moved = _of_any(parts)
-    ids = [key for key in pairing.ids if key in moved]
+    ids = [key for key in clusters if key in moved]
     gain = fsum(part.mean for part in parts) / len(parts)
     influences = [gain + _influence(parts, key, len(ids)) for key in ids]
     found = paired_difference(
         [(1 - value) / 2 for value in influences],
         [(1 + value) / 2 for value in influences],
-        pairing.clusters(ids),
+        [clusters[key] for key in ids],
         low=0.0,
         high=1.0,
     )

@@ -51,7 +51,7 @@ def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
     ids = {each.metric.name: each.ids for each in metrics}
     reasons = {each.metric.name: _no_verdict(each, rules) for each in found}
     tested = [each for each in found if reasons[each.metric.name] is None and each.differing >= FEWEST]
-    rulings = _decide(tested, rules)
+    rulings = rule_on([(each.metric, each.p) for each in tested if each.p is not None], rules)
     pairs = [_pair(each, rulings.get(each.metric.name), reasons[each.metric.name], rules) for each in found]
     return [_with_questions(pair, each, ids[pair.name]) for pair, each in zip(pairs, found, strict=True)]
 
@@ -66,15 +66,20 @@ def _is_latency(metric: BaseMetric) -> bool:
     return metric.unit == "ms"
 
 
-def _decide(tested: Sequence[PairedMetric], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
-    """By name, each metric's group, whether it is the primary one, and how it was tested."""
+def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
+    """By name, each metric's family, whether it is the primary one, and how it was tested.
+
+    Args:
+        tested: Metrics on which enough questions differ, each with its p.
+        rules: Which ones are primary.
+    """
     primaries = _primaries(tested, rules)
     families: dict[str, list[tuple[str, Hypothesis]]] = {}
-    for each in tested:
-        name, group = each.metric.name, group_of(each.metric)
-        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
+    for metric, p in tested:
+        name, group = metric.name, group_of(metric)
+        family = PRIMARY_FAMILY if name == rules.primary else _family_of(metric)
         place = group if family == "quality" else name  # Holm's procedure where there are no groups
-        hypothesis = Hypothesis(place, each.p if each.p is not None else 1.0, name in primaries)
+        hypothesis = Hypothesis(place, p, name in primaries)
         families.setdefault(family, []).append((name, hypothesis))
     found = {}
     for family, members in families.items():
@@ -95,9 +100,9 @@ def _family_of(metric: BaseMetric) -> str:
     return "quality" if of_quality else MetricGroup.PERFORMANCE.value
 
 
-def _primaries(tested: Sequence[PairedMetric], rules: Rules) -> set[str]:
+def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[str]:
     """The primary metric of each group: the first of those named for it that is tested."""
-    names = {each.metric.name for each in tested} - {rules.primary}
+    names = {metric.name for metric, _ in tested} - {rules.primary}
     chosen = (next((name for name in wanted if name in names), None) for wanted in rules.primary_of.values())
     return {name for name in chosen if name is not None}
 

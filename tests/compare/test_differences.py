@@ -1,11 +1,14 @@
 """Differences between two runs: their intervals, the test that fits the metric, and what is left out."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 
-from evals.compare import MetricPair, SavedRun, compare_runs
+from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
+from evals.compare.measured import measure
+from evals.metrics.registry import parse_metric
 from evals.stats import paired_difference
 from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
 
@@ -93,3 +96,34 @@ def test_a_failure_counts_as_worst_only_where_every_run_was_told_so(
     records = [last.records[0].model_copy(update={"scores": [lost]}), *last.records[1:]]
     pair = next(pair for pair in compare_runs([first, SavedRun(last.run, records)]).pairs if pair.name == "mrr")
     assert pair.n == n
+
+
+@pytest.mark.parametrize("level", [0.05, 0.0125, 0.01, 0.0025, 0.00025, 1e-5])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_an_interval_leaves_out_0_exactly_where_p_is_below_its_level(level: float, clustered: bool) -> None:
+    """At every level that a family may give, for rates and other means, however many questions moved."""
+    n = 60
+    labels = [f"c{place % 10 if clustered else place}" for place in range(n)]
+    seen = set()
+    for risen, fallen, step in product(range(0, 40, 2), (0, 1, 5), (1.0, 0.5)):
+        last = [step] * risen + [-step] * fallen + [0.0] * (n - risen - fallen)
+        found = measure(parse_metric("mrr"), [max(0.0, -d) for d in last], [max(0.0, d) for d in last], labels)
+        interval = found.interval(level)
+        assert interval is not None
+        assert found.p is not None
+        assert (found.p < level) == (not interval[0] <= 0 <= interval[1]), (risen, fallen, step)
+        seen.add(found.p < level)
+    assert seen == {True, False}
+
+
+def test_one_metric_is_compared_for_whoever_asks(saved: Saved) -> None:
+    """Its difference, p, and interval at any level; nothing where it was measured by other means."""
+    first, last = ({f"q{n}": {"mrr": float(n < hits)} for n in range(60)} for hits in (50, 30))
+    change = paired_change(saved("a", first), saved("b", last), "mrr")
+    assert change is not None
+    assert change.difference == pytest.approx(-1 / 3)
+    low, high = change.interval(0.05) or (0.0, 0.0)
+    assert low < change.difference < high < 0
+    assert paired_change(saved("a", first), saved("b", last), "squad_em") is None
+    other = saved("b", last, eval_config={"match": {"rule": "document"}})
+    assert paired_change(saved("a", first), other, "mrr") is None
