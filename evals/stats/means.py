@@ -23,7 +23,7 @@ _SPREAD = 0.6
 """Coefficient of variation beyond which fewer than a hundred values are too few for it."""
 _ROUNDING = 1e-9
 _MANY = 100
-_SOME = 10
+_SOME = 20
 _WIDEST = 20.0
 """In powers of e: an interval up to 500 million times its middle says nothing."""
 
