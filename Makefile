@@ -36,3 +36,5 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
+	$(PYTHON) benchmarks/intervals.py --samples 200
+	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20

@@ -192,6 +192,8 @@ def test_two_runs_are_compared_over_their_common_questions(cli: Cli, other: str,
     ids = answers(COMPLETE).keys() & answers(other).keys()
     saved = saved_values(COMPLETE)
     pairs = {pair["name"]: pair for pair in found["pairs"] if pair["group"] != "performance"}
+    rates = [pairs.pop(name) for name in ("abstention_rate", "abstention_rate_answerable") if name in pairs]
+    assert all(rate["difference"] == 0 for rate in rates)
     for name, pair in pairs.items():
         kept = [value for key, value in saved[name].items() if key in ids and value is not None]
         assert (pair["n"], pair["first"], pair["difference"]) == (len(kept), pytest.approx(fmean(kept)), 0)

@@ -195,11 +195,17 @@ def score_command(
 @app.command("compare")
 def compare_command(
     runs: Annotated[
-        list[str], typer.Argument(help="Run ids, starts of them, or last; the last named against the first")
+        list[str], typer.Argument(help="Run ids, starts of them, or last; each is set against the baseline")
     ],
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Run that the others are set against (the first)")
+    ] = None,
+    primary: Annotated[
+        str | None, typer.Option("--primary", help="The one metric that the comparison is about: tested at 0.05")
+    ] = None,
     pareto: Annotated[bool, typer.Option("--pareto", help="Say which runs no other beats on everything")] = False,
     fail_on_regression: Annotated[
-        bool, typer.Option("--fail-on-regression", help="Exit 1 where the last run is worse than the first")
+        bool, typer.Option("--fail-on-regression", help="Exit 1 where a run is worse than the baseline")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
@@ -207,7 +213,15 @@ def compare_command(
     """Compare saved runs, question by question."""
     from evals.cli.commands.compare import compare
 
-    compare(runs, pareto=pareto, fail_on_regression=fail_on_regression, as_json=as_json, runs_dir=runs_dir)
+    compare(
+        runs,
+        baseline=baseline,
+        primary=primary,
+        pareto=pareto,
+        fail_on_regression=fail_on_regression,
+        as_json=as_json,
+        runs_dir=runs_dir,
+    )
 
 
 @app.command("gate")

@@ -25,6 +25,23 @@ class Pacer:
         self._sleep = sleep
         self._clock = clock
         self._next = 0.0
+        self._due: float | None = None
+
+    def due(self) -> float | None:
+        """When the next question is meant to be sent: at its place in an even sequence; None where there is no limit.
+
+        A server that stalls lets questions wait that would have been sent meanwhile. Their users wait too, so that time
+        is counted from here on, and not from when there was room for the question (coordinated omission; Tene 2015).
+        """
+        if not self._gap:
+            return None
+        due = self._clock() if self._due is None else self._due
+        self._due = due + self._gap
+        return due
+
+    def restart(self) -> None:
+        """Begin the sequence anew with the next question: before it, nobody was meant to ask."""
+        self._due = None
 
     async def wait(self) -> None:
         """Return when the next request may start."""

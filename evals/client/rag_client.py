@@ -149,7 +149,7 @@ class RAGClient:
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
-        attempts = Attempts()
+        attempts = Attempts(began=self._pacer.due())
         request = self._request(self.spec.ask, question)
 
         async def send() -> Reply:
@@ -162,6 +162,10 @@ class RAGClient:
             return self._failed(failure, attempts)
         return self._read(reply, attempts)
 
+    def restart_pace(self) -> None:
+        """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
+        self._pacer.restart()
+
     def _request(self, ask: AskSpec, question: str) -> dict[str, Any]:
         values = {"question": question, "uuid": str(uuid.uuid4()) if self._asks_uuid else ""}
         request: dict[str, Any] = {"method": ask.method, "path": render_path(ask.path, values)}
@@ -173,6 +177,7 @@ class RAGClient:
     def _read(self, reply: Reply, attempts: Attempts) -> EvalResponse:
         base: dict[str, Any] = {
             "latency_ms": reply.elapsed_ms,
+            "total_ms": attempts.total_ms(reply),
             "attempts": attempts.count,
             "waited_ms": attempts.waited_s * 1000,
             **self._bounded(reply.body),
@@ -195,6 +200,7 @@ class RAGClient:
     def _failed(self, failure: TransportFailure, attempts: Attempts) -> EvalResponse:
         return EvalResponse(
             error=failure.error,
+            total_ms=attempts.total_ms(failure),
             latency_ms=failure.elapsed_ms if failure.error.kind == "timeout" else None,
             attempts=attempts.count,
             waited_ms=attempts.waited_s * 1000,

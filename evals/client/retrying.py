@@ -20,6 +20,19 @@ class Attempts:
 
     count: int = 0
     waited_s: float = 0.0
+    began: float | None = None
+    """When the first attempt was sent, or was meant to be; None where no attempt was."""
+
+    def see(self, attempt: Reply | TransportFailure) -> None:
+        """Note when the first attempt was sent, where it was not said when it was meant to be."""
+        if self.began is None:
+            self.began = attempt.started
+
+    def total_ms(self, last: Reply | TransportFailure) -> float | None:
+        """From then to the end of the last attempt; None where that is not known."""
+        if self.began is None or last.started is None:
+            return None
+        return (last.started - self.began) * 1000 + last.elapsed_ms
 
 
 def retrying(
@@ -62,9 +75,19 @@ async def send_with_retries(
     Raises:
         TransportFailure: Of the last attempt.
     """
-    attempts.count += 1
+
+    async def sent() -> Reply:
+        attempts.count += 1
+        try:
+            reply = await send()
+        except TransportFailure as failure:
+            attempts.see(failure)
+            raise
+        attempts.see(reply)
+        return reply
+
     try:
-        return await send()
+        return await sent()
     except TransportFailure as failure:
         if max_attempts == 1 or not failure.retryable:
             raise
@@ -73,8 +96,7 @@ async def send_with_retries(
     async def again() -> Reply:
         if first:
             raise first.pop()  # the policy counts the attempt that was made before it was needed
-        attempts.count += 1
-        return await send()
+        return await sent()
 
     reply: Reply = await retrying(max_attempts, attempts, sleep)(again)
     return reply

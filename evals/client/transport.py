@@ -38,6 +38,7 @@ class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to
         retryable: Whether asking again may help.
         retry_after_s: How long the server asks us to wait.
         elapsed_ms: How long the attempt took.
+        started: When it began, by the clock of the transport; None where that is not known.
         body: What was received, if anything.
     """
 
@@ -47,6 +48,7 @@ class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to
         *,
         retryable: bool,
         elapsed_ms: float = 0.0,
+        started: float | None = None,
         retry_after_s: float | None = None,
         body: bytes = b"",
     ) -> None:
@@ -54,6 +56,7 @@ class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to
         self.error = error
         self.retryable = retryable
         self.elapsed_ms = elapsed_ms
+        self.started = started
         self.retry_after_s = retry_after_s
         self.body = body
 
@@ -66,6 +69,8 @@ class Reply:
     headers: Mapping[str, str]
     body: bytes
     elapsed_ms: float
+    started: float
+    """When the request was sent, by the clock of the transport."""
 
 
 # Most specific first; a test holds that every error class of the library is covered.
@@ -209,8 +214,8 @@ class Transport:
             self._free.put_nowait(connection)
         elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
-            raise self._refused(method, status, headers, body, elapsed)
-        return Reply(status, headers, body, elapsed)
+            raise self._refused(method, status, headers, body, elapsed, start)
+        return Reply(status, headers, body, elapsed, start)
 
     async def _exchange(
         self, connection: "_Connection", method: str, url: str, request: Mapping[str, Any]
@@ -234,7 +239,7 @@ class Transport:
     def _timed_out(self, limit: float, start: float) -> TransportFailure:
         elapsed = max((self._clock() - start) * 1000, limit * 1000)
         error = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
-        return TransportFailure(error, retryable=True, elapsed_ms=elapsed)
+        return TransportFailure(error, retryable=True, elapsed_ms=elapsed, started=start)
 
     def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
         kind, retryable = classify(error)
@@ -243,10 +248,11 @@ class Transport:
         kind = "connect" if kind == "timeout" else kind
         message = self._redact(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         elapsed = (self._clock() - start) * 1000
-        return TransportFailure(ResponseError(kind=kind, message=message), retryable=retryable, elapsed_ms=elapsed)
+        failed = ResponseError(kind=kind, message=message)
+        return TransportFailure(failed, retryable=retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
-        self, method: str, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float
+        self, method: str, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
     ) -> TransportFailure:
         said = self._redact(" ".join(body[:2000].decode("utf-8", "replace").split()))[:200]
         way = f" ({_not_allowed(method, headers)})" if status == _METHOD_NOT_ALLOWED else ""
@@ -256,6 +262,7 @@ class Transport:
             retryable=status in RETRYABLE_STATUS,
             retry_after_s=parse_retry_after(headers.get("retry-after")),
             elapsed_ms=elapsed_ms,
+            started=start,
             body=body,
         )
 

@@ -4,76 +4,90 @@
 
     comparison = compare_runs([SavedRun(run, store.records(run)) for run in runs])
 
-The last run is set against the first, over the questions that all runs asked.
+Each run is set against the first, the baseline, over the questions that these two share.
 """
 
 from collections.abc import Sequence
 
-from evals.compare.changes import find_changes
+from evals.compare.against import compare_with_baseline, paired_change
+from evals.compare.conditions import find_differences, find_warnings
 from evals.compare.models import (
     Comparison,
+    Dominance,
     LinkMove,
     MetricPair,
     MetricRow,
+    ObjectiveTest,
     ParetoReport,
     QuestionChange,
+    RunComparison,
     RunHead,
+    VanishedMetric,
 )
-from evals.compare.moves import find_moves
-from evals.compare.paired import compare_pairs
-from evals.compare.pairing import SavedRun, find_warnings, pair_up
+from evals.compare.pairing import SavedRun, pair_up
 from evals.compare.pareto import dominates, find_pareto
 from evals.compare.values import align_all, find_unknown
+from evals.errors import ConfigError
 from evals.schemas import EvalRun
 from evals.scoring.settings import score_settings
 
 __all__ = [
     "Comparison",
+    "Dominance",
     "LinkMove",
     "MetricPair",
     "MetricRow",
+    "ObjectiveTest",
     "ParetoReport",
     "QuestionChange",
+    "RunComparison",
     "RunHead",
     "SavedRun",
+    "VanishedMetric",
     "compare_runs",
     "dominates",
+    "paired_change",
 ]
 
 
-def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False) -> Comparison:
-    """Compare two or more runs over the questions that all of them asked.
-
-    Intervals have the first run's confidence; whether something is better or worse is decided at 0.05 all the same.
+def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False, primary: str | None = None) -> Comparison:
+    """Compare two or more runs, each with the first.
 
     Args:
-        saved: The runs with their records; the last is set against the first.
+        saved: The runs with their records, the baseline first.
         pareto: Whether to find the Pareto front too.
+        primary: The one metric that the comparison is about: it is tested at 0.05, whatever else is tested.
 
     Raises:
-        ConfigError: Fewer than two runs, or no question that all of them asked.
+        ConfigError: Fewer than two runs, no question that a run shares with the baseline, or a primary metric that
+            cannot be compared.
     """
-    pairing = pair_up(saved)
+    pairing = pair_up(saved, may_be_empty=len(saved) > 2)
+    against = [compare_with_baseline(saved[0], other, primary) for other in saved[1:]]
+    _check_primary(primary, against)
     metrics = align_all(pairing)
-    same_concurrency = len({run.concurrency for run in pairing.runs}) == 1
-    same_concurrency = same_concurrency and not any(run.concurrencies for run in pairing.runs)
-    settings = score_settings(pairing.runs[0])
-    pairs = compare_pairs(metrics, same_concurrency=same_concurrency, confidence=settings.confidence)
-    quality = [pair.name for pair in pairs if pair.group != "performance"]
     unknown = [f"metric {name} does not exist here and is left out" for name in find_unknown(pairing)]
-    changes = find_changes(pairing, quality)
+    settings = score_settings(pairing.runs[0])
     return Comparison(
         runs=[_head(run) for run in pairing.runs],
         common=len(pairing.ids),
         warnings=[*find_warnings(pairing), *unknown],
+        differences=find_differences(pairing),
         metrics=[aligned.row(settings) for aligned in metrics],
-        pairs=pairs,
-        lost=[change for change in changes if change.change < 0],
-        gained=[change for change in reversed(changes) if change.change > 0],
-        moves=find_moves(pairing, saved),
+        against=against,
         confidence=settings.confidence,
-        pareto=find_pareto(pairing.runs, metrics, same_concurrency=same_concurrency) if pareto else None,
+        pareto=find_pareto(saved, metrics) if pareto else None,
     )
+
+
+def _check_primary(primary: str | None, against: Sequence[RunComparison]) -> None:
+    for one in against:
+        names = [pair.name for pair in one.pairs]
+        if primary is not None and primary not in [*names, *(metric.name for metric in one.vanished)]:
+            raise ConfigError(
+                f"the primary metric {primary} has no values in both {one.baseline} and {one.run}",
+                f"these can be compared: {', '.join(names) or 'none'}",
+            )
 
 
 def _head(run: EvalRun) -> RunHead:

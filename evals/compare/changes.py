@@ -1,31 +1,35 @@
 """The questions that changed most between two runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Self
 
-from evals.compare.models import QuestionChange
+from evals.compare.models import ANSWERABLE_ABSTENTION_RATE, QuestionChange
 from evals.compare.pairing import Pairing
+from evals.metrics.abstaining import known_answerable
 from evals.metrics.base import BaseMetric
-from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRecord, MetricGroup
+from evals.schemas import EvalRecord, MetricGroup, ResponseError
 
 _SAME = 1e-9
+_NOTES = {(False, True): "declines to answer now", (True, False): "declined to answer, and does not now"}
+"""By whether the answer to an answerable question declines in either run."""
 
 
-def find_changes(pairing: Pairing, names: Sequence[str]) -> list[QuestionChange]:
-    """The questions that fared differently in the last run than in the first, the greatest loss first.
+def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[QuestionChange]:
+    """The questions that fared differently in the second of two runs than in the first, the greatest loss first.
 
     How far a question moved is the mean over the groups of the mean over their metrics, so that nine metrics of
     retrieval do not outweigh one of citation. To lose the answer altogether is -1, to gain one +1.
 
     Args:
-        pairing: The runs.
-        names: The metrics that both runs have.
+        pairing: The two runs.
+        metrics: Those that both runs have, and measured by the same means.
     """
-    metrics = [metric for metric in map(parse_metric, names) if _tells_quality(metric)]
+    metrics = [metric for metric in metrics if _tells_quality(metric)]
     found = []
     for key in pairing.ids:
-        change = _change(metrics, pairing.records[0][key], pairing.records[-1][key])
+        change = _change(metrics, *(_Side.of(pairing, run, key) for run in (0, -1)))
         if change is not None:
             found.append(change)
     return sorted(found, key=lambda change: (change.change, change.question_id))
@@ -36,32 +40,58 @@ def _tells_quality(metric: BaseMetric) -> bool:
     return bounded and metric.higher_is_better is not None and metric.group is not MetricGroup.PERFORMANCE
 
 
-def _change(metrics: Sequence[BaseMetric], first: EvalRecord, last: EvalRecord) -> QuestionChange | None:
-    errors = [record.response.error if record.response else None for record in (first, last)]
-    if errors[0] or errors[1]:
-        if errors[0] and errors[1]:
-            return None
-        note = f"no answer any more: {errors[1].kind}" if errors[1] else "answered now"
-        return _build(last, -1.0 if errors[1] else 1.0, {}, note)
-    before, after = _values(first), _values(last)
-    steps: dict[str, float] = {}
-    groups: dict[MetricGroup, list[float]] = {}
-    for metric in metrics:
-        if metric.name in before and metric.name in after:
-            step = _step(metric, before[metric.name], after[metric.name])
-            steps[metric.name] = step
-            groups.setdefault(metric.group, []).append(step)
-    change = fmean(map(fmean, groups.values())) if groups else 0.0
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One question in one run."""
+
+    record: EvalRecord
+    values: dict[str, float]
+    error: ResponseError | None
+    silent: bool
+    """Whether the answer declines, to a question that is known to be answerable."""
+
+    @classmethod
+    def of(cls, pairing: Pairing, run: int, key: str) -> Self:
+        record, abstained = pairing.records[run][key], pairing.abstained[run].get(key)
+        values = {score.name: score.value for score in record.scores if score.value is not None}
+        answerable = known_answerable(record.question)
+        if abstained is not None and answerable:
+            values[ANSWERABLE_ABSTENTION_RATE] = float(abstained)
+        error = record.response.error if record.response else None
+        return cls(record, values, error, answerable and abstained is True)
+
+
+def _change(metrics: Sequence[BaseMetric], first: _Side, last: _Side) -> QuestionChange | None:
+    if first.error or last.error:
+        return _answered_or_not(first, last)
+    steps, change = _steps(metrics, first.values, last.values)
     if abs(change) < _SAME:
         return None
     # What moved the way the question did comes first: that is why it stands in the list.
     way = 1 if change > 0 else -1
     moved = sorted((name for name in steps if abs(steps[name]) > _SAME), key=lambda name: -way * steps[name])
-    return _build(last, change, {name: (before[name], after[name]) for name in moved}, None)
+    both = {name: (first.values[name], last.values[name]) for name in moved}
+    return _build(last.record, change, both, _NOTES.get((first.silent, last.silent)))
 
 
-def _values(record: EvalRecord) -> dict[str, float]:
-    return {score.name: score.value for score in record.scores if score.value is not None}
+def _answered_or_not(first: _Side, last: _Side) -> QuestionChange | None:
+    """What became of a question that one of the runs has no answer to."""
+    if last.error is None:
+        return _build(last.record, 1.0, {}, "answered now")
+    return None if first.error else _build(last.record, -1.0, {}, f"no answer any more: {last.error.kind}")
+
+
+def _steps(
+    metrics: Sequence[BaseMetric], before: Mapping[str, float], after: Mapping[str, float]
+) -> tuple[dict[str, float], float]:
+    """How far each metric moved, and the mean over the groups of the mean over their metrics."""
+    steps: dict[str, float] = {}
+    groups: dict[MetricGroup, list[float]] = {}
+    for metric in metrics:
+        if metric.name in before and metric.name in after:
+            steps[metric.name] = _step(metric, before[metric.name], after[metric.name])
+            groups.setdefault(metric.group, []).append(steps[metric.name])
+    return steps, fmean(map(fmean, groups.values())) if groups else 0.0
 
 
 def _step(metric: BaseMetric, before: float, after: float) -> float:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from evals.compare.conditions import find_warnings
 from evals.compare.margins import hold_against
-from evals.compare.pairing import SavedRun, find_warnings, pair_up
+from evals.compare.pairing import SavedRun, pair_up
 from evals.errors import ConfigError
 from evals.schemas import EvalRun, GateOutcome
 from evals.schemas.base import Finite, Record

@@ -2,18 +2,24 @@
 
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, computed_field
 
 from evals.schemas import ParetoPoint
 from evals.schemas.base import Finite, Record
 from evals.schemas.results import RunStatus
 from evals.scoring.diagnosis import Link
 
-Verdict = Literal["better", "worse", "changed", "no difference seen", "not compared"]
-Test = Literal["mcnemar", "t", "bootstrap"]
+Verdict = Literal["better", "worse", "changed", "no difference seen", "not established", "not compared"]
+Test = Literal["mcnemar", "t", "sign", "bootstrap"]
 
 ANSWER_RATE = "answer_rate"
 """The share of questions that bring an answer, well or badly."""
+ABSTENTION_RATE = "abstention_rate"
+"""The share of answers that decline to answer."""
+ANSWERABLE_ABSTENTION_RATE = "abstention_rate_answerable"
+"""The same, of the answers to questions that are known to be answerable."""
+ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE})
+"""What says whether answers come at all."""
 
 
 class RunHead(Record):
@@ -47,7 +53,7 @@ class MetricRow(Record):
 
 
 class MetricPair(Record):
-    """One metric in the first and the last run, paired by question."""
+    """One metric in the baseline ("first") and in another run ("last"), paired by question."""
 
     name: str
     group: str
@@ -59,20 +65,59 @@ class MetricPair(Record):
     difference: Finite
     """Last minus first."""
     interval: tuple[Finite, Finite] | None = None
-    """Of the difference, with the comparison's confidence."""
+    """Of the difference, with the confidence 1 - level: it leaves out 0 exactly where there is a verdict."""
     p: Finite | None = None
     q: Finite | None = None
-    """p after Benjamini and Hochberg, over the metrics of this comparison."""
+    """p adjusted for the other metrics of its family: there is a verdict where it is below 0.05."""
+    level: Finite | None = None
+    """The level at which p was tested."""
+    family: str = ""
+    """With which metrics it shares 0.05: its group of quality, "answering", "performance", or "primary" alone."""
+    primary: bool = False
+    """Whether it is the metric of its group that has the greater part of the level."""
     test: Test | None = None
+    effect_size: Finite | None = None
+    """Mean of the differences over their standard deviation; None where they do not vary."""
+    smallest_difference: Finite | None = None
+    """The smallest difference that a comparison like this finds four times in five, at this level."""
+    questions_needed: int | None = None
+    """So many questions like these it takes to find a difference of 0.05 of the metric's range as often."""
+    ties: int = 0
+    """Questions with the same value in both runs."""
+    risen: list[str] = []
+    """The questions whose value is greater in the other run, by id."""
+    fallen: list[str] = []
+    """Those whose value is smaller."""
     verdict: Verdict = "not compared"
-    """Of the last run against the first."""
+    """Of the other run against the baseline."""
     reason: str | None = None
-    """Why there is no verdict."""
+    """Why there is no verdict, or cannot be one."""
+
+    @property
+    def is_of_quality(self) -> bool:
+        """Whether it says how good answers are, or whether they come: not how fast or dear they are."""
+        return self.group != "performance" or self.name in ANSWERING
 
     @property
     def is_regression(self) -> bool:
         """Whether quality, or the share of questions that bring an answer, got worse beyond chance."""
-        return self.verdict == "worse" and (self.group != "performance" or self.name == ANSWER_RATE)
+        return self.verdict == "worse" and self.is_of_quality
+
+
+class VanishedMetric(Record):
+    """A metric that has values in the baseline and none in another run, over the questions that the two share."""
+
+    name: str
+    group: str
+    n: int
+    """How many values the baseline has."""
+    reason: str
+    """Why the other run has none."""
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether it is of quality."""
+        return self.group != "performance"
 
 
 class QuestionChange(Record):
@@ -96,6 +141,33 @@ class LinkMove(Record):
     """Their ids, in the order of the first run."""
 
 
+class ObjectiveTest(Record):
+    """One objective between two runs, over the questions that these share."""
+
+    first: str
+    last: str
+    objective: str
+    gain: Finite | None
+    """By how much the last is better, in the metric's unit, or as a share of its range where several feed it."""
+    p: Finite | None
+    q: Finite | None
+    """p after Holm, over all pairs of runs and all objectives."""
+    better: str | None = None
+    """The run that is better beyond chance; None where that is undecided."""
+    reason: str | None = None
+    """Why it cannot be decided."""
+
+
+class Dominance(Record):
+    """A run that is better than another on some objective beyond chance, and worse on none."""
+
+    run: str
+    over: str
+    better_on: list[str]
+    undecided: list[str]
+    """The objectives that are ties as far as anybody can tell."""
+
+
 class ParetoReport(Record):
     """Which runs no other run beats on everything."""
 
@@ -106,7 +178,12 @@ class ParetoReport(Record):
     left_out: dict[str, str] = {}
     points: list[ParetoPoint]
     front: list[str]
-    """Ids of the runs that no other run dominates."""
+    """Ids of the runs that no other run dominates beyond chance."""
+    front_by_values: list[str]
+    """The same by the values alone, as if these were without error."""
+    dominance: list[Dominance] = []
+    tests: list[ObjectiveTest] = []
+    """Every objective between every two runs."""
     best: dict[str, list[str]]
     """Ids of the best runs by objective."""
     weights: dict[str, Finite]
@@ -114,26 +191,69 @@ class ParetoReport(Record):
     """Weighted scores over these objectives, in the order of the runs."""
 
 
-class Comparison(Record):
-    """Two or more runs over the questions that all of them asked."""
+class RunComparison(Record):
+    """One run against the baseline, over the questions that these two share, whatever other runs asked."""
 
-    runs: list[RunHead]
+    baseline: str
+    run: str
     common: int
-    """Questions that all runs asked."""
-    warnings: list[str] = []
-    metrics: list[MetricRow]
+    """Questions that both asked."""
     pairs: list[MetricPair]
-    """The last run against the first."""
+    vanished: list[VanishedMetric] = []
     lost: list[QuestionChange] = []
-    """Questions that fared worse in the last run than in the first, the worst first."""
+    """Questions that fared worse in the run than in the baseline, the worst first."""
     gained: list[QuestionChange] = []
     moves: list[LinkMove] = []
     """From which broken link to which questions moved, the most frequent first."""
-    pareto: ParetoReport | None = None
-    confidence: Finite = 0.95
-    """Of all intervals: that of the first run."""
 
     @property
     def regressions(self) -> list[MetricPair]:
-        """The metrics of quality in which the last run is worse than the first, beyond chance."""
+        """The metrics of quality in which the run is worse than the baseline, beyond chance."""
         return [pair for pair in self.pairs if pair.is_regression]
+
+
+class Comparison(Record):
+    """Two or more runs: each against the first, the baseline, and all over the questions that all of them asked."""
+
+    runs: list[RunHead]
+    """The baseline first."""
+    common: int
+    """Questions that all runs asked."""
+    warnings: list[str] = []
+    differences: list[str] = []
+    """What else differs between the runs: models, configuration, seed, versions."""
+    metrics: list[MetricRow]
+    against: list[RunComparison]
+    """Each of the other runs against the baseline."""
+    pareto: ParetoReport | None = None
+    confidence: Finite = 0.95
+    """Of the intervals of the runs' own values: that of the baseline."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def pairs(self) -> list[MetricPair]:
+        """The last run against the baseline."""
+        return self.against[-1].pairs
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def lost(self) -> list[QuestionChange]:
+        """Questions that fared worse in the last run than in the baseline, the worst first."""
+        return self.against[-1].lost
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def gained(self) -> list[QuestionChange]:
+        """Questions that fared better in the last run than in the baseline, the best first."""
+        return self.against[-1].gained
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def moves(self) -> list[LinkMove]:
+        """From which broken link to which questions moved in the last run, the most frequent first."""
+        return self.against[-1].moves
+
+    @property
+    def regressions(self) -> list[MetricPair]:
+        """The metrics of quality in which some run is worse than the baseline, beyond chance."""
+        return [pair for one in self.against for pair in one.regressions]

@@ -1,98 +1,184 @@
-"""The last run against the first: each metric's paired difference, with its interval, its test and a verdict."""
+"""One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from evals.compare.models import ANSWER_RATE, MetricPair, Test, Verdict
+from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
+from evals.compare.latency import NOT_IN_TURN
+from evals.compare.measured import PairedMetric, measure
+from evals.compare.models import ANSWERING, MetricPair, Verdict
+from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
+from evals.schemas import MetricGroup
 from evals.scoring.scorecard import value_over
-from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.intervals import Interval, benjamini_hochberg, mcnemar_p, paired_t_p, t_interval
 
-ALPHA = 0.05
-Tested = tuple[Interval | None, float | None, Test | None]
-"""Interval of the difference, p, and the test it comes from; nothing where there are too few pairs."""
+ANSWERING_GROUP = "answering"
+"""The group of the rates of answers and abstentions: whether there is an answer at all."""
+PRIMARY_FAMILY = "primary"
+"""The family of the one metric that a comparison was told to be about."""
 _TOO_FEW = "too few pairs"
-_CONCURRENCY = "the runs had different concurrency"
+Withheld = Callable[[BaseMetric], str | None]
 
 
-def compare_pairs(metrics: Sequence[Aligned], *, same_concurrency: bool, confidence: float) -> list[MetricPair]:
-    """Compare the last run with the first, metric by metric; metrics that one of the two lacks are left out.
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides which metrics are tested, and at which level.
 
-    A metric is better or worse where q < 0.05 (Benjamini-Hochberg over all metrics of the answers compared here) and
-    the interval of the difference does not hold 0. Whether answers came at all is a question of its own, tested on its
-    own: else a server that stops answering would hide behind the number of metrics. Latency gets no verdict between
-    runs of different concurrency.
+    Attributes:
+        withheld: Why a metric gets no verdict; None where it may get one.
+        latency: Why latency gets none; None where it may.
+        primary_of: By group of metrics, the names of which the first that is tested is the group's primary metric.
+        primary: The one metric that is tested at 0.05; None for none.
+    """
+
+    withheld: Withheld = lambda _metric: None
+    latency: str | None = None
+    primary_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    primary: str | None = None
+
+
+def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
+    """Compare the second of two runs with the first, metric by metric; metrics that one of the two lacks are left out.
+
+    Metrics of quality are one family, with the levels of `families`; latency and cost are another.
 
     Args:
-        metrics: Each with the values of the runs.
-        same_concurrency: Whether all runs asked at the same concurrency throughout.
-        confidence: Of the intervals.
+        metrics: Each with the values of both runs.
+        rules: What is tested, and at which level.
     """
-    found = []
-    for aligned in metrics:
-        first, last = aligned.values(0), aligned.values(-1)
-        if first and last:
-            comparable = same_concurrency or aligned.metric.unit != "ms"
-            test = _test(aligned.metric, first, last, confidence) if comparable else None
-            found.append(_compare(aligned.metric, first, last, test))
-    tested = [place for place, pair in enumerate(found) if pair.p is not None]
-    alone = [place for place in tested if found[place].name == ANSWER_RATE]
-    for family in (alone, [place for place in tested if place not in alone]):
-        q_values = benjamini_hochberg([found[place].p or 0.0 for place in family])
-        for place, q in zip(family, q_values, strict=True):
-            found[place] = found[place].model_copy(update={"q": q, "verdict": _verdict(found[place], q)})
+    complete = [each for each in metrics if each.complete]
+    found = [measure(each.metric, each.values(0), each.values(-1), each.clusters) for each in complete]
+    reasons = [_no_verdict(each, rules) for each in found]
+    rulings = rule_on(list(_tested(found, reasons)), rules)
+    pairs = (
+        _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
+    )
+    return [
+        _with_questions(pair, each, aligned.ids) for pair, each, aligned in zip(pairs, found, complete, strict=True)
+    ]
+
+
+def _tested(found: Iterable[PairedMetric], reasons: Iterable[str | None]) -> Iterator[tuple[BaseMetric, float]]:
+    """The metrics that can get a verdict, each with its p."""
+    for each, reason in zip(found, reasons, strict=True):
+        if reason is None and each.differing >= FEWEST and each.p is not None:
+            yield each.metric, each.p
+
+
+def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
+    if _is_latency(each.metric) and rules.latency is not None:
+        return rules.latency
+    return rules.withheld(each.metric) or (_TOO_FEW if each.p is None else None)
+
+
+def _is_latency(metric: BaseMetric) -> bool:
+    return metric.unit == "ms"
+
+
+def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
+    """By name, each metric's family, whether it is the primary one, and how it was tested.
+
+    Args:
+        tested: Metrics on which enough questions differ, each with its p.
+        rules: Which ones are primary.
+    """
+    primaries = _primaries(tested, rules)
+    families: dict[str, list[tuple[str, Hypothesis]]] = {}
+    for metric, p in tested:
+        name, group = metric.name, group_of(metric)
+        family = PRIMARY_FAMILY if name == rules.primary else _family_of(metric)
+        place = group if family == "quality" else name  # Holm's procedure where there are no groups
+        hypothesis = Hypothesis(place, p, name in primaries)
+        families.setdefault(family, []).append((name, hypothesis))
+    found = {}
+    for family, members in families.items():
+        rulings = decide([hypothesis for _, hypothesis in members])
+        for (name, hypothesis), ruling in zip(members, rulings, strict=True):
+            group = hypothesis.group if family == "quality" else family
+            found[name] = group, hypothesis.primary or family == PRIMARY_FAMILY, ruling
     return found
 
 
-def _compare(metric: BaseMetric, first: Sequence[float], last: Sequence[float], tested: Tested | None) -> MetricPair:
-    before, after = value_over(metric, first), value_over(metric, last)
-    interval, p, test = tested or (None, None, None)
-    return MetricPair(
+def group_of(metric: BaseMetric) -> str:
+    """The group with which a metric shares its level."""
+    return ANSWERING_GROUP if metric.name in ANSWERING else metric.group.value
+
+
+def _family_of(metric: BaseMetric) -> str:
+    of_quality = metric.group is not MetricGroup.PERFORMANCE or metric.name in ANSWERING
+    return "quality" if of_quality else MetricGroup.PERFORMANCE.value
+
+
+def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[str]:
+    """The primary metric of each group: the first of those named for it that is tested."""
+    names = {metric.name for metric, _ in tested} - {rules.primary}
+    chosen = (next((name for name in wanted if name in names), None) for wanted in rules.primary_of.values())
+    return {name for name in chosen if name is not None}
+
+
+def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules) -> MetricPair:
+    metric, before, after = each.metric, value_over(each.metric, each.first), value_over(each.metric, each.last)
+    family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(ALPHA, 1.0))
+    pair = MetricPair(
         name=metric.name,
         group=metric.group.value,
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
-        n=len(first),
+        n=len(each.first),
         first=before,
         last=after,
         difference=after - before,
-        interval=interval,
-        p=p,
-        test=test,
-        reason=None if p is not None else _CONCURRENCY if tested is None else _TOO_FEW,
+        family=family,
+        primary=primary,
     )
+    if reason is not None:
+        verdict: Verdict = "not established" if reason == NOT_IN_TURN else "not compared"
+        return pair.model_copy(update={"reason": reason, "verdict": verdict})
+    interval = each.interval(ruling.level)
+    tested = {
+        "p": each.p,
+        "q": ruling.adjusted,
+        "test": each.test,
+        "level": ruling.level,
+        "interval": interval,
+        "verdict": _verdict(pair, ruling, interval is None or not interval[0] <= 0 <= interval[1]),
+        "reason": _few(each.differing),
+    }
+    return pair.model_copy(update={**tested, **_reach(each, ruling.level)})
 
 
-def _test(metric: BaseMetric, first: Sequence[float], last: Sequence[float], confidence: float) -> Tested:
-    if metric.aggregation is Aggregation.PERCENTILE:
-        found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence)
-        return (*found, "bootstrap") if found else (None, None, None)
-    differences = [after - before for before, after in zip(first, last, strict=True)]
-    interval = t_interval(differences, confidence)
-    if interval is None:
-        return None, None, None
-    interval = _scaled(interval, metric, len(differences))
-    if metric.high == 1.0 and all(value in (0.0, 1.0) for value in (*first, *last)):
-        fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
-        return interval, mcnemar_p(fallen, risen), "mcnemar"
-    return interval, paired_t_p(differences), "t"
-
-
-def _scaled(interval: Interval, metric: BaseMetric, n: int) -> Interval:
-    """The interval of a sum is n times that of the mean; that of a bounded mean ends where the metric does."""
-    low, high = interval
-    if metric.aggregation is Aggregation.SUM:
-        return n * low, n * high
-    if metric.low is None or metric.high is None:
-        return low, high
-    span = metric.high - metric.low
-    return max(-span, low), min(span, high)
-
-
-def _verdict(pair: MetricPair, q: float) -> Verdict:
-    if pair.interval is None or q >= ALPHA or pair.interval[0] <= 0 <= pair.interval[1]:
+def _verdict(pair: MetricPair, ruling: Ruling, leaves_out_zero: bool) -> Verdict:
+    if ruling.adjusted >= ALPHA or not leaves_out_zero:
         return "no difference seen"
     if pair.higher_is_better is None:
         return "changed"
     return "better" if (pair.difference > 0) == pair.higher_is_better else "worse"
+
+
+def _few(differing: int) -> str | None:
+    if differing >= FEWEST:
+        return None
+    return f"fewer than {FEWEST} questions differ" if differing else "no question differs"
+
+
+def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
+    """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means."""
+    if each.metric.aggregation is Aggregation.PERCENTILE:
+        return {}
+    found = reach(each.differences, each.clusters, each.span, level)
+    scale = len(each.first) if each.metric.aggregation is Aggregation.SUM else 1
+    return {
+        "effect_size": effect_size(each.differences),
+        "smallest_difference": scale * found.smallest if found else None,
+        "questions_needed": found.needed if found else None,
+    }
+
+
+def _with_questions(pair: MetricPair, each: PairedMetric, ids: Sequence[str]) -> MetricPair:
+    """The same with the questions that moved."""
+    differences = list(zip(ids, each.differences, strict=True))
+    risen = [key for key, difference in differences if difference > 0]
+    fallen = [key for key, difference in differences if difference < 0]
+    ties = len(differences) - len(risen) - len(fallen)
+    return pair.model_copy(update={"ties": ties, "risen": risen, "fallen": fallen})

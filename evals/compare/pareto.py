@@ -1,11 +1,16 @@
 """Runs in the space of objectives: which ones no other run beats on everything."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from evals.compare.models import ParetoReport
+from evals.compare.dominance import compare_objectives, find_dominance
+from evals.compare.latency import same_load
+from evals.compare.models import ANSWER_RATE, Dominance, ParetoReport
+from evals.compare.pairing import SavedRun
 from evals.compare.values import Aligned
+from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
 from evals.scoring.config import ScoringConfig
 from evals.scoring.settings import score_settings, scoring_config
@@ -15,54 +20,117 @@ Direction = Literal["higher", "lower"]
 
 
 def dominates(first: Mapping[str, float], second: Mapping[str, float], directions: Mapping[str, Direction]) -> bool:
-    """Whether the first is at least as good on every objective and better on at least one."""
+    """Whether the first is at least as good on every objective and better on at least one, by the values alone."""
     signs = {name: 1 if direction == "higher" else -1 for name, direction in directions.items()}
     gains = [sign * (first[name] - second[name]) for name, sign in signs.items()]
     return all(gain >= 0 for gain in gains) and any(gain > 0 for gain in gains)
 
 
-def find_pareto(runs: Sequence[EvalRun], metrics: Sequence[Aligned], *, same_concurrency: bool) -> ParetoReport:
-    """Compare runs by the objectives of the weighted score that all of them have.
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """The objectives that all runs have, with the values of each run.
+
+    Attributes:
+        fed_by: The metrics of each objective.
+        units: The unit of each.
+        directions: Which way is better.
+        values: A mapping a run, from objective to value.
+        weights: Of the weighted score, which some objectives take no part in.
+        scores: The weighted scores of the runs.
+    """
+
+    fed_by: dict[str, list[str]]
+    units: dict[str, str]
+    directions: dict[str, Direction]
+    values: list[dict[str, float]]
+    weights: dict[str, float]
+    scores: list[float | None]
+
+
+def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
+    """Compare runs by the objectives of the weighted score that all of them have, and by their rate of answers.
 
     An objective is fed by the metrics that all runs have a value of, over their common questions; feeds and weights
     are those of the first run's `scoring`. One fed by milliseconds or dollars alone is these, and lower is better;
-    latency is left out between runs of different concurrency. Weighted scores are over the same objectives. A run that
-    failed stands on no front and beats nobody.
+    latency is left out between runs of different concurrency. Weighted scores are over the same objectives. A run
+    dominates another that is on no objective established better, and on some established worse: between two runs,
+    over the questions that these share. A run that failed stands on no front and beats nobody.
+
+    Args:
+        saved: The runs.
+        metrics: Each over the questions that all runs asked.
     """
+    runs = [each.run for each in saved]
     scoring = scoring_config(runs[0])
-    usable = [each for each in metrics if each.complete and (same_concurrency or each.metric.unit != "ms")]
-    columns = [each.summaries(score_settings(runs[0])) for each in usable]
-    cards = [Scorecard(metrics=[row[place] for row in columns if row[place]]) for place in range(len(runs))]
-    weighted = [make_weighted_score(card, scoring) for card in cards]
-    fed_by = weighted[0].fed_by
-    units = {name: _unit([card for card in cards[0].metrics if card.name in fed_by[name]]) for name in fed_by}
-    directions: dict[str, Direction] = {
-        name: "lower" if unit in scoring.thresholds else "higher" for name, unit in units.items()
-    }
-    values = [
-        {
-            name: _rounded(_raw(card, fed_by[name]) if directions[name] == "lower" else score.objectives[name])
-            for name in fed_by
-        }
-        for card, score in zip(cards, weighted, strict=True)
-    ]
-    points = [_point(run, own, runs, values, directions) for run, own in zip(runs, values, strict=True)]
+    usable = [each for each in metrics if each.complete and (same_load(runs) or each.metric.unit != "ms")]
+    space = _space(runs, usable, scoring)
+    tests = compare_objectives(saved, _feeds(space, usable), scoring.thresholds)
+    dominance = find_dominance(tests)
+    points = [_point(place, runs, space, dominance) for place in range(len(runs))]
+    failed = {run.id for run in runs if run.status == "failed"}
     return ParetoReport(
-        objectives=directions,
-        units=units,
-        fed_by=fed_by,
-        left_out=_left_out(scoring, fed_by, metrics, same_concurrency=same_concurrency),
+        objectives=space.directions,
+        units=space.units,
+        fed_by=space.fed_by,
+        left_out=_left_out(scoring, space.fed_by, metrics, same_concurrency=same_load(runs)),
         points=points,
-        front=_front(runs, points),
-        best={name: _best(points, name, direction) for name, direction in directions.items()},
-        weights=weighted[0].weights,
-        scores=[score.score for score in weighted],
+        front=_front(points, failed),
+        front_by_values=_front_by_values(points, failed),
+        dominance=dominance,
+        tests=tests,
+        best={name: _best(points, name, direction) for name, direction in space.directions.items()},
+        weights=space.weights,
+        scores=space.scores,
     )
 
 
-def _front(runs: Sequence[EvalRun], points: Sequence[ParetoPoint]) -> list[str]:
-    failed = {run.id for run in runs if run.status == "failed"}
+def _front(points: Sequence[ParetoPoint], failed: set[str]) -> list[str]:
     return [point.run_id for point in points if point.on_front and point.run_id not in failed]
+
+
+def _front_by_values(points: Sequence[ParetoPoint], failed: set[str]) -> list[str]:
+    return [point.run_id for point in points if not point.dominated_by_values and point.run_id not in failed]
+
+
+def _feeds(space: _Space, usable: Sequence[Aligned]) -> dict[str, list[BaseMetric]]:
+    by_name = {each.metric.name: each.metric for each in usable}
+    return {name: [by_name[metric] for metric in names] for name, names in space.fed_by.items()}
+
+
+def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringConfig) -> _Space:
+    cards = _cards(runs, usable)
+    weighted = [make_weighted_score(card, scoring) for card in cards]
+    fed_by = dict(weighted[0].fed_by)
+    units = {name: _unit([card for card in cards[0].metrics if card.name in fed_by[name]]) for name in fed_by}
+    directions = {name: _direction(unit, scoring) for name, unit in units.items()}
+    values = [
+        {name: _value(card, score.objectives[name], fed_by[name], directions[name]) for name in fed_by}
+        for card, score in zip(cards, weighted, strict=True)
+    ]
+    space = _Space(fed_by, units, directions, values, weighted[0].weights, [score.score for score in weighted])
+    _add_answers(space, cards)
+    return space
+
+
+def _cards(runs: Sequence[EvalRun], usable: Sequence[Aligned]) -> list[Scorecard]:
+    """The metrics that all runs have, over their common questions, a scorecard a run."""
+    rows = [each.summaries(score_settings(runs[0])) for each in usable]
+    return [Scorecard(metrics=[row[place] for row in rows if row[place]]) for place in range(len(runs))]
+
+
+def _add_answers(space: _Space, cards: Sequence[Scorecard]) -> None:
+    """The rate of answers is an objective too, where some run has failures; in no weighted score."""
+    rates = [card.find(ANSWER_RATE) for card in cards]
+    for own, rate in zip(space.values, rates, strict=True):
+        if rate is not None and rate.value is not None:
+            own[ANSWER_RATE] = rate.value
+            space.fed_by[ANSWER_RATE] = [ANSWER_RATE]
+            space.units[ANSWER_RATE] = rate.unit
+            space.directions[ANSWER_RATE] = "higher"
+
+
+def _direction(unit: str, scoring: ScoringConfig) -> Direction:
+    return "lower" if unit in scoring.thresholds else "higher"
 
 
 def _unit(summaries: Sequence[MetricSummary]) -> str:
@@ -71,25 +139,22 @@ def _unit(summaries: Sequence[MetricSummary]) -> str:
     return units.pop() if len(units) == 1 else "ratio"
 
 
-def _raw(card: Scorecard, names: Sequence[str]) -> float:
-    return fmean(summary.value for summary in card.metrics if summary.name in names and summary.value is not None)
+def _value(card: Scorecard, scaled: float, names: Sequence[str], direction: Direction) -> float:
+    """The value of an objective, to twelve digits: what is left of rounding makes no run better than another."""
+    values = [summary.value for summary in card.metrics if summary.name in names and summary.value is not None]
+    return float(f"{fmean(values) if direction == 'lower' else scaled:.12g}")
 
 
-def _rounded(value: float) -> float:
-    """Twelve digits: what is left of rounding makes no run better than another."""
-    return float(f"{value:.12g}")
-
-
-def _point(
-    run: EvalRun,
-    own: dict[str, float],
-    runs: Sequence[EvalRun],
-    values: Sequence[dict[str, float]],
-    directions: Mapping[str, Direction],
-) -> ParetoPoint:
-    others = [(other, theirs) for other, theirs in zip(runs, values, strict=True) if other.status != "failed"]
-    better = [other.id for other, theirs in others if dominates(theirs, own, directions)]
-    return ParetoPoint(run_id=run.id, name=run.name, objectives=own, dominated_by=better)
+def _point(place: int, runs: Sequence[EvalRun], space: _Space, dominance: Sequence[Dominance]) -> ParetoPoint:
+    run, own = runs[place], space.values[place]
+    others = [(other, theirs) for other, theirs in zip(runs, space.values, strict=True) if other.status != "failed"]
+    return ParetoPoint(
+        run_id=run.id,
+        name=run.name,
+        objectives=own,
+        dominated_by=[one.run for one in dominance if one.over == run.id],
+        dominated_by_values=[other.id for other, theirs in others if dominates(theirs, own, space.directions)],
+    )
 
 
 def _best(points: Sequence[ParetoPoint], name: str, direction: Direction) -> list[str]:
@@ -108,19 +173,16 @@ def _left_out(
         if not weight:
             reasons[objective] = "its weight is 0"
             continue
-        missing = []
-        for name in scoring.feeds[objective]:
-            if name in fed_by.get(objective, []):
-                continue
-            found = by_name.get(name)
-            if found is None:
-                missing.append(f"{name}: no run has a value")
-            elif found.metric.unit == "ms" and not same_concurrency:
-                missing.append(f"{name}: the runs had different concurrency")
-            else:
-                missing.append(f"{name}: {found.reason}")
-        if objective not in fed_by:
-            reasons[objective] = "; ".join(missing)
-        elif missing:
-            reasons[f"a part of {objective}"] = "; ".join(missing)
+        lacking = [name for name in scoring.feeds[objective] if name not in fed_by.get(objective, [])]
+        missing = [_why_missing(name, by_name.get(name), same_concurrency=same_concurrency) for name in lacking]
+        if missing:
+            reasons[f"a part of {objective}" if objective in fed_by else objective] = "; ".join(missing)
     return reasons
+
+
+def _why_missing(name: str, found: Aligned | None, *, same_concurrency: bool) -> str:
+    if found is None:
+        return f"{name}: no run has a value"
+    if found.metric.unit == "ms" and not same_concurrency:
+        return f"{name}: the runs had different concurrency"
+    return f"{name}: {found.reason}"

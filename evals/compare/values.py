@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.case.case import Case
-from evals.compare.answer_rate import AnswerRate
+from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
-from evals.scoring.clusters import cluster_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 
@@ -78,9 +77,37 @@ def align_all(pairing: Pairing) -> list[Aligned]:
                 for run, records in zip(pairing.runs, pairing.records, strict=True)
             ]
             found.append(_align(metric, columns, pairing))
+    found += _answering(pairing)
+    return [aligned for aligned in found if any(results is not None for results in aligned.results)]
+
+
+def _answering(pairing: Pairing) -> list[Aligned]:
+    """The rates of answers and of abstentions, where any run has failures or abstentions."""
+    found = []
     if any(_failed(record) for records in pairing.records for record in records.values()):
         found.append(_align(AnswerRate(), [_answer_rates(records) for records in pairing.records], pairing))
-    return [aligned for aligned in found if any(results is not None for results in aligned.results)]
+    if any(abstained.get(key) for abstained in pairing.abstained for key in pairing.ids):
+        runs = range(len(pairing.runs))
+        rates = (AbstentionRate(), AnswerableAbstentionRate())
+        found += [_align(rate, [_abstained(rate, run, pairing) for run in runs], pairing) for rate in rates]
+    return found
+
+
+def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, MetricResult]:
+    return {
+        key: metric.result(pairing.abstained[run][key])
+        for key, record in pairing.records[run].items()
+        if key in pairing.abstained[run] and metric.not_applicable_to(record.question) is None
+    }
+
+
+def values_of(metric: BaseMetric, pairing: Pairing, run: int) -> dict[str, float]:
+    """The values of one metric in one run, by question."""
+    records = pairing.records[run]
+    worst = all(score_settings(each).worst_on_error for each in pairing.runs)
+    is_rate = isinstance(metric, AnswerRate)
+    results = _answer_rates(records) if is_rate else _results(metric, records, worst=worst)
+    return {key: result.value for key, result in results.items() if result.value is not None}
 
 
 def _has_value(run: EvalRun, name: str) -> bool:
@@ -113,18 +140,11 @@ def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairi
     having = [column for column in columns if column]
     ids = [key for key in pairing.ids if all(key in column for column in having)] if having else []
     lacking = [run.id for run, column in zip(pairing.runs, columns, strict=True) if not column]
-    reason = None
+    reason = None if ids else "no question for which all runs have a value"
     if lacking:
         reason = f"no value in {', '.join(lacking)}"
-    elif not ids:
-        reason = "no question for which all runs have a value"
     results = [[column[key] for key in ids] if column else None for column in columns]
-    return Aligned(metric, ids, results, _clusters(pairing, ids), reason)
-
-
-def _clusters(pairing: Pairing, ids: Sequence[str]) -> list[str]:
-    by = score_settings(pairing.runs[0]).cluster
-    return [cluster_of(pairing.records[0][key].question, by) for key in ids]
+    return Aligned(metric, ids, results, pairing.clusters(ids), reason)
 
 
 def _failed(record: EvalRecord) -> bool:

@@ -98,6 +98,10 @@ METRICS: tuple[type[BaseMetric], ...] = (
     graphrag.DontKnowAnswersCount,
     performance.LatencyP50,
     performance.LatencyP95,
+    performance.LatencyTotalP50,
+    performance.LatencyTotalP95,
+    performance.LatencyTotalP99,
+    performance.LatencyTotalMax,
     performance.CostPerQuery,
 )
 

@@ -41,6 +41,7 @@ from evals.text.counts import agree, counted
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
+    "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
     "attempts",

@@ -63,11 +63,15 @@ class EvalResponse(Record):
     stages: list[Any] | None = None
     latency_ms: Finite | None = None
     """From sending the request to the last byte of the attempt that ended the exchange."""
+    total_ms: Finite | None = None
+    """From when the question was meant to be sent to the end of the exchange, with retries and all waiting: what a user
+    waits. With `rps` it was meant to be sent at its place in an even sequence, however late there was room for it; a
+    file holds it only where it was measured."""
     retrieval_latency_ms: Finite | None = None
     time_to_first_token_ms: Finite | None = None
     attempts: int = 1
     waited_ms: Finite = 0.0
-    """Back-off between attempts: recorded, and in no latency."""
+    """Back-off between attempts: recorded, and in no latency but `total_ms`."""
     error: ResponseError | None = None
     raw: str | None = None
     """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""
@@ -77,8 +81,10 @@ class EvalResponse(Record):
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
 
     @model_serializer(mode="wrap")
-    def _without_empty_notes(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         if not self.notes:
             fields.pop("notes", None)
+        if self.total_ms is None:
+            fields.pop("total_ms", None)
         return fields

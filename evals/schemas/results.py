@@ -222,6 +222,9 @@ class ParetoPoint(Record):
     name: str
     objectives: dict[str, Finite]
     dominated_by: list[str] = []
+    """Runs that are better on some objective beyond chance, and worse on none."""
+    dominated_by_values: list[str] = []
+    """Runs whose values are better on some objective, and worse on none."""
 
     @property
     def on_front(self) -> bool:
@@ -315,6 +318,8 @@ class EvalRun(Record):
     """Questions in flight: the most there were, where a resume changed it."""
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
+    interleaved_with: list[str] = []
+    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes."""
     package_versions: dict[str, str] = {}

@@ -1,6 +1,7 @@
 """The parts of the configuration that say how the weighted score is made, and which questions belong together."""
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -23,6 +24,12 @@ _FEEDS = {
     "cost": ["cost_per_query"],
     "latency": ["latency_p50"],
 }
+_PRIMARY = {
+    "retrieval": ["recall_at_5", "ndcg_at_10", "mrr"],
+    "generation": ["answer_correctness", "factual_accuracy_percentage", "factual_match", "squad_f1", "faithfulness"],
+    "citation": ["citation_recall", "citation_support_recall"],
+    "abstention": ["unanswerable_accuracy"],
+}
 _THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
@@ -35,6 +42,8 @@ class ScoringConfig(Record):
     """The mean of which metrics makes an objective. A metric with a unit counts as 1 - value / threshold."""
     thresholds: dict[str, Annotated[Finite, Field(gt=0)]] = _THRESHOLDS
     """The value of a unit at which an objective is worth nothing."""
+    primary: dict[str, list[str]] = _PRIMARY
+    """By group, the metric that decides first in a comparison of runs: the first of these that both runs have."""
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
 
@@ -45,6 +54,16 @@ class ScoringConfig(Record):
         if unknown:
             raise ValueError(f"{min(unknown)!r} is no part of ragas_score; these are: {', '.join(RAGAS_WEIGHTS)}")
         return _one_is_positive({**RAGAS_WEIGHTS, **weights})
+
+    @field_validator("primary", mode="before")
+    @classmethod
+    def _primary_by_group(cls, primary: Any) -> Any:
+        if not isinstance(primary, Mapping):
+            return primary
+        unknown = [group for group in primary if group not in _PRIMARY]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is no group of quality; these are: {', '.join(_PRIMARY)}")
+        return {**_PRIMARY, **{group: [names] if isinstance(names, str) else names for group, names in primary.items()}}
 
     @field_validator("weights")
     @classmethod

@@ -13,9 +13,13 @@ from evals.schemas import EvalRecord, EvalResponse, Outcomes, RetrievedChunk
 from evals.schemas.results import RunStatus
 from evals.scoring.citation_base import note_on_citations
 from evals.scoring.settings import Cases, ScoreSettings
+from evals.stats import percentile
 from evals.text.counts import counted, share
 from evals.version import __version__
 
+_MUCH_WAITING_MS = 50.0
+_MUCH_LONGER = 1.5
+"""From here on, what a user waits beside the latency is worth a note: so much more, and so many times as much."""
 MATCHING = "matching: "
 """How a note on matching begins."""
 DISPUTED = "abstention_disputed: "
@@ -112,6 +116,7 @@ def notes_on_answers(
     chunks = [chunk for response in responses for chunk in response.chunks or []]
     found = (
         _note_on_usage(responses, concurrency, usage_limit),
+        _note_on_waiting(responses),
         _note_on_no_chunks(records, responses),
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
@@ -141,6 +146,20 @@ def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: i
     return (
         "cost is approximate: this kind of server counts tokens of parallel queries together "
         f"(exact with a concurrency of {limit})"
+    )
+
+
+def _note_on_waiting(responses: Sequence[EvalResponse]) -> str | None:
+    """That users wait far longer than the latency says, which is of one attempt."""
+    both = [(one.latency_ms, one.total_ms) for one in responses if one.latency_ms is not None and one.total_ms]
+    if not both:
+        return None
+    latency, total = (percentile(times, 95) for times in zip(*both, strict=True))
+    if total - latency < _MUCH_WAITING_MS or total < _MUCH_LONGER * latency:
+        return None
+    return (
+        f"users wait longer than latency_p95 says: {total / 1000:.1f} s with retries and waiting for room, "
+        f"{latency / 1000:.1f} s without (metric latency_total_p95)"
     )
 
 

@@ -52,7 +52,7 @@ def test_two_runs_are_compared_metric_by_metric(save: Cli, compare: Cli) -> None
     assert row.split()[2:5] == ["0.750", "0.250", "−0.500"]
     assert row.rstrip().endswith("worse")
     assert "<0.001" in row
-    assert "B is better on 1, worse on 3 of 5 metrics compared with A" in result.out
+    assert "B is better on 1, worse on 3 of 4 metrics compared with A" in result.out
     assert "lost: 20 of 40 questions" in result.out
     assert "q10" in result.out
     assert "… and 15 more" in result.out
@@ -77,7 +77,7 @@ def test_runs_with_the_same_values_show_no_difference(save: Cli, compare: Cli) -
 
 
 def test_a_regression_ends_with_1(save: Cli, compare: Cli) -> None:
-    """The message names the metrics; an improvement and noise pass."""
+    """The message names the metrics; an improvement and noise pass; any run that is worse than the baseline fails."""
     save("aaaa", 30)
     save("bbbb", 10)
     save("cccc", 29)
@@ -87,13 +87,15 @@ def test_a_regression_ends_with_1(save: Cli, compare: Cli) -> None:
     assert re.search(r"evals show bbbb --runs-dir \S+/runs$", result.err, re.MULTILINE)
     assert "abstention_false_negative_rate" not in result.err
     assert compare("aaaa", "cccc", "--fail-on-regression").code == 0
-    assert compare("aaaa", "bbbb", "cccc", "--fail-on-regression").code == 0
+    assert compare("aaaa", "bbbb", "cccc", "--fail-on-regression").code == 1
+    assert compare("bbbb", "aaaa", "cccc", "--fail-on-regression").code == 1
+    assert compare("cccc", "aaaa", "--baseline", "bb", "--fail-on-regression").code == 1
 
 
 def test_slower_is_no_regression_of_quality(save: Cli, compare: Cli) -> None:
     """Latency is told, and fails nothing."""
-    save("aaaa", 30, latency=20)
-    save("bbbb", 30, latency=900)
+    save("aaaa", 30, latency=20, interleaved_with=["bbbb"])
+    save("bbbb", 30, latency=900, interleaved_with=["aaaa"])
     result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 0
     assert "worse on 1" in result.out
@@ -125,9 +127,9 @@ def test_runs_without_a_metric_in_common_say_that_nothing_could_be_compared(
     result = compare("aaaa", "bbbb")
     assert result.code == 0
     assert "30 common questions" in result.out
-    assert "not compared, no value in bbbb: mrr" in result.out
-    assert "not compared, no value in aaaa: recall_at_1" in result.out
-    assert "nothing could be compared: the runs have no metric with values in common" in result.out
+    assert "no verdict, no value in bbbb: mrr" in result.out
+    assert "no verdict, no value in aaaa: recall_at_1" in result.out
+    assert "nothing could be compared: B and A have no metric with values in common" in result.out
     assert "metrics compared with" not in result.out
     assert "no question changed" not in result.out
     assert compare("aaaa", "bbbb", "--json").json["pairs"] == []
@@ -142,11 +144,11 @@ def test_what_has_too_few_values_is_not_counted_as_compared(save: Cli, compare: 
     save("bbbb", 0, n=1)
     result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 1
-    assert result.err.startswith("error: one common question is not enough to test anything")
+    assert result.err.startswith("error: no metric of quality")
     said = "nothing could be tested: one common question is not enough to tell a difference from chance"
     assert said in " ".join(result.out.split())
     assert "metrics compared" not in result.out
-    assert "not compared, too few pairs: " in result.out
+    assert "no verdict, too few pairs: " in result.out
 
 
 def test_json_is_the_comparison_and_nothing_else(save: Cli, compare: Cli) -> None:
@@ -162,12 +164,12 @@ def test_json_is_the_comparison_and_nothing_else(save: Cli, compare: Cli) -> Non
 
 
 def test_many_runs_are_a_table(save: Cli, compare: Cli) -> None:
-    """A column a run, and the last against the first."""
+    """A column a run, and each against the first."""
     for run_id, hits in (("aaaa", 30), ("bbbb", 20), ("cccc", 10)):
         save(run_id, hits)
     result = compare("aaaa", "bbbb", "cccc", "--pareto")
     row = next(line for line in result.out.splitlines() if line.startswith("mrr"))
-    assert row.split()[2:] == ["0.750", "0.500", "0.250", "40", "worse"]
+    assert row.split()[2:] == ["0.750", "0.500", "0.250", "40", "worse", "worse"]
     assert "C against A" in result.out
     assert "B  dominated by A" in result.out
     assert "A  on the front" in result.out
@@ -180,7 +182,7 @@ def test_different_concurrency_is_said_and_latency_not_judged(save: Cli, compare
     result = compare("aaaa", "bbbb", "--pareto")
     assert "no verdict on latency" in result.out
     assert "left out: latency (latency_p50: the runs had different concurrency)" in result.out
-    assert "not compared, the runs had different concurrency: latency_p50" in result.out
+    assert "no verdict, the runs had different concurrency: latency_p50" in result.out
 
 
 @pytest.mark.parametrize("width", ["60", "40", "110"])
@@ -196,7 +198,8 @@ def test_nothing_is_cut_in_a_narrow_terminal(
     assert result.code == 0
     assert all(len(line) <= int(width) for line in result.out.splitlines())
     assert all(name in result.out for name in METRICS)
-    assert " ".join(result.out.split()).count("no difference seen") == len(METRICS) + 1
+    assert " ".join(result.out.split()).count("no difference seen") == len(METRICS) * (count - 1)
+    assert result.out.count("not established") == count - 1
     assert "\x1b" not in result.out
 
 
@@ -243,3 +246,43 @@ def test_questions_that_moved_between_links_are_listed(
     out = compare("aaaa", "bbbb").out
     assert "first broken link: 7 of 7 questions moved" in out
     assert "     7  right → transport: q0, q1, q2, q3, q4, …" in out
+
+
+def test_a_metric_that_vanished_is_said_and_fails_the_gate(
+    build_run: Callable[..., Any], compare: Cli, tmp_path: Path
+) -> None:
+    """A server that sends no citations any more passes no gate."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    for run_id, cited in (("aaaa", 1.0), ("bbbb", None)):
+        run, records = build_run(run_id, {f"q{n}": {"mrr": 1.0, "citation_recall": cited} for n in range(30)})
+        store.save(run)
+        store.compact(run, records)
+    result = compare("aaaa", "bbbb", "--fail-on-regression")
+    assert result.code == 1
+    assert "! no value any more in bbbb (it does not apply): citation_recall" in result.out
+    assert "bbbb is worse than aaaa: citation_recall has no value any more" in result.err
+    assert compare("bbbb", "aaaa", "--fail-on-regression").code == 0
+
+
+def test_a_baseline_may_stand_beside_the_runs(save: Cli, compare: Cli) -> None:
+    """It comes first, wherever it is named."""
+    for run_id, hits in (("aaaa", 30), ("bbbb", 30), ("cccc", 10)):
+        save(run_id, hits)
+    for named in (["bbbb", "cccc"], ["bbbb", "cccc", "aaaa"]):
+        found = compare(*named, "--baseline", "aa", "--json").json
+        assert [run["id"] for run in found["runs"]] == ["aaaa", "bbbb", "cccc"]
+        assert [(one["baseline"], one["run"]) for one in found["against"]] == [("aaaa", "bbbb"), ("aaaa", "cccc")]
+        assert found["pairs"] == found["against"][-1]["pairs"]
+    assert compare("aaaa", "--baseline", "aaaa").code == 2
+
+
+def test_a_comparison_may_be_about_one_metric(save: Cli, compare: Cli) -> None:
+    """It is tested at 0.05; a metric that does not exist, or has no values, is an error."""
+    save("aaaa", 30)
+    save("bbbb", 24)
+    plain, alone = (compare("aaaa", "bbbb", *more) for more in ([], ["--primary", "recall_at_1"]))
+    assert "tested at 0.05: recall_at_1" in alone.out
+    assert "tested at 0.05: recall_at_1" not in plain.out
+    assert compare("aaaa", "bbbb", "--primary", "recal_at_1").code == 2
+    assert "has no values in both" in compare("aaaa", "bbbb", "--primary", "faithfulness").err

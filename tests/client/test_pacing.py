@@ -108,3 +108,59 @@ def test_pacing_is_in_no_latency(spec: Callable[..., ServerSpec], mocked: respx.
 
     assert asyncio.run(run()) == [0.0, 0.0, 0.0]
     assert clock.now == 120.0
+
+
+def waits(rag: Callable[..., ServerSpec], clock: Clock, questions: int, rps: float | None) -> list[tuple[float, float]]:
+    """Ask one question after the other; the latency and the whole time of each, in seconds."""
+
+    async def run() -> list[tuple[float, float]]:
+        async with RAGClient(rag(), concurrency=1, rps=rps, sleep=clock.sleep, clock=clock) as client:
+            await client.ask("warm up")
+            clock.now += 60
+            client.restart_pace()
+            found = [await client.ask("q") for _ in range(questions)]
+            return [((one.latency_ms or 0) / 1000, (one.total_ms or 0) / 1000) for one in found]
+
+    return asyncio.run(run())
+
+
+def test_who_had_to_wait_for_a_stall_waited(spec: Callable[..., ServerSpec], mocked: respx.MockRouter) -> None:
+    """A stall of ten seconds is one slow answer of the server, and long waiting for all who were meant to ask in it."""
+    clock, seconds = Clock(), iter([0.0, 0.0, 10.0, *[0.0] * 20])
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        clock.now += next(seconds)
+        return httpx.Response(200, json={"answer": "a"})
+
+    mocked.post("/query").mock(side_effect=answer)
+    found = waits(spec, clock, 6, rps=1.0)
+    assert [latency for latency, _ in found] == pytest.approx([0, 10, 0, 0, 0, 0])
+    assert [total for _, total in found] == pytest.approx([0, 10, 9, 9, 9, 9])
+
+
+def test_without_a_pace_a_question_is_meant_to_be_asked_when_there_is_room(
+    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
+) -> None:
+    """Nobody waits for the question before."""
+    clock = Clock()
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        clock.now += 10
+        return httpx.Response(200, json={"answer": "a"})
+
+    mocked.post("/query").mock(side_effect=answer)
+    assert waits(spec, clock, 3, rps=None) == [(10, 10)] * 3
+
+
+def test_retries_are_no_latency_and_hidden_from_nobody(
+    spec: Callable[..., ServerSpec], mocked: respx.MockRouter
+) -> None:
+    """Two failures of three seconds and the waiting between them stand in the whole time, of a failure too."""
+    clock, statuses = Clock(), iter([200, 503, 503, 200, 503, 503, 503])
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        clock.now += 3
+        return httpx.Response(next(statuses), json={"answer": "a"}, headers={"retry-after": "5"})
+
+    mocked.post("/query").mock(side_effect=answer)
+    assert waits(spec, clock, 2, rps=None) == [(3, 19), (0, 19)]

@@ -1,11 +1,15 @@
 """Differences between two runs: their intervals, the test that fits the metric, and what is left out."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 
-from evals.compare import MetricPair, SavedRun, compare_runs
+from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
+from evals.compare.measured import measure
+from evals.metrics.registry import parse_metric
+from evals.stats import paired_difference
 from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
 
 Saved = Callable[..., SavedRun]
@@ -30,24 +34,28 @@ def pair_of(saved: Saved) -> Callable[..., MetricPair]:
 def test_the_interval_of_a_sum_is_that_of_the_mean_for_all_questions(pair_of: Callable[..., MetricPair]) -> None:
     """Three answers more of twenty are three, give or take; the test is that of the questions which differ."""
     pair = pair_of("dont_know_answers_count", FIRST, LAST)
-    mean = t_interval([b - a for a, b in zip(FIRST, LAST, strict=True)])
+    mean = paired_difference(FIRST, LAST, low=0, high=1)
     assert mean is not None
+    assert mean.estimate.interval is not None
     assert (pair.first, pair.last, pair.difference) == (8, 9, 1)
-    assert pair.interval == pytest.approx((20 * mean[0], 20 * mean[1]))
+    assert pair.interval == pytest.approx(tuple(20 * end for end in mean.estimate.interval))
     assert (pair.test, pair.p) == ("mcnemar", mcnemar_p(8, 9))
 
 
 def test_the_interval_of_a_bounded_mean_ends_where_the_metric_does(pair_of: Callable[..., MetricPair]) -> None:
     """No mean moves by more than the metric's range, however few questions there are."""
-    assert t_interval([0.0, 1.0]) == pytest.approx((-5.853, 6.853), abs=1e-3)
-    assert pair_of("mrr", [0.0, 0.0], [0.0, 1.0]).interval == (-1.0, 1.0)
+    interval = pair_of("mrr", [0.0, 0.5], [0.0, 1.0]).interval
+    assert interval is not None
+    assert interval[1] == 1.0
+    assert interval[0] >= -1.0
 
 
 def test_zeros_and_ones_of_a_metric_without_bounds_are_no_rate(pair_of: Callable[..., MetricPair]) -> None:
     """Dollars are compared as amounts, also where each question costs none or one."""
     pair = pair_of("cost_per_query", FIRST, LAST)
     differences = [b - a for a, b in zip(FIRST, LAST, strict=True)]
-    assert (pair.test, pair.p, pair.interval) == ("t", paired_t_p(differences), t_interval(differences))
+    assert (pair.test, pair.p) == ("t", pytest.approx(paired_t_p(differences)))
+    assert pair.interval == pytest.approx(t_interval(differences))
 
 
 @pytest.mark.parametrize(("first", "last"), [([0.0] * 30, [1.0] * 20 + [0.0] * 10), ([1.0] * 30, [0.0] * 30)])
@@ -88,3 +96,34 @@ def test_a_failure_counts_as_worst_only_where_every_run_was_told_so(
     records = [last.records[0].model_copy(update={"scores": [lost]}), *last.records[1:]]
     pair = next(pair for pair in compare_runs([first, SavedRun(last.run, records)]).pairs if pair.name == "mrr")
     assert pair.n == n
+
+
+@pytest.mark.parametrize("level", [0.05, 0.0125, 0.01, 0.0025, 0.00025, 1e-5])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_an_interval_leaves_out_0_exactly_where_p_is_below_its_level(level: float, clustered: bool) -> None:
+    """At every level that a family may give, for rates and other means, however many questions moved."""
+    n = 60
+    labels = [f"c{place % 10 if clustered else place}" for place in range(n)]
+    seen = set()
+    for risen, fallen, step in product(range(0, 40, 2), (0, 1, 5), (1.0, 0.5)):
+        last = [step] * risen + [-step] * fallen + [0.0] * (n - risen - fallen)
+        found = measure(parse_metric("mrr"), [max(0.0, -d) for d in last], [max(0.0, d) for d in last], labels)
+        interval = found.interval(level)
+        assert interval is not None
+        assert found.p is not None
+        assert (found.p < level) == (not interval[0] <= 0 <= interval[1]), (risen, fallen, step)
+        seen.add(found.p < level)
+    assert seen == {True, False}
+
+
+def test_one_metric_is_compared_for_whoever_asks(saved: Saved) -> None:
+    """Its difference, p, and interval at any level; nothing where it was measured by other means."""
+    first, last = ({f"q{n}": {"mrr": float(n < hits)} for n in range(60)} for hits in (50, 30))
+    change = paired_change(saved("a", first), saved("b", last), "mrr")
+    assert change is not None
+    assert change.difference == pytest.approx(-1 / 3)
+    low, high = change.interval(0.05) or (0.0, 0.0)
+    assert low < change.difference < high < 0
+    assert paired_change(saved("a", first), saved("b", last), "squad_em") is None
+    other = saved("b", last, eval_config={"match": {"rule": "document"}})
+    assert paired_change(saved("a", first), other, "mrr") is None

@@ -1,5 +1,6 @@
 """The Pareto front."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -45,22 +46,106 @@ def values(mrr: float, ms: float, usd: float | None = None, n: int = 4) -> dict[
     return {f"q{i}": {"mrr": mrr, "latency_p50": ms, "cost_per_query": usd} for i in range(n)}
 
 
+def in_turn(saved: Saved, **runs: Any) -> list[SavedRun]:
+    """Runs that were asked in turn, so that their latency compares."""
+    return [saved(name, run, interleaved_with=[other for other in runs if other != name]) for name, run in runs.items()]
+
+
 def test_a_run_that_is_better_on_one_and_worse_on_none_dominates(saved: Saved) -> None:
-    """The front is what nobody dominates; the best of each objective is named."""
-    runs = [
-        saved("good", values(0.9, 100.0)),
-        saved("poor", values(0.8, 100.0)),
-        saved("fast", values(0.5, 20.0)),
-        saved("slow", values(0.5, 500.0)),
-    ]
+    """The front is what nobody dominates beyond chance; the front by values, and the best of each, stand beside it."""
+    runs = in_turn(
+        saved,
+        good=values(0.9, 100.0, n=60),
+        poor=values(0.5, 100.0, n=60),
+        fast=values(0.5, 20.0, n=60),
+        slow=values(0.5, 500.0, n=60),
+    )
     report = compare_runs(runs, pareto=True).pareto
     assert report is not None
     assert report.objectives == {"retrieval": "higher", "latency": "lower"}
-    assert report.front == ["good", "fast"]
+    assert report.front == report.front_by_values == ["good", "fast"]
     dominated = {point.run_id: point.dominated_by for point in report.points}
-    assert dominated == {"good": [], "poor": ["good"], "fast": [], "slow": ["good", "poor", "fast"]}
+    assert {name: sorted(by) for name, by in dominated.items()} == {
+        "good": [],
+        "poor": ["fast", "good"],
+        "fast": [],
+        "slow": ["fast", "good", "poor"],
+    }
     assert report.best == {"retrieval": ["good"], "latency": ["fast"]}
     assert [point.objectives["latency"] for point in report.points] == [100.0, 100.0, 20.0, 500.0]
+    first = report.dominance[0]
+    assert (first.run, first.over) == ("good", "poor")
+    assert (first.better_on, first.undecided) == (["retrieval"], ["latency"])
+
+
+def test_a_difference_of_few_questions_is_a_tie(saved: Saved) -> None:
+    """By its values one run dominates; beyond chance none does."""
+    runs = in_turn(saved, good=values(0.9, 100.0), poor=values(0.8, 200.0))
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert (report.front, report.front_by_values, report.dominance) == (["good", "poor"], ["good"], [])
+    assert {test.reason for test in report.tests} == {"fewer than 6 questions differ", "too few pairs"}
+
+
+def test_latency_of_runs_that_were_not_asked_in_turn_is_undecided(saved: Saved) -> None:
+    """It is an objective by its values alone."""
+    runs = [saved("a", values(0.9, 100.0, n=60)), saved("b", values(0.9, 900.0, n=60))]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert (report.front, report.front_by_values) == (["a", "b"], ["a"])
+    assert any("not asked in turn" in (test.reason or "") for test in report.tests)
+
+
+def test_answers_are_an_objective_where_some_do_not_come(saved: Saved) -> None:
+    """A server that answers what is easy alone dominates nobody, and has no better score."""
+    every = {f"q{n}": {"mrr": float(n < 30)} for n in range(60)}
+    easy = {key: value if value["mrr"] else "timeout" for key, value in every.items()}
+    report = compare_runs([saved("every", every), saved("easy", easy)], pareto=True).pareto
+    assert report is not None
+    assert report.objectives == {"retrieval": "higher", "answer_rate": "higher"}
+    assert report.weights == {"retrieval": 0.15}
+    assert report.front == ["every"]
+
+
+def noisy(seed: int, better: float, n: int = 200) -> dict[str, dict[str, float | None]]:
+    """Two objectives of zeros and ones, one of them fed by two metrics, and one that measures nothing."""
+    rng = random.Random(seed)  # noqa: S311
+
+    def value(chance: float) -> float:
+        return float(rng.random() < chance)
+
+    return {
+        f"q{i}": {
+            "mrr": value(0.6 + better),
+            "citation_precision": value(0.6 + better),
+            "citation_recall": value(0.6 + better) if i % 3 else None,
+            "unanswerable_accuracy": value(0.8),
+        }
+        for i in range(n)
+    }
+
+
+def test_of_five_equal_runs_none_dominates(saved: Saved) -> None:
+    """By their values some always do."""
+    by_values = beyond_chance = 0
+    for seed in range(6):
+        runs = [saved(f"r{place}", noisy(10 * seed + place, 0.0)) for place in range(5)]
+        report = compare_runs(runs, pareto=True).pareto
+        assert report is not None
+        by_values += len(report.front_by_values) < 5
+        beyond_chance += bool(report.dominance)
+    assert (by_values > 2, beyond_chance) == (True, 0)
+
+
+def test_a_run_that_is_better_on_two_objectives_dominates(saved: Saved) -> None:
+    """The third is a tie, and is named as one; a group of metrics counts as one objective."""
+    runs = [saved("good", noisy(1, 0.25)), *(saved(f"r{place}", noisy(place, 0.0)) for place in (2, 3))]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.front == ["good"]
+    assert {(one.run, one.over) for one in report.dominance} == {("good", "r2"), ("good", "r3")}
+    assert all(one.undecided == ["accuracy"] for one in report.dominance)
+    assert report.fed_by["citation"] == ["citation_precision", "citation_recall"]
 
 
 def test_scores_are_over_the_common_objectives(saved: Saved) -> None:
@@ -77,7 +162,7 @@ def test_there_are_no_scores_over_less_than_half_of_the_weight(saved: Saved) -> 
     """Latency and one objective of quality are no headline, neither alone nor side by side."""
     report = compare_runs([saved("a", values(0.9, 100.0)), saved("b", values(0.5, 100.0))], pareto=True).pareto
     assert report is not None
-    assert (report.scores, report.front) == ([None, None], ["a"])
+    assert (report.scores, report.front) == ([None, None], ["a", "b"])  # three questions tell nothing apart
 
 
 def test_a_judged_run_is_compared_by_what_the_other_has_too(saved: Saved) -> None:

@@ -19,7 +19,7 @@ def runs(start_server: Callable[..., str], tmp_path_factory: pytest.TempPathFact
     """A run of a server that is well, and one of a server that is not."""
     folder: Path = tmp_path_factory.mktemp("runs")
     urls = [start_server("--corpus", "golden", *more) for more in ([], ["--misbehave", f"wrong-chunks:{SHARE}:{SEED}"])]
-    common = {"datasets": ["golden"], "samples_per_dataset": 40, "judge": {"enabled": False}, "runs_dir": folder}
+    common = {"datasets": ["golden"], "samples_per_dataset": 122, "judge": {"enabled": False}, "runs_dir": folder}
     return [run_evaluation(EvalConfig.build({**common, "server": {"url": url}})) for url in urls]
 
 
@@ -31,8 +31,9 @@ def test_the_comparison_names_the_metric_and_the_questions(runs: list[EvalRun]) 
     """Retrieval is worse, and the questions that lost it are among those that were damaged."""
     comparison = compare_runs([SavedRun(run, run.records()) for run in runs])
     damaged = {one.question.id for one in runs[0].records() if is_damaged(one.question.question)}
-    assert 8 <= len(damaged) <= 24
+    assert 30 <= len(damaged) <= 70
     verdicts = {pair.name: pair.verdict for pair in comparison.pairs}
+    assert {pair.name for pair in comparison.regressions if pair.primary} == {"recall_at_5"}
     assert verdicts["recall_at_5"] == verdicts["mrr"] == "worse"
     assert {change.question_id for change in comparison.lost} <= damaged
 

@@ -33,6 +33,7 @@ FULL: dict[str, Any] = {
     "usage": TokenUsage(prompt_tokens=10, completion_tokens=5),
     "model": "m1",
     "latency_ms": 20.0,
+    "total_ms": 20.0,
 }
 QUESTION = EvalQuestion(
     question="What is covered?",

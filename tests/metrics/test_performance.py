@@ -7,9 +7,12 @@ import pytest
 
 from evals.config import PriceConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
+from evals.metrics.performance import LatencyTotalMax, LatencyTotalP50, LatencyTotalP95, LatencyTotalP99
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.schemas.response import ErrorKind
 from evals.scoring.prices import with_prices
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings
 
 Measure = Callable[..., MetricResult]
 TIMEOUT_MS = 120_000.0
@@ -139,3 +142,42 @@ def test_the_price_of_the_servers_model_is_not_that_of_another(
     (cost,) = with_prices([CostPerQuery()], {"m1": PriceConfig(input=1, output=2)}, {"llm_model": "m1"})
     usage = TokenUsage(prompt_tokens=1000, completion_tokens=500)
     assert measure(cost, usage=usage, model=answered_by).value == (expected and pytest.approx(expected))
+
+
+every_total = pytest.mark.parametrize(
+    "metric",
+    [LatencyTotalP50(), LatencyTotalP95(), LatencyTotalP99(), LatencyTotalMax()],
+    ids=lambda metric: metric.name,
+)
+
+
+@every_total
+def test_the_whole_time_is_that_with_retries_and_waiting(measure: Measure, metric: BaseMetric) -> None:
+    """The latency of the attempt that succeeded says nothing of it."""
+    assert measure(metric, latency_ms=12.0, total_ms=9_812.0).value == 9_812.0
+    assert measure(LatencyP95(), latency_ms=12.0, total_ms=9_812.0).value == 12.0
+
+
+@every_total
+def test_an_answer_of_before_has_no_whole_time(measure: Measure, metric: BaseMetric) -> None:
+    """Its latency does not stand for it."""
+    result = measure(metric, latency_ms=12.0)
+    assert (result.value, result.reason) == (None, "the time with retries and waiting was not recorded")
+
+
+@every_total
+def test_a_question_that_ran_out_of_time_waited_at_least_so_long(measure: Measure, metric: BaseMetric) -> None:
+    """Any other failure is none of its times."""
+    late, refused = (ResponseError(kind=kind, message="failed") for kind in ("timeout", "status"))  # type: ignore[arg-type]
+    assert measure(metric, answer=None, error=late, latency_ms=None, total_ms=5.0).value == 5.0
+    assert measure(metric, answer=None, error=refused, total_ms=5.0).missing == "transport"
+
+
+def test_the_longest_time_is_one_that_did_occur() -> None:
+    """Of a hundred, the 99th percentile is the second longest and the maximum the longest, without an interval."""
+    results = {
+        metric: [metric.result(float(n)) for n in range(100)] for metric in (LatencyTotalP99(), LatencyTotalMax())
+    }
+    summaries = [summarise(metric, found, ScoreSettings()) for metric, found in results.items()]
+    assert [summary.value for summary in summaries] == [98.0, 99.0]
+    assert summaries[1].ci is None

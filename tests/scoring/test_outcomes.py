@@ -49,3 +49,13 @@ def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> N
     assert not cases.of(EvalRecord(question=question, response=EvalResponse(answer="unknown"))).abstained
     other = question.model_copy(update={"expected_answer": "Kings"})
     assert cases.of(EvalRecord(question=other, response=EvalResponse(answer="unknown"))).abstained
+
+
+@pytest.mark.parametrize(("total", "noted"), [(9_800.0, True), (120.0, False), (None, False)])
+def test_users_who_wait_longer_than_the_latency_says_are_noted(total: float | None, noted: bool) -> None:
+    """A tail of 91 ms is no tail where users wait ten seconds for their turn; saved answers do not say."""
+    records = [record(latency_ms=91.0, total_ms=total) for _ in range(20)]
+    notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
+    found = [note for note in notes if note.startswith("users wait longer than latency_p95 says")]
+    assert len(found) == noted
+    assert all("9.8 s with retries and waiting for room, 0.1 s without" in note for note in found)

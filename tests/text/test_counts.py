@@ -16,6 +16,8 @@ NEVER_ONE = (
     "judges/throttle.py",  # as many calls as make a silence
     "scoring/citation_base.py",  # a few at least
     "run/estimate.py",  # constants
+    "compare/dominance.py",  # a constant
+    "compare/paired.py",  # the same
 )
 
 

@@ -7,30 +7,37 @@ from pathlib import Path
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison
-from evals.compare import Comparison, SavedRun, compare_runs
+from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
+from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
+from evals.metrics.registry import parse_metric
 from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
 
 
 def compare(
-    run_ids: Sequence[str], *, pareto: bool, fail_on_regression: bool, as_json: bool, runs_dir: Path | None
+    run_ids: Sequence[str],
+    *,
+    baseline: str | None,
+    primary: str | None,
+    pareto: bool,
+    fail_on_regression: bool,
+    as_json: bool,
+    runs_dir: Path | None,
 ) -> None:
-    """Print how saved runs compare.
+    """Print how saved runs compare with one of them.
 
     Raises:
-        ConfigError: Fewer than two runs, one of them twice, or no question that all of them asked.
+        ConfigError: Fewer than two runs, one of them twice, no question that a run shares with the baseline, or a
+            primary metric that cannot be compared.
+        UnknownNameError: There is no metric with the name of the primary one.
         RunNotFoundError: There is no such run.
-        GateFailedError: The last run is worse than the first, and that was to be an error.
+        GateFailedError: A run is worse than the baseline, and that was to be an error.
     """
-    if len(run_ids) < 2:
-        raise ConfigError("a comparison needs at least two runs", f"{command('runs', runs_dir)} lists what there is")
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    runs = [store.load(run_id) for run_id in run_ids]
-    twice, times = Counter(run.id for run in runs).most_common(1)[0]
-    if times > 1:
-        raise ConfigError(f"run {twice} is named {times} times", "a run compares with others, not with itself")
-    comparison = compare_runs([SavedRun(run, store.records(run)) for run in runs], pareto=pareto)
+    if primary is not None and primary not in ANSWERING:
+        parse_metric(primary)
+    runs = _load(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_ids, baseline, runs_dir)
+    comparison = compare_runs(runs, pareto=pareto, primary=primary)
     if as_json:
         print_json(comparison.model_dump_json(indent=2))
     else:
@@ -39,22 +46,42 @@ def compare(
         _fail_on_regression(comparison, runs_dir)
 
 
+def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
+    """The runs, the baseline first; it may be one of those named, or stand beside them."""
+    runs = [store.load(run_id) for run_id in run_ids]
+    twice, times = Counter(run.id for run in runs).most_common(1)[0]
+    if times > 1:
+        raise ConfigError(f"run {twice} is named {times} times", "a run compares with others, not with itself")
+    if baseline is not None:
+        first = store.load(baseline)
+        runs = [first, *(run for run in runs if run.id != first.id)]
+    if len(runs) < 2:
+        raise ConfigError("a comparison needs at least two runs", f"{command('runs', runs_dir)} lists what there is")
+    return [SavedRun(run, store.records(run)) for run in runs]
+
+
 def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
-    worse = comparison.regressions
-    if comparison.common == 1:
-        raise GateFailedError(
-            "one common question is not enough to test anything, so nobody can say that no metric is worse",
-            "compare runs that have more questions in common",
-        )
-    if not any(pair.p is not None and pair.group != "performance" for pair in comparison.pairs):
-        raise GateFailedError(
-            "no metric of quality has values in both runs, so nobody can say that none is worse",
-            "compare runs whose questions have gold passages, expected answers or a known answerability",
-        )
-    if worse:
-        first, last = comparison.runs[0].id, comparison.runs[-1].id
-        named = ", ".join(f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (q {pair.q:.2g})" for pair in worse)
-        raise GateFailedError(
-            f"{last} is worse than {first}: {named}",
-            f"question by question: {command(f'show {last}', runs_dir)}",
-        )
+    problems = {one.run: _problem(one) for one in comparison.against}
+    named = {run_id: problem for run_id, problem in problems.items() if problem}
+    if named:
+        shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
+        raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
+
+
+def _problem(one: RunComparison) -> str:
+    """In what the run is worse than the baseline; nothing where it is not."""
+    if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
+        raise _nothing_compared(one)
+    worse = [f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g})" for pair in one.regressions]
+    gone = [f"{metric.name} has no value any more" for metric in one.vanished if metric.is_regression]
+    return f"{one.run} is worse than {one.baseline}: {', '.join([*worse, *gone])}" if worse or gone else ""
+
+
+def _nothing_compared(one: RunComparison) -> GateFailedError:
+    withheld = sorted({pair.reason for pair in one.pairs if pair.is_of_quality and pair.p is None and pair.reason})
+    why = f" ({'; '.join(withheld)})" if withheld else ""
+    return GateFailedError(
+        f"no metric of quality has values in both runs that compare{why}, so nobody can say that {one.run} is no worse "
+        f"than {one.baseline}",
+        "compare runs whose questions have gold passages, expected answers or a known answerability, measured alike",
+    )

@@ -10,32 +10,51 @@ from rich.text import Text
 
 from evals.cli.terminal.console import clean, fits
 from evals.cli.views.pareto import print_pareto
-from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange
+from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange, RunComparison
 from evals.text.counts import counted, share
 from evals.views.formatting import arrow, interval_end, number
 
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
 _MOVES_SHOWN = 5
-_STYLES = {"better": "green", "worse": "red", "changed": "yellow"}
+_STYLES = {"better": "green", "changed": "yellow", "worse": "red"}
+_LEGEND = (
+    "p: adjusted for the other metrics, below 0.05 where there is a verdict; interval: at the level at which the "
+    "metric was tested; *: the primary metric of its group; n: questions with a value in both"
+)
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
     """Print which runs they are, what to beware of, the metrics, the questions that changed, and the Pareto front."""
     labels = label_runs(comparison)
     _print_heads(out, comparison, labels)
-    for warning in comparison.warnings:
+    for warning in [*comparison.warnings, *_losses(comparison)]:
         out.print(clean(f"! {warning}"), style="yellow")
+    for difference in comparison.differences:
+        out.print(clean(f"differs: {difference}"), style="dim")
     out.print()
     if len(comparison.runs) == 2:
-        _print_pairs(out, comparison)
+        _print_pairs(out, comparison.against[0])
     else:
         _print_rows(out, comparison, labels)
-    _print_sum(out, comparison, labels)
-    _print_changes(out, comparison)
-    _print_moves(out, comparison)
+    _print_reasons(out, comparison)
+    for label, one in zip(labels[1:], comparison.against, strict=True):
+        _print_sum(out, one, label, labels[0])
+    _print_changes(out, comparison.against[-1], labels)
+    _print_moves(out, comparison.against[-1], labels)
     if comparison.pareto is not None:
         print_pareto(out, comparison.pareto, labels)
+
+
+def _losses(comparison: Comparison) -> list[str]:
+    """The metrics that a run has no values of any more, those of the same reason together."""
+    found = []
+    for one in comparison.against:
+        reasons: dict[str, list[str]] = {}
+        for metric in one.vanished:
+            reasons.setdefault(metric.reason, []).append(metric.name)
+        found += [f"no value any more in {one.run} ({reason}): {', '.join(names)}" for reason, names in reasons.items()]
+    return found
 
 
 def label_runs(comparison: Comparison) -> list[str]:
@@ -54,23 +73,24 @@ def _print_heads(out: Console, comparison: Comparison, labels: Sequence[str]) ->
     out.print(f"\n{counted(comparison.common, 'common question')}", style="bold")
 
 
-def _print_pairs(out: Console, comparison: Comparison) -> None:
+def _print_pairs(out: Console, one: RunComparison) -> None:
     """Two runs: the paired difference of each metric."""
-    table = _table(["A", "B", "B − A", f"{comparison.confidence:.0%} interval", "q", "n"], verdict="B is")
-    for pair in comparison.pairs:
+    table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
+    for pair in one.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
     if fits(out, table):
         out.print(table)
     else:
-        for pair in comparison.pairs:
+        for pair in one.pairs:
             _print_stacked(out, pair)
-    _print_reasons(out, comparison)
-    out.print("q: p after Benjamini-Hochberg over these metrics; n: questions with a value in both", style="dim")
+    out.print(_LEGEND, style="dim")
+    _print_levels(out, one)
+    _print_reach(out, one)
 
 
 def _cells(pair: MetricPair) -> list[str]:
     return [
-        f"{pair.name} {arrow(pair.higher_is_better)}".rstrip(),
+        f"{pair.name} {arrow(pair.higher_is_better)}".rstrip() + ("*" if pair.primary else ""),
         number(pair.first, pair.unit),
         number(pair.last, pair.unit),
         _signed(pair.difference, pair.unit),
@@ -82,9 +102,35 @@ def _cells(pair: MetricPair) -> list[str]:
 
 
 def _print_stacked(out: Console, pair: MetricPair) -> None:
-    name, first, last, difference, interval, q, n, verdict = _cells(pair)
+    name, first, last, difference, interval, p, n, verdict = _cells(pair)
     out.print(Text.assemble((f"{name}  ", "bold"), (verdict, _STYLES.get(pair.verdict, ""))))
-    out.print(Text(f"  {first} → {last}, {difference} [{interval}], q {q}, n {n}"))
+    out.print(Text(f"  {first} → {last}, {difference} [{interval}], p {p}, n {n}"))
+
+
+def _print_levels(out: Console, one: RunComparison) -> None:
+    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
+    levels: dict[str, list[str]] = {}
+    for pair in one.pairs:
+        if pair.level is not None and pair.reason is None:
+            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
+    for level, names in levels.items():
+        out.print(Text(f"tested at {level}: {', '.join(names)}"), style="dim")
+
+
+def _print_reach(out: Console, one: RunComparison) -> None:
+    """What the comparison could have shown on the primary metrics."""
+    for pair in one.pairs:
+        if pair.primary and pair.smallest_difference is not None:
+            needed = (
+                f"; 0.05 of its range takes {counted(pair.questions_needed, 'question')}"
+                if pair.questions_needed
+                else ""
+            )
+            smallest = number(pair.smallest_difference, pair.unit)
+            out.print(
+                Text(f"{pair.name}: {counted(pair.n, 'question', 'shows')} a difference of {smallest}{needed}"),
+                style="dim",
+            )
 
 
 def _signed(difference: float, unit: str) -> str:
@@ -109,13 +155,13 @@ def _probability(value: float | None) -> str:
 
 
 def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
-    """Many runs: metrics × runs, with the verdict on the last against the first."""
-    verdicts = {row.name: "–" for row in comparison.metrics} | {pair.name: pair.verdict for pair in comparison.pairs}
-    against = f"{labels[-1]} against {labels[0]}"
-    table = _table([*labels, "n"], verdict=against)
+    """Many runs: metrics × runs, with the verdict on each against the first."""
+    verdicts = [{pair.name: pair.verdict for pair in one.pairs} for one in comparison.against]
+    titles = [f"{label} against {labels[0]}" for label in labels[1:]]
+    table = _table([*labels, "n"], titles)
     for row in comparison.metrics:
-        verdict = verdicts[row.name]
-        table.add_row(_title(row), *_values(row), str(row.n), verdict, style=_STYLES.get(verdict))
+        said = [found.get(row.name, "–") for found in verdicts]
+        table.add_row(_title(row), *_values(row), str(row.n), *said, style=_style(said))
     if fits(out, table):
         out.print(table)
     else:
@@ -123,18 +169,26 @@ def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> 
             cells = ", ".join(map(" ".join, zip(labels, _values(row), strict=True)))
             out.print(Text(_title(row), style="bold"))
             out.print(Text(f"  {cells}; n {row.n}"))
-            out.print(Text(f"  {against}: {verdicts[row.name]}"))
-    _print_reasons(out, comparison)
-    out.print("n: questions with a value in every run that has the metric", style="dim")
+            for title, found in zip(titles, verdicts, strict=True):
+                out.print(Text(f"  {title}: {found.get(row.name, '–')}"))
+    shared = ", ".join(f"{label} {one.common}" for label, one in zip(labels[1:], comparison.against, strict=True))
+    out.print("values and n: over the questions with a value in every run that has the metric", style="dim")
+    out.print(f"verdicts: over the questions that a run shares with {labels[0]} ({shared})", style="dim")
 
 
-def _table(titles: Sequence[str], *, verdict: str) -> Table:
+def _style(said: Sequence[str]) -> str | None:
+    """The colour of the worst that is said."""
+    return next((style for verdict, style in reversed(_STYLES.items()) if verdict in said), None)
+
+
+def _table(titles: Sequence[str], verdicts: Sequence[str]) -> Table:
     """A table of metrics: under titles numbers, and at last what is said of them."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("metric", no_wrap=True)
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column(verdict, no_wrap=True)
+    for verdict in verdicts:
+        table.add_column(verdict, no_wrap=True)
     return table
 
 
@@ -143,56 +197,61 @@ def _values(row: MetricRow) -> list[str]:
 
 
 def _print_reasons(out: Console, comparison: Comparison) -> None:
-    """Why metrics are not compared, those of the same reason together."""
-    reasons: dict[str, list[str]] = {}
-    facts = [(row.name, row.reason) for row in comparison.metrics] + [(p.name, p.reason) for p in comparison.pairs]
+    """Why metrics have no verdict or cannot have one, those of the same reason together."""
+    reasons: dict[str, dict[str, None]] = {}
+    pairs = [pair for one in comparison.against for pair in one.pairs]
+    facts = [(row.name, row.reason) for row in comparison.metrics] + [(pair.name, pair.reason) for pair in pairs]
     for name, reason in facts:
         if reason is not None:
-            reasons.setdefault(reason, []).append(name)
+            reasons.setdefault(reason, {})[name] = None
     for reason, names in reasons.items():
-        out.print(clean(f"not compared, {reason}: {', '.join(names)}"), style="dim")
+        out.print(clean(f"no verdict, {reason}: {', '.join(names)}"), style="dim")
 
 
 def _title(row: MetricRow) -> str:
     return f"{row.name} {arrow(row.higher_is_better)}".rstrip()
 
 
-def _print_sum(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
-    """All verdicts in one line."""
-    if not comparison.pairs:
-        out.print("nothing could be compared: the runs have no metric with values in common", style="bold")
+def _print_sum(out: Console, one: RunComparison, label: str, baseline: str) -> None:
+    """All verdicts on a run in one line."""
+    if not one.pairs:
+        out.print(
+            f"nothing could be compared: {label} and {baseline} have no metric with values in common", style="bold"
+        )
         return
-    counts = Counter(pair.verdict for pair in comparison.pairs)
-    compared = len(comparison.pairs) - counts["not compared"]
+    counts = Counter(pair.verdict for pair in one.pairs)
+    compared = len(one.pairs) - counts["not compared"] - counts["not established"]
     if not compared:
-        few = "one common question is" if comparison.common == 1 else "values in both runs are"
+        few = "one common question is" if one.common == 1 else "values in both runs are"
         out.print(f"\nnothing could be tested: {few} not enough to tell a difference from chance", style="bold")
         return
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
     said = f"is {', '.join(parts)} of" if parts else "shows no difference beyond chance on"
-    out.print(f"\n{labels[-1]} {said} {counted(compared, 'metric')} compared with {labels[0]}", style="bold")
+    out.print(f"\n{label} {said} {counted(compared, 'metric')} compared with {baseline}", style="bold")
 
 
-def _print_changes(out: Console, comparison: Comparison) -> None:
-    for title, changes in (("lost", comparison.lost), ("gained", comparison.gained)):
+def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
+    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
+    for title, changes in (("lost", one.lost), ("gained", one.gained)):
         if not changes:
             continue
-        out.print(f"\n{title}: {share(len(changes), comparison.common, 'question')}", style="bold")
+        out.print(f"\n{of_which}{title}: {share(len(changes), one.common, 'question')}", style="bold")
         for change in changes[:_CHANGES_SHOWN]:
             _print_change(out, change)
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
-    if comparison.pairs and not comparison.lost and not comparison.gained:
+    if one.pairs and not one.lost and not one.gained:
         out.print("\nno question changed")
 
 
-def _print_moves(out: Console, comparison: Comparison) -> None:
+def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
     """Where questions went wrong first in the one run and in the other."""
-    if not comparison.moves:
+    if not one.moves:
         return
-    count = sum(len(move.questions) for move in comparison.moves)
-    out.print(f"\nfirst broken link: {share(count, comparison.common, 'question')} moved", style="bold")
-    for move in comparison.moves:
+    of_which = "" if len(labels) == 2 else f"{labels[-1]} against {labels[0]}, "
+    count = sum(len(move.questions) for move in one.moves)
+    out.print(f"\n{of_which}first broken link: {share(count, one.common, 'question')} moved", style="bold")
+    for move in one.moves:
         some = ", ".join(move.questions[:_MOVES_SHOWN])
         rest = ", …" if len(move.questions) > _MOVES_SHOWN else ""
         way = f"{move.first or 'right'} → {move.last or 'right'}"

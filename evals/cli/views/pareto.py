@@ -22,11 +22,23 @@ def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> N
     label_of = dict(zip((point.run_id for point in report.points), labels, strict=True))
     for point, score in zip(report.points, report.scores, strict=True):
         _print_point(out, point, score, report, label_of)
+    _print_dominance(out, report, label_of)
     for name, direction in report.objectives.items():
         best = ", ".join(label_of[run_id] for run_id in report.best[name])
         out.print(f"  best {name} ({direction} is better): {best}")
     weights = ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items())
     out.print(Text(f"  score: weighted over these objectives ({weights})"), style="dim")
+
+
+def _print_dominance(out: Console, report: ParetoReport, label_of: Mapping[str, str]) -> None:
+    """Which run is better than which, on what, and where they are ties; and the front without regard to error."""
+    for one in report.dominance:
+        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
+        out.print(f"  {label_of[one.run]} is better than {label_of[one.over]} on {', '.join(one.better_on)}{ties}")
+    if not report.dominance:
+        out.print("  no run dominates another beyond chance; objectives without a verdict are ties")
+    by_values = ", ".join(label_of[run_id] for run_id in report.front_by_values)
+    out.print(f"  front by values alone, as if they were without error: {by_values or 'empty'}", style="dim")
 
 
 def _print_point(

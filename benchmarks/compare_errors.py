@@ -1,0 +1,347 @@
+"""How often a comparison of runs is wrong, and what it finds: python benchmarks/compare_errors.py [--repeats 4000].
+
+The values are those of real questions: the embedded server is asked the golden set, or `--datasets` of `--data-dir`,
+and a pair of runs is drawn from its values. A noisy server answers some questions as if they were others, anew in each
+run; where questions come in clusters of 5 to 10, all questions of a cluster together. What is counted goes through the
+functions that decide in `evals compare`.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import erfc, isnan, sqrt
+from pathlib import Path
+
+import numpy as np
+
+from evals import EvalConfig, run_evaluation
+from evals.compare.dominance import Contest, decide_contests, find_dominance
+from evals.compare.families import ALPHA, FEWEST, least_p
+from evals.compare.measured import measure
+from evals.compare.objectives import Fed, stand
+from evals.compare.paired import Rules, rule_on
+from evals.metrics.base import BaseMetric
+from evals.metrics.registry import parse_metric
+from evals.scoring.config import ScoringConfig
+from evals.stats.distributions import two_sided_p
+from evals.stats.intervals import mcnemar_p
+
+CITATION = ("citation_precision", "citation_recall")
+SCORING = ScoringConfig()
+Table = np.ndarray
+"""A row a question, a column a metric; NaN where a question has no value."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What runs are drawn from.
+
+    Attributes:
+        metrics: The columns.
+        table: The values of a real run.
+        noise: The share of questions that are answered as if they were others.
+        clustered: Whether questions come in clusters of 5 to 10.
+    """
+
+    metrics: list[BaseMetric]
+    table: Table
+    noise: float
+    clustered: bool = False
+
+    def columns(self, names: Sequence[str]) -> list[int]:
+        """The places of metrics."""
+        return [place for place, metric in enumerate(self.metrics) if metric.name in names]
+
+
+@dataclass
+class Counts:
+    """How often something was seen."""
+
+    of: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def add(self, *names: str) -> None:
+        """Count one simulation, in which these were seen."""
+        self.of += 1
+        for name in names:
+            self.seen[name] = self.seen.get(name, 0) + 1
+
+    def share(self, name: str) -> str:
+        """The share, with its standard error."""
+        share = self.seen.get(name, 0) / self.of
+        return f"{100 * share:5.1f} ± {100 * sqrt(share * (1 - share) / self.of):.1f} %"
+
+
+def main() -> None:
+    """Print the tables of docs/compare.md."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=4000, help="simulations a cell")
+    parser.add_argument("--dominance-repeats", type=int, default=1000, help="the same of five runs, which take longer")
+    parser.add_argument("--datasets", default="golden", help="whose questions are asked")
+    parser.add_argument("--data-dir", type=Path, help="folder of local rows")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=["errors", "power", "dominance"], help="one of the tables")
+    options = parser.parse_args()
+    metrics, table = real_values(options.datasets, options.data_dir)
+    print(f"{len(table)} questions of {options.datasets}, {len(metrics)} metrics\n")
+    rng = np.random.default_rng(options.seed)
+    check_p(metrics, table, rng)
+    if options.only in (None, "errors"):
+        errors(metrics, table, rng, options.repeats)
+    if options.only in (None, "power"):
+        powers(metrics, table, rng, options.repeats)
+    if options.only in (None, "dominance"):
+        dominances(metrics, table, rng, options.dominance_repeats)
+
+
+def real_values(datasets: str, data_dir: Path | None) -> tuple[list[BaseMetric], Table]:
+    """The metrics that have values, and their values by question."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = EvalConfig(
+            datasets=datasets.split(","), data_dir=data_dir, samples_per_dataset=200, embedded=True, judge=False,
+            suite=["core", "answer"], ingest=datasets != "golden", runs_dir=Path(folder),
+        )  # fmt: skip
+        run = run_evaluation(config)
+        records = run.records()
+    found = [one for one in run.scorecard.metrics if one.value is not None and one.group != "performance"]
+    metrics = [parse_metric(one.name) for one in found]
+    rows = [{score.name: score.value for score in record.scores} for record in records]
+    return metrics, np.array([[row.get(metric.name) for metric in metrics] for row in rows], dtype=float)
+
+
+def draw_questions(world: World, n: int, rng: np.random.Generator) -> tuple[Table, list[str]]:
+    """So many questions, and the clusters that they belong to."""
+    rows = world.table[rng.integers(0, len(world.table), n)]
+    if not world.clustered:
+        return rows, [str(place) for place in range(n)]
+    sizes = rng.integers(5, 11, n)
+    return rows, [str(label) for label in np.repeat(np.arange(n), sizes)[:n]]
+
+
+def draw_run(world: World, rows: Table, clusters: Sequence[str], rng: np.random.Generator) -> Table:
+    """One run over these questions: the values of some, or of all of a cluster, are those of other questions."""
+    labels = np.array(clusters).astype(int)
+    noisy = rng.random(labels.max() + 1)[labels] < world.noise
+    others = world.table[rng.integers(0, len(world.table), len(rows))]
+    drawn = np.where(noisy[:, None], others, rows)
+    return np.where(np.isnan(rows), np.nan, np.where(np.isnan(drawn), rows, drawn))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A metric on which enough questions differ for a verdict."""
+
+    metric: BaseMetric
+    p: float
+    difference: float
+
+
+def paired(world: World, first: Table, last: Table, clusters: Sequence[str]) -> list[Found]:
+    """Every metric of two runs on which enough questions differ."""
+    found = []
+    for place, metric in enumerate(world.metrics):
+        there = ~np.isnan(first[:, place]) & ~np.isnan(last[:, place])
+        before, after = first[there, place], last[there, place]
+        if np.count_nonzero(before != after) >= FEWEST:
+            labels = [label for label, kept in zip(clusters, there, strict=True) if kept] if world.clustered else None
+            found.append(Found(metric, p_of(metric, before, after, labels), float((after - before).mean())))
+    return found
+
+
+def p_of(metric: BaseMetric, before: Table, after: Table, labels: Sequence[str] | None) -> float:
+    """The p of `measure`; of independent questions by the same formulas over arrays, which is faster."""
+    if labels is not None or metric.low is None or metric.high is None:
+        return measured_p(metric, before, after, labels)
+    differences = (after - before) / (metric.high - metric.low)
+    fallen, risen = int((differences < 0).sum()), int((differences > 0).sum())
+    if np.isin(np.concatenate([before, after]), (metric.low, metric.high)).all():
+        p = max(mcnemar_p(fallen, risen), erfc(abs(risen - fallen) / sqrt(2 * (risen + fallen))))
+    else:
+        n = len(differences) + 2
+        mean = float(differences.sum()) / n
+        variance = (float((differences**2).sum()) + 2 - n * mean * mean) / (n - 1)
+        p = two_sided_p(mean / sqrt(variance / n), n - 1)
+    return max(p, least_p(fallen + risen))
+
+
+def measured_p(metric: BaseMetric, before: Table, after: Table, labels: Sequence[str] | None) -> float:
+    """The p that a comparison finds."""
+    own = labels or [str(place) for place in range(len(before))]
+    found = measure(metric, before.tolist(), after.tolist(), own).p
+    assert found is not None
+    return found
+
+
+def check_p(metrics: list[BaseMetric], table: Table, rng: np.random.Generator) -> None:
+    """Check that the faster p is that of a comparison."""
+    world = World(metrics, table, 0.3)
+    rows, clusters = draw_questions(world, 150, rng)
+    first, last = (draw_run(world, rows, clusters, rng) for _ in range(2))
+    for place, metric in enumerate(metrics):
+        there = ~np.isnan(first[:, place]) & ~np.isnan(last[:, place])
+        before, after = first[there, place], last[there, place]
+        if np.count_nonzero(before != after) >= FEWEST:
+            assert abs(p_of(metric, before, after, None) - measured_p(metric, before, after, None)) < 1e-9, metric.name
+
+
+def verdicts(found: Sequence[Found], primary: str | None = None) -> dict[str, str]:
+    """The metrics with a verdict."""
+    rules = Rules(primary_of=SCORING.primary, primary=primary)
+    rulings = rule_on([(each.metric, each.p) for each in found], rules)
+    said = {}
+    for each in found:
+        if rulings[each.metric.name][2].adjusted < ALPHA:
+            up = each.difference > 0
+            said[each.metric.name] = "better" if up == (each.metric.higher_is_better is not False) else "worse"
+    return said
+
+
+def errors(metrics: list[BaseMetric], table: Table, rng: np.random.Generator, repeats: int) -> None:
+    """Runs of one server: every verdict is a false one."""
+    print("| runs of one server | n | any verdict | the gate fails |\n|---|---|---|---|")
+    for noise, clustered, n in (
+        (0.0, False, 100), (0.1, False, 100), (0.1, False, 200), (0.3, False, 100), (0.3, False, 200),
+        (0.3, True, 100), (0.3, True, 200),
+    ):  # fmt: skip
+        world, counts = World(metrics, table, noise, clustered), Counts()
+        for _ in range(repeats):
+            rows, clusters = draw_questions(world, n, rng)
+            first, last = (draw_run(world, rows, clusters, rng) for _ in range(2))
+            said = verdicts(paired(world, first, last, clusters))
+            counts.add(*(["any"] if said else []), *(["gate"] if "worse" in said.values() else []))
+        kind = f"{noise:.0%} of questions answered otherwise" + (", clusters of 5 to 10" if clustered else "")
+        print(f"| {kind} | {n} | {counts.share('any')} | {counts.share('gate')} |", flush=True)
+    print()
+
+
+def break_citations(world: World, run: Table, rng: np.random.Generator) -> Table:
+    """Lose the citations of a tenth of the questions."""
+    lost = rng.random(len(run)) < 0.1
+    broken = run.copy()
+    for place in world.columns((*CITATION, "section_accuracy", "source_citation_quality")):
+        broken[lost & ~np.isnan(run[:, place]), place] = 0.0
+    return broken
+
+
+def break_secondary(world: World, run: Table, rng: np.random.Generator) -> Table:
+    """Take 0.2 from one metric that is not the primary one of its group: precision of the citations."""
+    (place,) = world.columns(["citation_precision"])
+    broken = run.copy()
+    share = 0.2 / max(0.2, float(np.nanmean(run[:, place])))
+    lost = rng.random(len(run)) < share
+    broken[lost & ~np.isnan(run[:, place]), place] = 0.0
+    return broken
+
+
+def powers(metrics: list[BaseMetric], table: Table, rng: np.random.Generator, repeats: int) -> None:
+    """A run that is worse: how often it is found."""
+    header = "worse on citation_recall | one test at 0.05/groups | with --primary | one test at 0.05 | the gate fails"
+    print(f"| what broke (noise 20 %) | n | {header} |\n|---|---|---|---|---|---|---|")
+    breaks: dict[str, Callable[[World, Table, np.random.Generator], Table]] = {
+        "citations of 10 % of questions": break_citations,
+        "citation_precision alone, by 0.2": break_secondary,
+    }
+    for name, damage in breaks.items():
+        for n in (100, 200):
+            world, counts = World(metrics, table, 0.2), Counts()
+            for _ in range(repeats):
+                rows, clusters = draw_questions(world, n, rng)
+                first, last = (draw_run(world, rows, clusters, rng) for _ in range(2))
+                found = paired(world, first, damage(world, last, rng), clusters)
+                counts.add(*found_in(found))
+            cells = " | ".join(counts.share(each) for each in ("worse", "single", "primary", "alone", "gate"))
+            print(f"| {name} | {n} | {cells} |", flush=True)
+    print()
+
+
+def found_in(found: Sequence[Found]) -> list[str]:
+    """What is said of a run that is worse."""
+    plain, told = verdicts(found), verdicts(found, "citation_recall")
+    p = next((one.p for one in found if one.metric.name == "citation_recall" and one.difference < 0), 1.0)
+    groups = len({each.metric.group for each in found})
+    seen = {
+        "worse": plain.get("citation_recall") == "worse",
+        "primary": told.get("citation_recall") == "worse",
+        "single": p < ALPHA / max(1, groups),
+        "alone": p < ALPHA,
+        "gate": "worse" in plain.values(),
+    }
+    return [name for name, is_so in seen.items() if is_so]
+
+
+def dominances(metrics: list[BaseMetric], table: Table, rng: np.random.Generator, repeats: int) -> None:
+    """Five runs: of one server, or the first of them better by 0.15 on retrieval and citation."""
+    print(
+        "| five runs, n = 200, noise 20 % | any dominates | the better one dominates another | all four | by values |"
+    )
+    print("|---|---|---|---|---|")
+    for better in (False, True):
+        world, counts = World(metrics, table, 0.2), Counts()
+        feeds = {name: names for name, names in SCORING.feeds.items() if world.columns(names)}
+        for _ in range(repeats):
+            rows, clusters = draw_questions(world, 200, rng)
+            runs = [draw_run(world, rows, clusters, rng) for _ in range(5)]
+            if better:
+                others = [*feeds["retrieval"], *feeds["citation"]]
+                runs = [runs[0], *(worsened(world, run, others, rng) for run in runs[1:])]
+            counts.add(*dominance_of(world, runs, clusters, feeds))
+        kind = "the first better by 0.15 on two objectives" if better else "equal"
+        cells = " | ".join(counts.share(each) for each in ("any", "some", "all", "values"))
+        print(f"| {kind} | {cells} |", flush=True)
+
+
+def worsened(world: World, run: Table, names: Sequence[str], rng: np.random.Generator) -> Table:
+    """The run with some questions answered badly, so that each of the metrics loses 0.15 on average."""
+    broken = run.copy()
+    for place in world.columns(names):
+        share = 0.15 / float(np.nanmean(run[:, place]))
+        lost = rng.random(len(run)) < share
+        broken[lost & ~np.isnan(run[:, place]), place] = 0.0
+    return broken
+
+
+def dominance_of(
+    world: World, runs: Sequence[Table], clusters: Sequence[str], feeds: dict[str, list[str]]
+) -> list[str]:
+    """Who dominates whom, beyond chance and by the values alone."""
+    ids = [str(place) for place in range(len(clusters))]
+    by_id = dict(zip(ids, clusters, strict=True))
+    columns = [
+        {metric.name: _known(ids, run[:, place].tolist()) for place, metric in enumerate(world.metrics)} for run in runs
+    ]
+    contests = []
+    for first, last in combinations(range(len(runs)), 2):
+        for objective, names in feeds.items():
+            fed = [
+                Fed(world.metrics[place], columns[first][name], columns[last][name])
+                for name in names
+                for place in world.columns([name])
+            ]
+            contests.append(Contest(str(first), str(last), objective, stand(fed, by_id, SCORING.thresholds)))
+    dominance = find_dominance(decide_contests(contests))
+    by_first = sum(one.run == "0" for one in dominance)
+    seen = {
+        "any": bool(dominance),
+        "some": by_first > 0,
+        "all": by_first == len(runs) - 1,
+        "values": _by_values(contests),
+    }
+    return [name for name, is_so in seen.items() if is_so]
+
+
+def _known(ids: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    return {key: value for key, value in zip(ids, values, strict=True) if not isnan(value)}
+
+
+def _by_values(contests: Sequence[Contest]) -> bool:
+    """Whether some run is better than another on an objective and worse on none, by the values alone."""
+    pairs: dict[tuple[str, str], list[float]] = {}
+    for one in contests:
+        pairs.setdefault((one.first, one.last), []).append(round(one.standing.gain, 12))
+    return any(any(gains) and (min(gains) >= 0 or max(gains) <= 0) for gains in pairs.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""One run against the baseline, over the questions that the two share."""
+
+from evals.compare.changes import find_changes
+from evals.compare.latency import why_no_latency
+from evals.compare.measured import PairedMetric, measure
+from evals.compare.models import RunComparison
+from evals.compare.moves import find_moves
+from evals.compare.paired import Rules, compare_pairs
+from evals.compare.pairing import Pairing, SavedRun, pair_up
+from evals.compare.values import align_all
+from evals.compare.vanished import find_vanished
+from evals.compare.withheld import find_obstacles, why_withheld
+from evals.scoring.settings import scoring_config
+
+
+def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | None = None) -> RunComparison:
+    """Compare one run with the baseline.
+
+    Args:
+        baseline: The run that the other is set against; its configuration names the primary metric of each group.
+        other: The run.
+        primary: The one metric that is tested at 0.05; None for none.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing = pair_up([baseline, other])
+    metrics = align_all(pairing)
+    obstacles = find_obstacles(pairing)
+    rules = Rules(
+        withheld=lambda metric: why_withheld(metric, obstacles),
+        latency=why_no_latency(pairing.runs),
+        primary_of=scoring_config(baseline.run).primary,
+        primary=primary,
+    )
+    sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
+    changes = find_changes(pairing, sound)
+    return RunComparison(
+        baseline=baseline.run.id,
+        run=other.run.id,
+        common=len(pairing.ids),
+        pairs=compare_pairs(metrics, rules),
+        vanished=find_vanished(pairing, metrics),
+        lost=[change for change in changes if change.change < 0],
+        gained=[change for change in reversed(changes) if change.change > 0],
+        moves=find_moves(pairing, baseline, other),
+    )
+
+
+def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:
+    """The difference of one metric between two runs, with its p and its interval at any level.
+
+    For whoever asks about one metric alone, such as a test of non-inferiority: `change.interval(0.05)` is the two-sided
+    interval at 95 %, whose ends are one-sided bounds at 97.5 %. Nothing is adjusted for other metrics.
+
+    Returns:
+        None where the two runs have no question with values in both, or measured the metric by different means.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing: Pairing = pair_up([baseline, other])
+    found = next((each for each in align_all(pairing) if each.metric.name == metric and each.complete), None)
+    if found is None or why_withheld(found.metric, find_obstacles(pairing)):
+        return None
+    return measure(found.metric, found.values(0), found.values(1), found.clusters)

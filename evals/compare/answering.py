@@ -1,0 +1,74 @@
+"""How many questions bring an answer at all, which the metrics of quality do not say."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from evals.case.case import Case
+from evals.compare.models import ABSTENTION_RATE, ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE
+from evals.metrics.abstaining import known_answerable
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.schemas import EvalQuestion, EvalRecord, EvalRun, MetricGroup, MetricResult
+from evals.scoring.settings import cases_of
+
+
+class AnswerRate(BaseMetric):
+    """Share of the questions that the server answers, well or badly.
+
+    Formula: 1 - |failures of transport| / |questions asked|. A server that fails on hard questions has no bad answers
+    to them: without this, it would look no worse than one that answers.
+    """
+
+    name = ANSWER_RATE
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+
+    def score(self, case: Case) -> MetricResult:
+        return self.result(case.response.error is None)
+
+    def measure(self, case: Case) -> MetricResult:
+        return self.score(case)
+
+
+class AbstentionRate(BaseMetric):
+    """Share of the answers that decline to answer, whether they should or not.
+
+    Formula: |abstentions| / |answers|, by the detector of this version in all runs. Neither direction is better: where
+    questions cannot be answered, abstaining is right.
+    """
+
+    name = ABSTENTION_RATE
+    group = MetricGroup.ABSTENTION
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+    higher_is_better: ClassVar[bool | None] = None
+    of_answer = True
+
+    def measure(self, case: Case) -> MetricResult:
+        return self.result(case.abstained)
+
+
+class AnswerableAbstentionRate(AbstentionRate):
+    """Share of the answers that decline, of those to questions that are known to be answerable.
+
+    Formula: |abstentions| / |answers| over `known_answerable`. Lower is better. A server that falls silent keeps its
+    retrieval, and without a judge nothing else says that its answers are gone.
+    """
+
+    name = ANSWERABLE_ABSTENTION_RATE
+    higher_is_better = False
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return None if known_answerable(question) else "nobody knows that the question is answerable"
+
+
+def abstentions(run: EvalRun, records: Sequence[EvalRecord]) -> dict[str, bool]:
+    """Whether each answer declines, by id, as the run says; left out are questions without an answer or a verdict."""
+    cases = cases_of(run, records)
+    answered = (record for record in records if record.response is not None and record.response.error is None)
+    seen = {record.question.id: cases.of(record) for record in answered}
+    return {
+        key: case.abstained
+        for key, case in seen.items()
+        if case.response.answer is not None and not case.abstention_open
+    }

@@ -1,0 +1,120 @@
+"""The difference of one metric between two runs: its p, and its interval at any level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, sqrt
+
+from evals.compare.families import least_p
+from evals.compare.models import Test
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.scoring.scorecard import value_over
+from evals.stats import Difference, Interval, paired_difference
+from evals.stats.bootstrap import paired_percentile_difference
+
+_TESTS: dict[str, Test] = {"exact McNemar": "mcnemar", "exact sign test": "sign"}
+
+
+@dataclass(frozen=True, slots=True)
+class PairedMetric:
+    """One metric over paired questions.
+
+    Attributes:
+        metric: The metric.
+        first: A value a question, in the baseline.
+        last: As many, in the other run.
+        clusters: What each question belongs to.
+        p: Two-sided, that nothing differs; never below what so few pairs that differ allow. None for too few pairs.
+        test: What it comes from.
+    """
+
+    metric: BaseMetric
+    first: Sequence[float]
+    last: Sequence[float]
+    clusters: Sequence[str]
+    p: float | None
+    test: Test | None
+
+    @property
+    def difference(self) -> float:
+        """That of the two runs' values."""
+        return value_over(self.metric, self.last) - value_over(self.metric, self.first)
+
+    @property
+    def differences(self) -> list[float]:
+        """Last minus first, question by question."""
+        return [after - before for before, after in zip(self.first, self.last, strict=True)]
+
+    @property
+    def differing(self) -> int:
+        """How many questions differ."""
+        return sum(before != after for before, after in zip(self.first, self.last, strict=True))
+
+    @property
+    def span(self) -> float | None:
+        """From the metric's least to its greatest value; None where there is none."""
+        return span_of(self.metric)
+
+    def interval(self, level: float) -> Interval | None:
+        """The interval of the difference that leaves out 0 exactly where p is below the level.
+
+        Of a sum it is that of the sum. None where the differences show no spread and nothing bounds them.
+        """
+        if self.p is None:
+            return None
+        found = _interval(self.metric, self.first, self.last, self.clusters, 1 - level)
+        if found is None:
+            return None
+        scale = len(self.first) if self.metric.aggregation is Aggregation.SUM else 1
+        low, high = scale * found[0], scale * found[1]
+        return (low, high) if self.p < level else (min(0.0, low), max(0.0, high))
+
+
+def span_of(metric: BaseMetric) -> float | None:
+    """From the metric's least to its greatest value; None where there is none."""
+    return None if metric.low is None or metric.high is None else metric.high - metric.low
+
+
+def measure(metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str]) -> PairedMetric:
+    """Compare the values of one metric, pair by pair."""
+    differing = sum(before != after for before, after in zip(first, last, strict=True))
+    p, test = _test(metric, first, last, clusters)
+    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test)
+
+
+def _test(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str]
+) -> tuple[float | None, Test | None]:
+    if metric.aggregation is Aggregation.PERCENTILE:
+        found = paired_percentile_difference(first, last, metric.percentile or 50.0, clusters=clusters)
+        return (found[1], "bootstrap") if found else (None, None)
+    difference = _difference(metric, first, last, clusters, 0.95)
+    if difference is None:
+        return None, None
+    test = _TESTS.get(difference.test, "t")
+    return (max(difference.p, _score_p(first, last)) if test == "mcnemar" else difference.p), test
+
+
+def _score_p(first: Sequence[float], last: Sequence[float]) -> float:
+    """P of McNemar's score test, which Tango's interval inverts: beyond 13 pairs of one kind the exact one is below it.
+
+    Formula: z = |c - b| / sqrt(b + c) (McNemar 1947). The greater of the two p fits the interval at every level.
+    """
+    fallen = sum(after < before for before, after in zip(first, last, strict=True))
+    risen = sum(after > before for before, after in zip(first, last, strict=True))
+    return erfc(abs(risen - fallen) / sqrt(2 * (risen + fallen))) if risen + fallen else 1.0
+
+
+def _interval(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
+) -> Interval | None:
+    if metric.aggregation is Aggregation.PERCENTILE:
+        found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
+        return found[0] if found else None
+    difference = _difference(metric, first, last, clusters, confidence)
+    return difference.estimate.interval if difference else None
+
+
+def _difference(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
+) -> Difference | None:
+    return paired_difference(first, last, clusters, low=metric.low, high=metric.high, confidence=confidence)

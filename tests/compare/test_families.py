@@ -1,0 +1,105 @@
+"""The levels at which the metrics of a comparison are tested."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.compare.families import ALPHA, Hypothesis, _weights, decide, least_p
+
+deterministic = settings(derandomize=True, deadline=None, max_examples=300)
+p_values = st.floats(1e-6, 1) | st.sampled_from([0.0001, 0.004, 0.02, 0.05])
+
+
+@st.composite
+def families(draw: st.DrawFn) -> list[Hypothesis]:
+    """One to four groups of one to four hypotheses; the first of a group may be its primary one."""
+    family = []
+    for group in range(draw(st.integers(1, 4))):
+        has_primary = draw(st.booleans())
+        count = draw(st.integers(1, 4))
+        family += [Hypothesis(f"g{group}", draw(p_values), has_primary and place == 0) for place in range(count)]
+    return family
+
+
+def test_a_primary_metric_has_four_fifths_of_its_groups_level() -> None:
+    """The adjusted p is p·G/0.8; that of the others is Holm's within a fifth, or over all of it once that is more."""
+    family = [
+        Hypothesis("retrieval", 0.03, primary=True),
+        Hypothesis("retrieval", 0.02),
+        Hypothesis("retrieval", 0.9),
+        Hypothesis("citation", 0.5, primary=True),
+        Hypothesis("citation", 0.6),
+    ]
+    primary, first, second, *_ = decide(family)
+    assert (primary.level, primary.adjusted) == (pytest.approx(ALPHA * 0.8 / 2), pytest.approx(0.03 * 2 / 0.8))
+    assert (first.level, first.adjusted) == (pytest.approx(ALPHA * 0.2 / 2 / 2), pytest.approx(0.08))
+    assert second.adjusted >= first.adjusted
+
+
+def test_the_others_of_a_group_get_its_whole_level_once_the_primary_is_decided() -> None:
+    """And the loss of another metric alone is found in a fifth of it."""
+    decided = decide([Hypothesis("a", 0.001, primary=True), Hypothesis("a", 0.03), Hypothesis("b", 0.9)])
+    alone = decide([Hypothesis("a", 0.7, primary=True), Hypothesis("a", 0.003), Hypothesis("b", 0.9)])
+    assert decided[1].level == pytest.approx(ALPHA / 2)
+    assert decided[1].adjusted == pytest.approx(0.06)
+    assert alone[1].level == pytest.approx(ALPHA * 0.2 / 2)
+    assert alone[1].adjusted == pytest.approx(0.03)
+
+
+def test_what_a_decided_group_had_goes_to_the_others() -> None:
+    """The last group that is left has all of it."""
+    found = decide([Hypothesis("a", 0.001, primary=True), Hypothesis("a", 0.002), Hypothesis("b", 0.04)])
+    assert [ruling.adjusted < ALPHA for ruling in found] == [True, True, True]
+    assert found[2].level == pytest.approx(ALPHA)
+
+
+def test_five_questions_that_differ_can_have_no_verdict() -> None:
+    """Whatever a test supposes of their spread."""
+    assert [least_p(count) < ALPHA for count in (0, 1, 5, 6)] == [False, False, False, True]
+
+
+@deterministic
+@given(families())
+def test_a_metric_is_rejected_exactly_where_p_is_below_its_level(family: list[Hypothesis]) -> None:
+    """What is adjusted and what is not never contradict each other."""
+    for hypothesis, ruling in zip(family, decide(family), strict=True):
+        assert (ruling.adjusted < ALPHA) == (hypothesis.p < ruling.level)
+        assert ruling.adjusted >= min(1, hypothesis.p)
+
+
+@deterministic
+@given(families())
+def test_no_adjusted_p_is_above_that_of_the_plain_rule(family: list[Hypothesis]) -> None:
+    """Without passing on what decided groups had: p·G/0.8, and min(5·G·h, max(1.25·G·p, G·h)) with Holm's h."""
+    groups = {one.group for one in family}
+    rulings = dict(zip(map(id, family), decide(family), strict=True))
+    for group in groups:
+        primary = next((one for one in family if one.group == group and one.primary), None)
+        others = sorted((one for one in family if one.group == group and not one.primary), key=lambda one: one.p)
+        holm, least = {}, 0.0
+        for rank, one in enumerate(others):
+            least = max(least, (len(others) - rank) * one.p)
+            holm[id(one)] = least
+        if primary is None:
+            continue
+        assert rulings[id(primary)].adjusted <= min(1, primary.p * len(groups) / 0.8) + 1e-12
+        for one in others:
+            h = holm[id(one)]
+            plain = min(5 * len(groups) * h, max(1.25 * len(groups) * primary.p, len(groups) * h))
+            assert rulings[id(one)].adjusted <= min(1, plain) + 1e-12
+
+
+@deterministic
+@given(families())
+def test_weights_are_one_in_sum_and_grow_as_fewer_are_left(family: list[Hypothesis]) -> None:
+    """Which is what keeps the chance of any false verdict at the level of the family."""
+    everything = range(len(family))
+    for size in range(1, min(len(family), 4) + 1):
+        for left in combinations(everything, size):
+            weights = _weights(family, set(left))
+            assert sum(weights.values()) <= 1 + 1e-12
+            for more in everything:
+                wider = _weights(family, {*left, more})
+                assert all(wider[place] <= weights[place] + 1e-12 for place in left)
