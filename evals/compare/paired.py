@@ -50,10 +50,16 @@ def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters) for each in metrics if each.complete]
     ids = {each.metric.name: each.ids for each in metrics}
     reasons = {each.metric.name: _no_verdict(each, rules) for each in found}
-    tested = [each for each in found if reasons[each.metric.name] is None and each.differing >= FEWEST]
-    rulings = rule_on([(each.metric, each.p) for each in tested if each.p is not None], rules)
+    rulings = rule_on([tested for each in found if (tested := _tested(each, reasons[each.metric.name]))], rules)
     pairs = [_pair(each, rulings.get(each.metric.name), reasons[each.metric.name], rules) for each in found]
     return [_with_questions(pair, each, ids[pair.name]) for pair, each in zip(pairs, found, strict=True)]
+
+
+def _tested(each: PairedMetric, reason: str | None) -> tuple[BaseMetric, float] | None:
+    """The metric with its p; None where there can be no verdict."""
+    if reason is not None or each.p is None or each.differing < FEWEST:
+        return None
+    return each.metric, each.p
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
