@@ -48,7 +48,7 @@ def test_the_page_tells_what_each_suite_asks() -> None:
 @pytest.mark.parametrize(
     ("wanted", "together", "each"),
     [
-        (None, 14, "answer 5, claims 6, core 3, graphrag 8, passage 0, qa 1, all 14"),
+        (None, 14, "answer 5, claims 6, core 3, graphrag 8, load 0, passage 0, qa 1, all 14"),
         ("core, qa", 4, "core 3, qa 1"),
         ("answer,graphrag", 10, "answer 5, graphrag 8"),
         ("passage", 0, "passage 0"),
