@@ -82,6 +82,7 @@ def find_differences(pairing: Pairing) -> list[str]:
         "server's models": [_models(records.values()) for records in pairing.records],
     }
     facts.update(_configurations(runs))
+    facts.update(_ways_of_asking(runs))
     return [_side_by_side(name, runs, values) for name, values in facts.items() if len(set(values)) > 1]
 
 
@@ -90,6 +91,13 @@ def _configurations(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
     configs = [_flat(run.config) for run in runs]
     keys = dict.fromkeys(key for config in configs for key in config)
     return {f"server's {key}": [config.get(key, "not said") for config in configs] for key in keys}
+
+
+def _ways_of_asking(runs: Sequence[EvalRun]) -> dict[str, list[str]]:
+    """How each server was asked and read, as the run's configuration has it, by key; its address stands elsewhere."""
+    configs = [_flat(run.eval_config.get("server") or {}, "server.") for run in runs]
+    keys = dict.fromkeys(key for config in configs for key in config if key != "server.url")
+    return {key: [config.get(key, "not set") for config in configs] for key in keys}
 
 
 def _side_by_side(name: str, runs: Sequence[EvalRun], values: Sequence[str]) -> str:

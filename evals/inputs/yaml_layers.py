@@ -33,14 +33,19 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
     return cast("dict[str, Any]", data)
 
 
+_QUESTION = "{{question}}"
+
+
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Lay one mapping over another, part by part: mappings merge, everything else replaces.
 
-    The request body is a whole: a `json` given replaces the profile's.
+    A request body (`json`) that says where the question goes is whole and replaces the profile's; one that does not
+    is laid over it, so that a single key can be changed.
     """
     merged = dict(base)
     for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping) and key != "json"
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        both = both and not (key == "json" and (not value or _QUESTION in str(value)))
         merged[key] = merge(merged[key], value) if both else value
     return merged
 

@@ -157,7 +157,7 @@ class Asking:
         if self.stop.refused:
             return ServerRefusedError(self.stop.reason or "refused", "set server.headers, for example a bearer token")
         if set(outcomes.transport) == {"connect"}:
-            reason = f"nothing answers at {self._client.url}: {self.stop.reason}"
+            reason = f"nothing answers at {self._client.url}" + (f": {self.stop.reason}" if self.stop.reason else "")
             return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
         return None
 

@@ -77,7 +77,7 @@ def sampling(summary: "MetricSummary") -> list[str]:
         return []
     few = "few clusters" in found.marks
     clusters = [f"{counted(found.clusters, 'cluster')}"] if found.clusters != found.n and not few else []
-    return [*clusters, *([found.note] if found.note and summary.ci is not None else [])]
+    return [*clusters, *([found.note] if found.note else [])]
 
 
 def score_range(ends: tuple[float, float]) -> str:

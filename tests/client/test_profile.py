@@ -148,6 +148,13 @@ def test_a_request_body_is_replaced_as_a_whole() -> None:
     assert resolve_spec({"ask": {"json": None}}).ask.body is None
 
 
+def test_one_key_of_a_request_body_is_changed_by_naming_it() -> None:
+    """What does not say where the question goes is no body of its own: the profile's other keys stay."""
+    body = resolve_spec({"ask": {"json": {"top_k": 3}}}).ask.body
+    assert body == {**resolve_spec({}).ask.body, "top_k": 3}
+    assert "{{question}}" in body.values()
+
+
 def test_merging_changes_neither_side() -> None:
     """A profile can be merged again."""
     base, over = {"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": 3}}

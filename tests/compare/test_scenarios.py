@@ -201,6 +201,16 @@ def test_what_else_differs_is_said(saved: Saved) -> None:
     assert compare_runs([first, first]).differences == []
 
 
+def test_another_way_of_asking_is_said(saved: Saved) -> None:
+    """A key of the request may be the change, or what spoilt the run; where the server stands is in the heads."""
+    asked = {"url": "http://a", "ask": {"json": {"top_k": 3}}}
+    runs = [
+        saved("a", series("mrr", 30), eval_config={"server": {"url": "http://b"}}),
+        saved("b", series("mrr", 30), eval_config={"server": asked}),
+    ]
+    assert compare_runs(runs).differences == ["server.ask.json.top_k: a not set, b 3"]
+
+
 def test_what_is_known_to_be_answerable() -> None:
     """What the dataset says goes before what gold there is."""
     assert known_answerable(EvalQuestion(question="?", is_unanswerable=False))

@@ -139,7 +139,10 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
     """Print the failures worth looking at: question, answer, and what was retrieved."""
     run = measured.run
     findings = _findings(measured)
-    if not findings or limit <= 0:
+    if limit <= 0 or not run.outcomes.answered + run.error_count:
+        return
+    if not findings:
+        out.print("\nno question is known to have ended wrong", style="bold")
         return
     diagnosis = count_links(findings, measured.records(), measured.cases, confidence(run))
     out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")

@@ -247,8 +247,9 @@ class _Chain:
     def _partly_correct(self) -> tuple[Link, str] | None:
         if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
             return None
-        said = "partly correct" if self._verdict is JudgedAs.PARTLY else "does not say what is expected"
-        return Link.PARTLY_CORRECT, self._said(said)
+        if self._verdict is JudgedAs.PARTLY:
+            return Link.PARTLY_CORRECT, self._said("partly correct")
+        return Link.CONTRADICTS_REFERENCE, self._said("does not say what is expected")
 
     def _could_not_tell(self) -> tuple[Link, str] | None:
         if self._verdict is not JudgedAs.CANNOT_TELL or not self._is_wrong:
