@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from evals.case.case import Case
-from evals.compare.models import ABSTENTION_RATE, ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE
+from evals.compare.models import (
+    ABSTENTION_RATE,
+    ANSWER_RATE,
+    ANSWERABLE_ABSTENTION_RATE,
+    CHUNKS_RATE,
+    CITATIONS_RATE,
+)
 from evals.metrics.abstaining import known_answerable
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import EvalQuestion, EvalRecord, EvalRun, MetricGroup, MetricResult
@@ -28,6 +34,37 @@ class AnswerRate(BaseMetric):
 
     def measure(self, case: Case) -> MetricResult:
         return self.score(case)
+
+
+class ChunksRate(BaseMetric):
+    """Share of the answers that come with a list of chunks, which may be empty.
+
+    Formula: |answers whose chunks are not null| / |answers|. Where there is no list, retrieval has no value: a server
+    that sends none with its bad answers would look no worse.
+    """
+
+    name = CHUNKS_RATE
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+
+    def score(self, case: Case) -> MetricResult:
+        return self.measure(case)
+
+    def measure(self, case: Case) -> MetricResult:
+        return self.result(case.response.chunks is not None)
+
+
+class CitationsRate(ChunksRate):
+    """Share of the answers that come with a list of citations, which may be empty.
+
+    Formula: |answers whose citations are not null| / |answers|. Without a list, citations have no value.
+    """
+
+    name = CITATIONS_RATE
+
+    def measure(self, case: Case) -> MetricResult:
+        return self.result(case.response.citations is not None)
 
 
 class AbstentionRate(BaseMetric):

@@ -1,9 +1,12 @@
 """Gates on a saved run, by itself and against a baseline: not worse by more than a margin."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import inf
 
+from evals.compare.against import compare_with_baseline
 from evals.compare.conditions import find_warnings
 from evals.compare.margins import hold_against
+from evals.compare.models import ANSWERING
 from evals.compare.pairing import SavedRun, pair_up
 from evals.errors import ConfigError
 from evals.schemas import EvalRun, GateOutcome
@@ -72,7 +75,7 @@ def check_against(
         ConfigError: A gate is none, the margin cannot be, or the runs have no question in common.
         UnknownNameError: A metric does not exist.
     """
-    if not margin >= 0:
+    if not 0 <= margin < inf:
         raise ConfigError(f"the margin must be 0 or more, not {margin:g}", "it is the loss that would not matter")
     if saved.run.id == baseline.run.id:
         raise ConfigError(f"run {saved.run.id} is its own baseline", "name another run with --baseline")
@@ -87,8 +90,16 @@ def check_against(
         margin=margin,
         outcome=_worst(outcomes),
         gates=outcomes,
-        warnings=find_warnings(pair_up([baseline, saved])),
+        warnings=[*find_warnings(pair_up([baseline, saved])), *_silence(saved, baseline)],
     )
+
+
+def _silence(saved: SavedRun, baseline: SavedRun) -> Iterator[str]:
+    """What no condition on a metric sees: answers that do not come, that decline, or that come without their lists."""
+    for pair in compare_with_baseline(baseline, saved).pairs:
+        if pair.name in ANSWERING and pair.verdict in ("worse", "changed"):
+            said = f"{pair.name} is {pair.last:.3f}, was {pair.first:.3f}"
+            yield f"{said}: what is measured is of the questions that are left"
 
 
 def _parsed(run: EvalRun, gates: Sequence[str]) -> list[Gate]:

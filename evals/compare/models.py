@@ -18,7 +18,11 @@ ABSTENTION_RATE = "abstention_rate"
 """The share of answers that decline to answer."""
 ANSWERABLE_ABSTENTION_RATE = "abstention_rate_answerable"
 """The same, of the answers to questions that are known to be answerable."""
-ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE})
+CHUNKS_RATE = "chunks_rate"
+"""The share of answers that come with a list of chunks, be it empty."""
+CITATIONS_RATE = "citations_rate"
+"""The same of citations."""
+ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE})
 """What says whether answers come at all."""
 
 

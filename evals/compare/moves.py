@@ -16,6 +16,8 @@ def find_moves(pairing: Pairing, baseline: SavedRun, other: SavedRun) -> list[Li
     Returns:
         The most frequent moves first, then in the order of the chain.
     """
+    if (baseline.run.judge is None) is not (other.run.judge is None):
+        return []  # one is diagnosed by a judge and the other by words: a question may move though nothing changed
     moved: dict[tuple[Link | None, Link | None], list[str]] = {}
     for key in pairing.ids:
         before, after = baseline.links.get(key), other.links.get(key)

@@ -1,10 +1,10 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evals.case.case import Case
-from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate
+from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
 from evals.compare.models import MetricRow
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
@@ -77,7 +77,7 @@ def align_all(pairing: Pairing) -> list[Aligned]:
                 for run, records in zip(pairing.runs, pairing.records, strict=True)
             ]
             found.append(_align(metric, columns, pairing))
-    found += _answering(pairing)
+    found += [*_answering(pairing), *_lists(pairing)]
     return [aligned for aligned in found if any(results is not None for results in aligned.results)]
 
 
@@ -91,6 +91,19 @@ def _answering(pairing: Pairing) -> list[Aligned]:
         rates = (AbstentionRate(), AnswerableAbstentionRate())
         found += [_align(rate, [_abstained(rate, run, pairing) for run in runs], pairing) for rate in rates]
     return found
+
+
+def _lists(pairing: Pairing) -> list[Aligned]:
+    """How many answers come with chunks and citations, where some of a run do and others do not."""
+    rates = (ChunksRate(), CitationsRate())
+    return [_align(rate, columns, pairing) for rate in rates if (columns := _sent(rate, pairing))]
+
+
+def _sent(rate: ChunksRate, pairing: Pairing) -> list[dict[str, MetricResult]]:
+    """Which answers came with a list, a mapping a run; nothing where no run sends it with some answers alone."""
+    columns = [{key: rate.score(case) for key, case in _answered(records)} for records in pairing.records]
+    mixed = any(len({result.value for result in column.values()}) > 1 for column in columns)
+    return columns if mixed else []
 
 
 def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, MetricResult]:
@@ -158,3 +171,9 @@ def _answer_rates(records: dict[str, EvalRecord]) -> dict[str, MetricResult]:
         for key, record in records.items()
         if record.response is not None
     }
+
+
+def _answered(records: dict[str, EvalRecord]) -> Iterator[tuple[str, Case]]:
+    for key, record in records.items():
+        if record.response is not None and record.response.error is None:
+            yield key, Case(record.question, record.response)

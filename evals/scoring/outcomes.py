@@ -1,7 +1,7 @@
 """How the questions of a run ended, and what a reader of its numbers must know. All of it from records."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
@@ -118,12 +118,23 @@ def notes_on_answers(
         _note_on_usage(responses, concurrency, usage_limit),
         _note_on_waiting(responses),
         _note_on_no_chunks(records, responses),
+        *_notes_on_some_lists(responses),
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
         note_on_citations(cases.of(record) for record in records if _is_answered(record)),
         _note_on_disputed(records, cases),
     )
     return [*(note for note in found if note is not None), *_notes_on_parts(responses)]
+
+
+def _notes_on_some_lists(responses: Sequence[EvalResponse]) -> Iterator[str]:
+    """Lists that come with some answers alone: of the others nothing is measured by them."""
+    answered = [response for response in responses if response.answer is not None]
+    for name in ("chunks", "citations"):
+        without = sum(getattr(response, name) is None for response in answered)
+        if 0 < without < len(answered):
+            said = share(without, len(answered), "answer", "brings")
+            yield f"{said} no list of {name}: what is measured by them is of the others"
 
 
 def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:

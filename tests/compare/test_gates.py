@@ -35,6 +35,13 @@ def test_a_loss_within_the_margin_must_be_sure(saved: Saved, before: float, afte
     assert (found.more_questions is not None) is (outcome == "not enough evidence")
 
 
+def test_answers_that_do_not_come_are_warned_of(saved: Saved) -> None:
+    """No metric sees them: what is measured is of the others."""
+    lost = {**hits(200, 0.5), **{f"q{place}": "timeout" for place in range(60)}}
+    report = held(saved, hits(200, 0.5), lost)
+    assert [said for said in report.warnings if said.startswith("answer_rate is 0.700, was 1.000")]
+
+
 def test_a_wide_margin_lets_the_same_difference_pass(saved: Saved) -> None:
     """The margin is what the end of the interval is held against."""
     assert held(saved, hits(200, 0.8), hits(200, 0.79), 0.1).outcome == "met"
@@ -157,7 +164,7 @@ def test_the_score_of_a_run_of_before_gets_its_interval_now(saved: Saved) -> Non
     assert 0.5 < found.ci[0] < 0.8 < found.ci[1]
 
 
-@pytest.mark.parametrize("margin", [-0.01, float("nan")])
+@pytest.mark.parametrize("margin", [-0.01, float("nan"), float("inf")])
 def test_a_margin_below_0_is_refused(saved: Saved, margin: float) -> None:
     """It would ask for an improvement."""
     with pytest.raises(ConfigError, match="the margin must be 0 or more"):

@@ -201,6 +201,25 @@ def test_what_else_differs_is_said(saved: Saved) -> None:
     assert compare_runs([first, first]).differences == []
 
 
+def test_answers_without_their_lists_are_a_loss(saved: Saved) -> None:
+    """A server that sends no chunks with half of its answers has no bad retrieval there, and is worse all the same."""
+    first, last = saved("a", series("mrr", 30)), saved("b", series("mrr", 30))
+    records = [
+        record.model_copy(update={"response": record.response.model_copy(update={"chunks": None if n % 2 else []})})
+        for n, record in enumerate(last.records)
+        if record.response is not None
+    ]
+    whole = [
+        record.model_copy(update={"response": record.response.model_copy(update={"chunks": []})})
+        for record in first.records
+        if record.response is not None
+    ]
+    comparison = compare_runs([SavedRun(first.run, whole), SavedRun(last.run, records)])
+    (rate,) = [pair for pair in comparison.pairs if pair.name == "chunks_rate"]
+    assert (rate.first, rate.last, rate.verdict, rate.is_regression) == (1.0, 0.5, "worse", True)
+    assert not [pair for pair in compare_runs([first, first]).pairs if pair.name == "chunks_rate"]
+
+
 def test_another_way_of_asking_is_said(saved: Saved) -> None:
     """A key of the request may be the change, or what spoilt the run; where the server stands is in the heads."""
     asked = {"url": "http://a", "ask": {"json": {"top_k": 3}}}

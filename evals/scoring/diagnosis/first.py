@@ -230,7 +230,7 @@ class _Chain:
 
     def _wrong_citation(self) -> tuple[Link, str] | None:
         case = self.case
-        if case.abstained or case.response.answer is None:
+        if not self._may_cite_wrongly():
             return None
         if not case.cited:
             return (Link.WRONG_CITATION, "cites nothing, where the server cites") if self._should_cite() else None
@@ -239,6 +239,11 @@ class _Chain:
             return None
         invalid = sum(source.place is None for source in case.cited)
         return Link.WRONG_CITATION, f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
+
+    def _may_cite_wrongly(self) -> bool:
+        """Whether there is an answer that nothing calls wrong: else its citations are not what went wrong."""
+        answered = self.case.response.answer is not None and not self.case.abstained
+        return answered and not self._is_wrong and self._verdict is not JudgedAs.CANNOT_TELL
 
     def _should_cite(self) -> bool:
         """Whether a citation is missed: the server cites elsewhere, and is not known to have found nothing to cite."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import comb
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
@@ -22,7 +23,8 @@ class WrongSlice(Record):
     interval: tuple[Finite, Finite]
     """Wilson's, so wide that all slices together hold their shares with the confidence (Bonferroni)."""
     is_worse: bool
-    """Whether the whole interval lies above the share of the run."""
+    """Whether so many of these go wrong by chance too rarely: Fisher's exact test against the rest, one-sided, at the
+    level that all slices share."""
     links: dict[Link, int]
     """How many went wrong where first, the most frequent link first."""
 
@@ -42,13 +44,12 @@ def wrong_by(
     links = {one.record.question.id: one.link for one in findings if one.link.is_failure}
     groups = slice_by(asked, key)
     each = 1 - (1 - confidence) / max(len(groups), 1)
-    overall = len(links) / len(asked) if asked else 0.0
-    slices = [_slice(value, group, links, each, overall) for value, group in groups.items()]
+    slices = [_slice(value, group, links, each, len(asked)) for value, group in groups.items()]
     return sorted(slices, key=lambda one: (-one.interval[0], -one.share, one.value))
 
 
 def _slice(
-    value: str, group: Sequence[EvalRecord], links: dict[str, Link], confidence: float, overall: float
+    value: str, group: Sequence[EvalRecord], links: dict[str, Link], confidence: float, asked: int
 ) -> WrongSlice:
     broken = Counter(links[record.question.id] for record in group if record.question.id in links)
     wrong = broken.total()
@@ -59,6 +60,13 @@ def _slice(
         wrong=wrong,
         share=wrong / len(group),
         interval=interval,
-        is_worse=interval[0] > overall,
+        is_worse=_chance(wrong, len(group), len(links), asked) < 1 - confidence,
         links=dict(broken.most_common()),
     )
+
+
+def _chance(wrong: int, drawn: int, all_wrong: int, asked: int) -> float:
+    """P(X >= wrong) of a hypergeometric X: so many drawn of those asked, of which so many are wrong (Fisher 1935)."""
+    rest = asked - all_wrong
+    ways = sum(comb(all_wrong, k) * comb(rest, drawn - k) for k in range(wrong, min(drawn, all_wrong) + 1))
+    return ways / comb(asked, drawn)

@@ -206,16 +206,21 @@ def test_what_is_worth_a_look_is_a_remark_and_no_link(name: str, details: dict[s
     assert list(count_links(findings, records, cases).remarks.values()) == [["good", "bad"]]
 
 
+def _of_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
+    return question.model_copy(update={"metadata": {"kind": kind}})
+
+
 def test_slices_come_worst_first_and_are_called_worse_with_regard_to_their_number() -> None:
     """One bad question of one is no finding; twelve of twelve are, and more slices ask for more."""
 
     def asked(value: str, count: int, answer: str) -> list[EvalRecord]:
         made = [record("ab" if answer != RIGHT else "g", id=f"{value}{n}", answer=answer) for n in range(count)]
-        meta = {"metadata": {"kind": value}}
-        return [one.model_copy(update={"question": one.question.model_copy(update=meta)}) for one in made]
+        return [one.model_copy(update={"question": _of_kind(one.question, value)}) for one in made]
 
     records = [*asked("bad", 12, "Queens."), *asked("good", 40, RIGHT), *asked("rare", 1, "Queens.")]
     slices = wrong_by(found(*records), records, "kind")
+    alone = [one.model_copy(update={"question": _of_kind(one.question, one.question.id)}) for one in records]
+    assert not any(one.is_worse for one in wrong_by(found(*alone), alone, "kind"))  # one of one is no sign of anything
     assert [(one.value, one.wrong, one.asked, one.is_worse) for one in slices] == [
         ("bad", 12, 12, True),
         ("rare", 1, 1, False),

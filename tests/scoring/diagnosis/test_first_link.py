@@ -151,6 +151,16 @@ CASES: dict[str, tuple[EvalRecord, dict[str, Any], Link | None]] = {
         Link.WRONG_CITATION,
     ),
     "right, and the server never cites": (record(RIGHT, "ga"), {}, None),
+    "wrong by its words, cites nothing, and no chunks were sent": (
+        record("Bananas are yellow.", None),
+        {"cites": True},
+        Link.CONTRADICTS_REFERENCE,
+    ),
+    "cites wrongly, and the judge cannot tell whether it is right": (
+        record(OTHER, "ga", cited=[2], judge="cannot_tell"),
+        {},
+        Link.JUDGE_COULD_NOT_TELL,
+    ),
     "right, cites, and no chunks were sent": (record(RIGHT, None, cited=[2]), {"cites": True}, None),
     "right, cites the gold": (record(RIGHT, "ga", cited=[1]), {"cites": True}, None),
     "partly correct, and no chunks were sent": (
