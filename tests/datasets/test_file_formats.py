@@ -151,6 +151,16 @@ def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
     assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]
 
 
+@pytest.mark.parametrize("cell", ["c1,c2", "c1; c2"])
+def test_a_cell_that_may_be_one_id_or_several_is_refused(tmp_path: Path, cell: str) -> None:
+    """Read as one, it would be a gold that no server can find."""
+    path = tmp_path / "q.csv"
+    path.write_text(f'question,gold_chunk_ids\na?,"{cell}"\n')
+    with pytest.raises(DatasetError, match="may be one id or several: write a JSON list") as caught:
+        read_file(path)
+    assert "gold_chunk_ids" in str(caught.value)
+
+
 def test_metadata_is_what_json_can_hold(tmp_path: Path) -> None:
     """A run is written with it; numbers that are none, broken characters and columns without a name are not."""
     path = tmp_path / "q.jsonl"

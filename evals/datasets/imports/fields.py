@@ -131,14 +131,20 @@ def _kept(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else without_surrogates(as_text(value))
 
 
+def _ids(value: Any) -> Any:
+    if isinstance(value, str) and not value.lstrip().startswith("[") and {",", ";"} & set(value):
+        raise ValueError(f'{value!r} may be one id or several: write a JSON list, such as ["a", "b"]')
+    return _answers(value)
+
+
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "id": lambda value: value if isinstance(value, bool) else as_text(value),
     "question": lambda value: value,
     "expected_answer": _expected,
     "answers": _answers,
     "gold_passages": lambda value: list(_golds(value)),
-    "gold_document_ids": _answers,
-    "gold_chunk_ids": _answers,
+    "gold_document_ids": _ids,
+    "gold_chunk_ids": _ids,
     "key_sentences": as_list,
     "is_unanswerable": _said,
     "dataset": as_text,
