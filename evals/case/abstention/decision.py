@@ -10,11 +10,16 @@ from itertools import pairwise
 
 from evals.case.abstention.clauses import Clause, Context, Kind
 from evals.case.abstention.roles import WORD, Lexicon
+from evals.case.abstention.topic import shared
 
 _ADVICE = re.compile(r"^(?:ask|call|email|look|open|read|search|see|send|upload|visit|write)\b")
 _REFUSES = re.compile(r"\b(?:help|assist|provide|share|discuss|comment|speculate)\b")
 _OF_THEM = re.compile(r"^(?:it|they) ")
 _STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
+_DATES = (("date",), ("datum",), ("fecha",), ("data",))
+"""What a question that asks when wants first, in six languages."""
+_COARSE = ("date", "datum", "fecha", "data", "year", "jahr", "anne", "ann", "ano")
+"""Beginnings of words for a date or year as a whole."""
 _SENTENCE = 4
 """Words of the shortest statement that is more than a name or a date."""
 _FEW = 3
@@ -90,7 +95,7 @@ def _that_decline(found: Sequence[Clause], context: Context) -> Iterator[Clause]
 def _is_aimed(clause: Clause, stated: Sequence[Clause], context: Context) -> bool:
     """Whether a clause declines what was asked, in spite of what was stated before it."""
     topic, said = context.topic, _content(stated, context)
-    if clause.more or _asks_otherwise(clause, context):
+    if clause.more or _asks_otherwise(clause, context) or _asks_closer(clause, stated, context):
         return False
     if clause.concedes:
         return _is_left_open(clause, stated, said, context)
@@ -106,6 +111,17 @@ def _asks_otherwise(clause: Clause, context: Context) -> bool:
     return (
         bool(clause.asks and kinds) and set(clause.asks).isdisjoint(kinds) and not context.topic.named(clause.declined)
     )
+
+
+def _asks_closer(clause: Clause, stated: Sequence[Clause], context: Context) -> bool:
+    """Whether only a finer time than the one stated is left open: "in 1932", but not in which month."""
+    topic = context.topic
+    if topic.kinds[:1] not in _DATES or not clause.declined or not all(map(topic.is_kind, clause.declined)):
+        return False
+    if any(word.startswith(_COARSE) for word in clause.declined) or shared(clause.declined, topic.words):
+        return False
+    told = [one for one in stated if one.kind is Kind.ANSWERS and any(map(str.isdecimal, one.text))]
+    return bool(topic.covered(_content(told, context)))
 
 
 def _is_sentence(clause: Clause, language: Lexicon) -> bool:
@@ -145,6 +161,8 @@ def _takes_up(after: Sequence[Clause], declined: Clause, context: Context) -> bo
     covered = topic.covered(said)
     numbers = topic.wants_number and any(_may_answer(clause, context) for clause in after)
     if declined.more and (numbers or 2 * len(covered) >= len(topic.words)):
+        return True
+    if len(covered) == len(topic.words) > 1 and not topic.wants_number:
         return True
     named = topic.covered(declined.declined)
     return any(word not in named for word in covered) and not topic.is_aimed_at(

@@ -169,3 +169,30 @@ def test_what_is_declined_beside_a_statement_decides(question: str, answer: str,
 def test_a_question_put_back_answers_nothing(answer: str) -> None:
     """What an answer asks, or repeats of the question, is no statement."""
     assert is_abstention(answer, "Who built the tower?")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "abstains"),
+    [
+        ("When was the bridge opened?", "It opened in 1932 (the source doesn't say which month).", False),
+        ("When was the bridge opened?", "It opened in 1932. The source doesn't say which month.", False),
+        ("Wann wurde die Brücke eröffnet?", "Sie wurde 1932 eröffnet. Der Monat ist nicht angegeben.", False),
+        ("Quando fu aperta la funivia?", "Fu aperta nel 1956. Purtroppo non ho trovato il mese.", False),
+        (
+            "When was the bridge opened?",
+            "It is 120 m long and cost 3 million. The source doesn't say in which year.",
+            True,
+        ),
+        ("When was the bridge opened?", "The bridge has 4 spans. Its opening date is not stated.", True),
+        (
+            "What is the capital of Australia?",
+            "The context does not contain this information. However, Canberra is the capital of Australia.",
+            False,
+        ),
+    ],
+)
+def test_what_is_left_open_beside_an_answer_may_be_finer_than_the_question(
+    question: str, answer: str, abstains: bool
+) -> None:
+    """A year answers when it was, though no month is known; and an answer in the words of the question is one."""
+    assert is_abstention(answer, question) is abstains
