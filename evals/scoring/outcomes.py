@@ -128,10 +128,10 @@ def notes_on_answers(
 
 
 def _notes_on_some_lists(responses: Sequence[EvalResponse]) -> Iterator[str]:
-    """Lists that come with some answers alone: of the others nothing is measured by them."""
+    """Lists that come with some answers alone: of the others nothing is measured by them. Unread ones have notes."""
     answered = [response for response in responses if response.answer is not None]
     for name in ("chunks", "citations"):
-        without = sum(getattr(response, name) is None for response in answered)
+        without = sum(getattr(response, name) is None and not response.notes for response in answered)
         if 0 < without < len(answered):
             said = share(without, len(answered), "answer", "brings")
             yield f"{said} no list of {name}: what is measured by them is of the others"

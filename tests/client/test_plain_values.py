@@ -121,7 +121,7 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     """Failures have no part in the count."""
     noted = ask({"answer": "a", "contexts": 3}, map=PLAIN)
     failed = ask(b"<html>")
-    responses = [noted, noted, EvalResponse(answer="a", chunks=[]), failed]
+    responses = [noted, noted, EvalResponse(answer="a", chunks=[], citations=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
     notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
