@@ -1,6 +1,7 @@
 """Long runs of white space, long clauses and long texts: what reads them goes over them once."""
 
 from collections.abc import Callable
+from itertools import count
 from random import Random
 from time import process_time
 
@@ -18,6 +19,8 @@ from evals.text.same_numbers import distinct, missing
 SECONDS = 2.0
 """What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""
 SHORT, LONG = 10_000, 40_000
+_TURNS = count()
+"""Each text is another one: a text that was read before may be known."""
 _MOST = 9
 """Times as long that four times the length may take: squared it would be sixteen."""
 
@@ -25,13 +28,13 @@ _MOST = 9
 def _slowdown(read: Callable[[str], object], unit: str) -> float:
     """How many times as long the longer text takes, at the best of three; times too short to tell count as alike."""
 
-    def seconds(length: int, turn: int) -> float:
-        text = f"a{turn}{unit * (length // len(unit))}b"
+    def seconds(length: int) -> float:
+        text = f"a{next(_TURNS)}{unit * (length // len(unit))}b"
         start = process_time()
         read(text)
         return process_time() - start
 
-    short, long = (min(seconds(length, turn) for turn in range(3)) for length in (SHORT, LONG))
+    short, long = (min(seconds(length) for _ in range(3)) for length in (SHORT, LONG))
     return long / max(short, 0.005)
 
 
