@@ -3,7 +3,7 @@
 from evals.compare.changes import find_changes
 from evals.compare.latency import why_no_latency
 from evals.compare.measured import PairedMetric, measure
-from evals.compare.models import RunComparison
+from evals.compare.models import MetricPair, RunComparison
 from evals.compare.moves import find_moves
 from evals.compare.paired import Rules, compare_pairs
 from evals.compare.pairing import Pairing, SavedRun, pair_up
@@ -26,13 +26,7 @@ def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | No
     """
     pairing = pair_up([baseline, other])
     metrics = align_all(pairing)
-    obstacles = find_obstacles(pairing)
-    rules = Rules(
-        withheld=lambda metric: why_withheld(metric, obstacles),
-        latency=why_no_latency(pairing.runs),
-        primary_of=scoring_config(baseline.run).primary,
-        primary=primary,
-    )
+    rules = _rules(pairing, primary)
     sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
     changes = find_changes(pairing, sound)
     return RunComparison(
@@ -44,6 +38,27 @@ def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | No
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
         moves=find_moves(pairing, baseline, other),
+    )
+
+
+def compare_metrics(baseline: SavedRun, other: SavedRun) -> list[MetricPair]:
+    """The metrics of one run against the baseline, without its questions.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing = pair_up([baseline, other])
+    return compare_pairs(align_all(pairing), _rules(pairing, None))
+
+
+def _rules(pairing: Pairing, primary: str | None) -> Rules:
+    """What is tested at which level between the two runs of a pairing."""
+    obstacles = find_obstacles(pairing)
+    return Rules(
+        withheld=lambda metric: why_withheld(metric, obstacles),
+        latency=why_no_latency(pairing.runs),
+        primary_of=scoring_config(pairing.runs[0]).primary,
+        primary=primary,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from evals.compare.against import compare_with_baseline
+from evals.compare.against import compare_metrics
 from evals.compare.conditions import find_warnings
 from evals.compare.margins import hold_against
 from evals.compare.models import ANSWERING
@@ -96,7 +96,7 @@ def check_against(
 
 def _silence(saved: SavedRun, baseline: SavedRun) -> Iterator[str]:
     """What no condition on a metric sees: answers that do not come, that decline, or that come without their lists."""
-    for pair in compare_with_baseline(baseline, saved).pairs:
+    for pair in compare_metrics(baseline, saved):
         if pair.name in ANSWERING and pair.verdict in ("worse", "changed"):
             said = f"{pair.name} is {pair.last:.3f}, was {pair.first:.3f}"
             yield f"{said}: what is measured is of the questions that are left"

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 
+from evals.compare.measured import interval_of
 from evals.compare.pairing import SavedRun, pair_up
 from evals.compare.score_change import score_change
 from evals.compare.sides import Change, Sides
 from evals.compare.values import align_all
 from evals.errors import ConfigError
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
 from evals.scoring.evidence import judge_end
 from evals.scoring.scorecard import value_over
 from evals.scoring.seen import SCORE
-from evals.stats import Interval, paired_difference
-from evals.stats.bootstrap import paired_percentile_difference
 
 
 def hold_against(saved: SavedRun, baseline: SavedRun, names: Sequence[str], margin: float) -> list[GateOutcome]:
@@ -74,18 +73,5 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
     if metric.unit == "ms" and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
     before, after = aligned.values(0), aligned.values(1)
-    interval = _interval(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
+    interval = interval_of(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
     return Change(value_over(aligned.metric, before), value_over(aligned.metric, after), interval, len(before))
-
-
-def _interval(
-    metric: BaseMetric, before: Sequence[float], after: Sequence[float], clusters: Sequence[str], confidence: float
-) -> Interval | None:
-    if metric.aggregation is Aggregation.PERCENTILE:
-        found = paired_percentile_difference(before, after, metric.percentile or 50.0, confidence, clusters)
-        return found[0] if found else None
-    difference = paired_difference(before, after, clusters, low=metric.low, high=metric.high, confidence=confidence)
-    ends = difference.estimate.interval if difference else None
-    if ends is not None and metric.aggregation is Aggregation.SUM:
-        return ends[0] * len(before), ends[1] * len(before)
-    return ends

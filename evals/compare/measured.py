@@ -61,11 +61,10 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        found = _interval(self.metric, self.first, self.last, self.clusters, 1 - level)
+        found = interval_of(self.metric, self.first, self.last, self.clusters, 1 - level)
         if found is None:
             return None
-        scale = len(self.first) if self.metric.aggregation is Aggregation.SUM else 1
-        low, high = scale * found[0], scale * found[1]
+        low, high = found
         return (low, high) if self.p < level else (min(0.0, low), max(0.0, high))
 
 
@@ -104,14 +103,18 @@ def _score_p(first: Sequence[float], last: Sequence[float]) -> float:
     return erfc(abs(risen - fallen) / sqrt(2 * (risen + fallen))) if risen + fallen else 1.0
 
 
-def _interval(
+def interval_of(
     metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
 ) -> Interval | None:
+    """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none."""
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
         return found[0] if found else None
     difference = _difference(metric, first, last, clusters, confidence)
-    return difference.estimate.interval if difference else None
+    ends = difference.estimate.interval if difference else None
+    if ends is not None and metric.aggregation is Aggregation.SUM:
+        return len(first) * ends[0], len(first) * ends[1]
+    return ends
 
 
 def _difference(

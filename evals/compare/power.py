@@ -6,15 +6,13 @@ from math import ceil
 from statistics import NormalDist, fmean, stdev
 
 from evals.stats.clusters import group, standard_error
+from evals.stats.differences import bounded_error
 from evals.stats.distributions import t_quantile
-from evals.stats.means import with_pseudo_values
 
 POWER = 0.8
 """The chance with which a difference shall be found."""
 SOUGHT = 0.05
 """The difference that users ask about, as a share of a metric's range."""
-_TOGETHER = 0.25
-"""As in the interval of a difference: what of a change that was not seen is assumed to lie in one cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ def reach(
     if len(differences) < 2:
         return None
     grouped = group(differences, clusters)
-    sums, sizes = list(grouped.sums), [float(size) for size in grouped.sizes]
-    if span is not None:
-        sums, sizes = with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER)
-    _, error, df = standard_error(sums, sizes)
+    if span is None:
+        _, error, df = standard_error(grouped.sums, grouped.sizes)
+    else:
+        _, error, df = bounded_error(differences, grouped, span)
     if error <= 0:
         return None
     smallest = (t_quantile(1 - level / 2, df) + NormalDist().inv_cdf(POWER)) * error

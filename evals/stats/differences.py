@@ -111,13 +111,23 @@ def _binary(differences: Sequence[float], grouped: Grouped, span: float, confide
 
 def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> Difference:
     """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    sums, sizes = with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER)
-    centre, error, df = standard_error(sums, sizes)
+    centre, error, df = bounded_error(differences, grouped, span)
     half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
     interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
     method = "t with two pseudo-values"
     found = IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))
     return Difference(mean, found, two_sided_p(centre / error, df), method)
+
+
+def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
+    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
+
+    Args:
+        differences: A difference a question.
+        grouped: The same by units.
+        span: From the metric's least to its greatest value.
+    """
+    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER))
 
 
 def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> Difference:

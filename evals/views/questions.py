@@ -12,11 +12,6 @@ def questions_of(fingerprints: Iterable[DatasetFingerprint], count: int) -> str:
     return share(count, there, "question") if there > count else counted(count, "question")
 
 
-def faulty(count: int, questions: int) -> str:
-    """How many questions have a fault: "1 of 12 questions has a fault"."""
-    return f"{share(count, questions, 'question', 'has')} a fault"
-
-
 def reading_notes(fingerprints: Iterable[DatasetFingerprint]) -> list[str]:
     """What a reader must know of how files of the user's own were read, what was left out of them included."""
     notes = []

@@ -134,10 +134,6 @@ def _declining(plain: str, words: list[str], lexicon: Lexicon, context: Context,
     return [clause, *(again or [_other(" ".join(rest), rest, (lexicon,))])]
 
 
-def _is_reported(words: list[str], found: Found, lexicon: Lexicon) -> bool:
-    return lexicon.reports.search(" ".join(words[: max(0, found.start)])) is not None
-
-
 def _is_world(words: list[str], groups: list[str], found: Found, lexicon: Lexicon, context: Context) -> bool:
     """Whether a negative is a condition, the reason of a fact, or denies by the verb of a question of yes or no."""
     if "," in words[found.end :] and lexicon.conditions.match(" ".join(words)):
