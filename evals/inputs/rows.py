@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from evals.errors import DatasetError
 from evals.inputs.decoding import read_text
 from evals.inputs.delimited import Rows, delimited_rows
 from evals.inputs.problems import nearest_hint
 from evals.inputs.sheets import SPREADSHEETS, parquet_rows, spreadsheet_rows
+from evals.inputs.strict_yaml import YamlTextError, load_yaml
 
 TREES = frozenset({".json", ".yaml", ".yml"})
 """Endings of files that hold one value, in which rows stand somewhere."""
@@ -73,9 +72,9 @@ def read_tree(path: Path) -> Any:
     if path.suffix.lower() == ".json":
         return loads(text, path.name)
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DatasetError(f"{path.name}: not valid YAML ({' '.join(str(error).split())})") from error
+        return load_yaml(text)
+    except YamlTextError as error:
+        raise DatasetError(f"{path.name}: not valid YAML ({error})") from None
 
 
 def listed_rows(name: str, data: Any) -> Iterator[tuple[str, Any]]:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 from evals.errors import ConfigError
+from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """${NAME}: stands for a value of the environment."""
@@ -18,19 +17,26 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
     """Read a YAML file that holds a mapping.
 
     Raises:
-        ConfigError: It cannot be read, is no YAML or no mapping.
+        ConfigError: It cannot be read, is no YAML or no mapping, or names a key twice.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = load_yaml(_text_of(path))
     except OSError as error:
         raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the {what} {path} is not valid YAML: {' '.join(str(error).split())}") from error
+    except (YamlTextError, UnicodeDecodeError) as error:
+        why = error if isinstance(error, YamlTextError) else "it is no UTF-8 text"
+        raise ConfigError(f"the {what} {path} is not valid YAML: {why}") from None
     if data is None:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"the {what} {path} must hold keys and values, not {type(data).__name__}")
     return cast("dict[str, Any]", data)
+
+
+def _text_of(path: Path) -> str:
+    """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1).decode("utf-8")
 
 
 _QUESTION = "{{question}}"
