@@ -11,6 +11,7 @@ from evals.run.observer import Observer
 from evals.run.preflight import another_question, check_probes, is_final, why_wrong_server
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
 from evals.scoring.settings import Cases
+from evals.text.counts import agree, counted
 
 OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
@@ -147,8 +148,15 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        changed = self.seen(server).changed
-        return [*notes, "the server's configuration changed during the run"] if changed else notes
+        if surplus := self._client.transport.surplus:
+            what = agree(surplus, "it was followed", "they were followed")
+            notes.append(
+                f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
+                f"was given up each time, so that they are in no other answer"
+            )
+        if self.seen(server).changed:
+            notes.append("the server's configuration changed during the run")
+        return notes
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""
