@@ -81,7 +81,7 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, lenient: bool = Fa
         records = list(done.records())
         hint = way_on(run, records, config.runs_dir, remapped=remapped)
         raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
-    if problem := problem_of(run.gates, lenient=lenient):
+    if problem := problem_of(run.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
 
 

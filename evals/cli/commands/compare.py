@@ -61,20 +61,45 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
 
 
 def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
-    problems = {one.run: _problem(one) for one in comparison.against}
+    _refuse_unscored(comparison, runs_dir)
+    problems = {one.run: _problem(one, comparison.primary) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
         shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _problem(one: RunComparison) -> str:
+def _refuse_unscored(comparison: Comparison, runs_dir: Path | None) -> None:
+    """Fail where one of the runs was never finished: nothing of it is scored, and so nothing compares."""
+    for run in comparison.runs:
+        if not run.scored:
+            raise GateFailedError(
+                f"run {run.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
+                f"go on with: {command(f'eval --resume {run.id}', runs_dir)}",
+            )
+
+
+def _problem(one: RunComparison, primary: str | None) -> str:
     """In what the run is worse than the baseline; nothing where it is not."""
     if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
         raise _nothing_compared(one)
     worse = [f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g})" for pair in one.regressions]
-    gone = [f"{metric.name} has no value any more" for metric in one.vanished if metric.is_regression]
-    return f"{one.run} is worse than {one.baseline}: {', '.join([*worse, *gone])}" if worse or gone else ""
+    problems = [*worse, *(f"{name} has no value any more" for name in _lost(one, primary))]
+    return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}" if problems else _untested(one, primary)
+
+
+def _lost(one: RunComparison, primary: str | None) -> list[str]:
+    """The metrics that the run has no value of any more: those of quality, and what the comparison is about."""
+    return [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
+
+
+def _untested(one: RunComparison, primary: str | None) -> str:
+    """That nobody can say what the comparison is about; of latency and cost, which fail no gate, nothing."""
+    pair = next((pair for pair in one.pairs if pair.name == primary and pair.is_of_quality and pair.p is None), None)
+    if pair is None:
+        return ""
+    unsaid = f"nobody can say that {one.run} is no worse than {one.baseline}"
+    return f"{primary} could not be tested ({pair.reason}), so {unsaid}"
 
 
 def _nothing_compared(one: RunComparison) -> GateFailedError:

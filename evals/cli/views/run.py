@@ -34,6 +34,7 @@ from evals.text.counts import agree, counted, share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.intervals import interval_notes
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
@@ -53,7 +54,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_weighted(out, run)
     print_gates(out, run.gates)
     _print_judge(out, run)
-    for note in [*reading_notes(run.fingerprints), *run.notes]:
+    for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
 
