@@ -340,3 +340,32 @@ def test_a_comparison_may_be_about_one_metric(save: Cli, compare: Cli) -> None:
     assert "tested at 0.05: recall_at_1" not in plain.out
     assert compare("aaaa", "bbbb", "--primary", "recal_at_1").code == 2
     assert "has no values in both" in compare("aaaa", "bbbb", "--primary", "faithfulness").err
+
+
+def test_runs_are_named_by_name_and_by_file(save: Cli, compare: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """In every command, from any folder of runs; the hints name the folder where a run is."""
+    save("aaaa", 30, name="before")
+    save("bbbb", 10, name="after the change")
+    assert [run["id"] for run in compare("before", "after the change", "--json").json["runs"]] == ["aaaa", "bbbb"]
+    (path,) = (tmp_path / "runs").glob("bbbb_*.json")
+    result = compare("before", path, "--fail-on-regression")
+    assert (result.code, "evals show bbbb --runs-dir" in result.err) == (1, True)
+    for command in (("show",), ("export", "--run-id"), ("gate", "--gate", "mrr>=0")):
+        assert evals_cli(command[0], *command[1:], path, "--runs-dir", tmp_path / "none").code in (0, 4)
+        assert evals_cli(command[0], *command[1:], "before", "--runs-dir", tmp_path / "runs").code in (0, 4)
+
+
+def test_a_run_of_another_folder_is_not_gone_on_with_here(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """Its answers would go to a second place: exit 2, and the hint names its folder."""
+    save("aaaa", 30)
+    (path,) = (tmp_path / "runs").glob("aaaa_*.json")
+    result = evals_cli("eval", "--resume", path, "--runs-dir", tmp_path / "none")
+    assert (result.code, f"add --runs-dir {tmp_path / 'runs'}" in result.err) == (2, True)
+
+
+def test_a_name_of_several_runs_is_wrong_usage(save: Cli, compare: Cli) -> None:
+    """Exit 2, and the message lists their ids."""
+    save("aaaa", 30, name="nightly")
+    save("bbbb", 10, name="nightly")
+    result = compare("aaaa", "nightly")
+    assert (result.code, "'nightly' is the name of 2 runs: aaaa, bbbb" in result.err) == (2, True)

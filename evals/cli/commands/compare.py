@@ -1,7 +1,7 @@
 """`evals compare`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evals.cli.terminal.console import console
@@ -11,7 +11,7 @@ from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
-from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 
 
@@ -43,7 +43,7 @@ def compare(
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:
-        _fail_on_regression(comparison, runs_dir)
+        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs})
 
 
 def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
@@ -60,22 +60,22 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
     return [SavedRun(run, store.records(run)) for run in runs]
 
 
-def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
-    _refuse_unscored(comparison, runs_dir)
+def _fail_on_regression(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
+    _refuse_unscored(comparison, where)
     problems = {one.run: _problem(one, comparison.primary) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
-        shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
+        shown = " and ".join(command(f"show {run_id}", where[run_id]) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _refuse_unscored(comparison: Comparison, runs_dir: Path | None) -> None:
+def _refuse_unscored(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
     """Fail where one of the runs was never finished: nothing of it is scored, and so nothing compares."""
     for run in comparison.runs:
         if not run.scored:
             raise GateFailedError(
                 f"run {run.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
-                f"go on with: {command(f'eval --resume {run.id}', runs_dir)}",
+                f"go on with: {command(f'eval --resume {run.id}', where[run.id])}",
             )
 
 

@@ -12,7 +12,7 @@ from evals.compare import SavedRun
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.scoring.gates import problem_of
-from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 
 
@@ -38,6 +38,7 @@ def check_run(
     """
     _refuse_without_baseline(baseline, margin=margin, metrics=metrics)
     saved = _load(run_id, runs_dir)
+    where = folder_of(saved.run)
     if baseline is None:
         report = check_alone(saved, gates)
     else:
@@ -48,7 +49,7 @@ def check_run(
     if saved.run.status == "partial":
         raise RunIncompleteError(
             f"the run is partial: {what_is_undone(saved.run, saved.records)}",
-            f"what came out: {command(f'show {saved.run.id}', runs_dir)}",
+            f"what came out: {command(f'show {saved.run.id}', where)}",
         )
     if problem := problem_of(report.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
@@ -75,7 +76,7 @@ def _load(run_id: str, runs_dir: Path | None) -> SavedRun:
     saved = SavedRun(run, run.records())
     if run.completed_at is None:
         undone = what_is_undone(run, saved.records)
-        raise RunIncompleteError(f"run {run.id} did not finish: {undone}", way_on(run, saved.records, runs_dir))
+        raise RunIncompleteError(f"run {run.id} did not finish: {undone}", way_on(run, saved.records, folder_of(run)))
     return saved
 
 

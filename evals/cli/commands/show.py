@@ -28,7 +28,7 @@ from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Link
 from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
-from evals.store.commands import DEFAULT_RUNS_DIR
+from evals.store.commands import DEFAULT_RUNS_DIR, folder_of
 from evals.store.runs import RunStore
 
 _FAILURES_SHOWN = 5
@@ -59,7 +59,7 @@ def show(
     if as_json and by is None:
         print_json(run.model_dump_json(indent=2))
         return
-    out = console()
+    out, runs_dir = console(), folder_of(run)
     records = store.records(run)
     seen = measured(run, records)
     if question is not None:
