@@ -18,8 +18,9 @@ _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
 _MOVES_SHOWN = 5
 _STYLES = {"better": "green", "changed": "yellow", "worse": "red"}
+_COLUMNS = "A, B: the metric in each run, over the n questions with a value in both"
+_LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
 _LEGEND = (
-    "A, B: the metric in each run, over the n questions with a value in both",
     "interval: of B − A; it leaves out 0 exactly where there is a verdict",
     "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
 )
@@ -92,15 +93,21 @@ def _print_pairs(out: Console, one: RunComparison) -> None:
     table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
     for pair in one.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
-    if fits(out, table):
+    as_table = fits(out, table)
+    if as_table:
         out.print(table)
     else:
         for pair in one.pairs:
             _print_stacked(out, pair)
-    for line in [*_LEGEND, *([_STAR] if any(pair.primary for pair in one.pairs) else [])]:
-        out.print(line, style="dim")
+    _print_legend(out, one, _COLUMNS if as_table else _LINES)
     _print_levels(out, one)
     _print_reach(out, one)
+
+
+def _print_legend(out: Console, one: RunComparison, values: str) -> None:
+    starred = [_STAR] if any(pair.primary for pair in one.pairs) else []
+    for line in [values, *_LEGEND, *starred]:
+        out.print(line, style="dim")
 
 
 def _cells(pair: MetricPair) -> list[str]:
@@ -125,7 +132,7 @@ def _print_stacked(out: Console, pair: MetricPair) -> None:
 def _print_levels(out: Console, one: RunComparison) -> None:
     """At which level each metric was tested that may have a verdict: its interval has that confidence."""
     if any(pair.level is not None and pair.reason is None for pair in one.pairs):
-        out.print("tested at: below which p, not adjusted, a metric has its verdict; they share 0.05", style="dim")
+        out.print("tested at: below this p, not adjusted, a metric has its verdict; all share 0.05", style="dim")
     levels: dict[str, list[str]] = {}
     for pair in one.pairs:
         if pair.level is not None and pair.reason is None:
@@ -139,13 +146,13 @@ def _print_reach(out: Console, one: RunComparison) -> None:
     for pair in one.pairs:
         if pair.primary and pair.smallest_difference is not None:
             needed = (
-                f"; for one of 0.05 of its range it takes about {counted(pair.questions_needed, 'question')}"
+                f"; one of 5 % of its range takes {counted(pair.questions_needed, 'question')}"
                 if pair.questions_needed
                 else ""
             )
             smallest = number(pair.smallest_difference, pair.unit)
             found = f"a difference of {smallest} is found 4 times in 5{needed}"
-            out.print(Text(f"{pair.name}: of {counted(pair.n, 'question')}, {found}"), style="dim")
+            out.print(Text(f"{pair.name}: with {counted(pair.n, 'question')} {found}"), style="dim")
 
 
 def _signed(difference: float, unit: str) -> str:

@@ -37,8 +37,8 @@ from evals.views.hints import applying
 from evals.views.intervals import interval_notes
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
-from evals.views.risk import risk_line
-from evals.views.stages import stage_lines
+from evals.views.risk import area_line, risk_line
+from evals.views.stages import stage_lines, stages_in_a_line
 
 _CHUNKS_SHOWN = 3
 _SLICES_SHOWN = 12
@@ -76,6 +76,15 @@ def print_stages(out: Console, measured: Measured) -> None:
         if not line:
             out.print()
         out.print(clean(f"  {title:<32}{line}" if line else title))
+
+
+def print_in_short(out: Console, measured: Measured) -> None:
+    """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
+    curve = risk_coverage(measured.records(), measured.cases)
+    stages = stages_in_a_line(recall_by_stage(list(measured.records()), measured.cases))
+    for line in (stages, area_line(curve) if curve else None):
+        if line is not None:
+            out.print(clean(line))
 
 
 def print_risk(out: Console, measured: Measured) -> None:
