@@ -191,6 +191,8 @@ def test_a_verdict_over_other_questions_has_its_own_values_beside_it(save: Cli, 
         "  C against A: no difference seen",
     ]
     assert "where these are more" in " ".join(out.split())
+    assert "C against A, no verdict, no question differs: mrr" in " ".join(out.split())
+    assert "B against A, no verdict, no question differs" not in " ".join(out.split())
     assert "A is better than B on " in out
     assert "retrieval (by 0.750, n 40)" in " ".join(out.split())
     assert "values and scores: over the questions that all runs share" in " ".join(out.split())

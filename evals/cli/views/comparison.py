@@ -40,10 +40,11 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
         _print_pairs(out, comparison.against[0])
     else:
         _print_rows(out, comparison, labels)
-    _print_reasons(out, comparison)
+    _print_reasons(out, comparison, labels)
     for label, one in zip(labels[1:], comparison.against, strict=True):
         _print_sum(out, one, label, labels[0])
-    _print_changes(out, comparison.against[-1], labels)
+    if comparison.runs[0].scored and comparison.runs[-1].scored:
+        _print_changes(out, comparison.against[-1], labels)
     _print_moves(out, comparison.against[-1], labels)
     if comparison.pareto is not None:
         print_pareto(out, comparison.pareto, labels)
@@ -238,17 +239,23 @@ def _values(row: MetricRow) -> list[str]:
     return [number(value, row.unit) for value in row.values]
 
 
-def _print_reasons(out: Console, comparison: Comparison) -> None:
-    """Why metrics have no verdict or cannot have one, those of the same reason together."""
-    reasons: dict[str, dict[str, None]] = {}
-    pairs = [pair for one in comparison.against for pair in one.pairs]
-    rows = [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
-    facts = rows + [(pair.name, pair.reason) for pair in pairs]
+def _print_reasons(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
+    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
+    _print_by_reason(
+        out, "no verdict", [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
+    )
+    for label, one in zip(labels[1:], comparison.against, strict=True):
+        title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
+        _print_by_reason(out, title, [(pair.name, pair.reason) for pair in one.pairs])
+
+
+def _print_by_reason(out: Console, title: str, facts: Sequence[tuple[str, str | None]]) -> None:
+    reasons: dict[str, list[str]] = {}
     for name, reason in facts:
         if reason is not None:
-            reasons.setdefault(reason, {})[name] = None
+            reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        out.print(clean(f"no verdict, {reason}: {', '.join(names)}"), style="dim")
+        out.print(clean(f"{title}, {reason}: {', '.join(names)}"), style="dim")
 
 
 def _is_told(row: MetricRow, comparison: Comparison) -> bool:
@@ -291,7 +298,7 @@ def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> N
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
     if one.pairs and not one.lost and not one.gained:
-        out.print("\nno question changed")
+        out.print(f"\n{of_which}no question changed")
 
 
 def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
