@@ -108,7 +108,8 @@ class RunStore:
         Raises:
             StoreError: The log is missing or damaged before its last line.
         """
-        return read_records(self.records_path(run)) if run.path is None else run.records()
+        has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
+        return run.records() if has_files else read_records(self.records_path(run))
 
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""

@@ -80,6 +80,14 @@ def test_a_name_that_one_run_has_finds_it(store: RunStore, make_run: Callable[..
         store.load(f"{name} ")
 
 
+def test_a_copy_under_another_id_has_records_of_its_own(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """It knows the files of the run that it was made of, and they are not its own."""
+    store.save(run)
+    copy = store.load(run.id).model_copy(update={"id": "def67890"})
+    with pytest.raises(StoreError):
+        store.records(copy)
+
+
 def test_a_name_of_several_runs_names_them(store: RunStore, make_run: Callable[..., EvalRun]) -> None:
     """Which one is meant is the user's to say."""
     for run_id in ("abc12345", "def67890"):
