@@ -22,11 +22,12 @@ from evals.run.instruments import Instruments, price_of_judge
 from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.unfound import UNFOUND
 from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.conclusion import Ended, conclude
 from evals.scoring.measured import Measured
-from evals.scoring.outcomes import DISPUTED, notes_on_answers, usage_limit
+from evals.scoring.outcomes import DISPUTED, NO_CHUNKS, notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -81,7 +82,8 @@ async def measure(
         ended=_ended(problem, judging),
         duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
         notes=_each_once(
-            _notes_on_the_way(work, asking, judging, problem), _notes_on_answers(work, records, cases, instruments)
+            _notes_on_the_way(work, asking, judging, problem),
+            _notes_on_answers(work, records, cases, instruments, asking),
         ),
         **_of_asking(work, asking),
         **_of_judging(judging),
@@ -228,7 +230,7 @@ def _notes_on_the_way(
     work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
-    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED))]
+    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
     of_judging = judging.notes() if judging else []
@@ -239,9 +241,13 @@ def _each_once(*notes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(notes)))
 
 
-def _notes_on_answers(work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments) -> list[str]:
+def _notes_on_answers(
+    work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments, asking: Asking | None
+) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
-    return notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
+    notes = notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
+    unfound = asking and asking.unfound(record.response for record in records if record.response is not None)
+    return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 
 def _with_way_on(problem: BaseException, work: Work) -> BaseException:

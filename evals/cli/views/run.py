@@ -34,10 +34,11 @@ from evals.text.counts import agree, counted, share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.intervals import interval_notes
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
-from evals.views.risk import risk_line
-from evals.views.stages import stage_lines
+from evals.views.risk import area_line, risk_line
+from evals.views.stages import stage_lines, stages_in_a_line
 
 _CHUNKS_SHOWN = 3
 _SLICES_SHOWN = 12
@@ -53,7 +54,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_weighted(out, run)
     print_gates(out, run.gates)
     _print_judge(out, run)
-    for note in [*reading_notes(run.fingerprints), *run.notes]:
+    for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
 
@@ -75,6 +76,15 @@ def print_stages(out: Console, measured: Measured) -> None:
         if not line:
             out.print()
         out.print(clean(f"  {title:<32}{line}" if line else title))
+
+
+def print_in_short(out: Console, measured: Measured) -> None:
+    """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
+    curve = risk_coverage(measured.records(), measured.cases)
+    stages = stages_in_a_line(recall_by_stage(list(measured.records()), measured.cases))
+    for line in (stages, area_line(curve) if curve else None):
+        if line is not None:
+            out.print(clean(line))
 
 
 def print_risk(out: Console, measured: Measured) -> None:
