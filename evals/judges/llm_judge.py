@@ -72,7 +72,7 @@ class LLMJudge:
         if backend is None:
             backend, provider = default_backend(), DEFAULT_PROVIDER
         self.backend = backend
-        self.identity = Identity(backend.model, backend.origin, provider)
+        self.identity = Identity(backend.model, backend.origin, provider, getattr(backend, "effort", None))
         self.repeats = repeats
         self.concurrency = concurrency
         self.spent_usd = 0.0

@@ -36,6 +36,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
+        effort=judge.effort,
         prompt_hashes=_prompt_hashes(every),
         repeats=repeats,
         calls=spent.calls,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
-from evals.judges.backends.address import origin_of
 from evals.judges.backends.base import Identity
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache
@@ -74,7 +73,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         cache.prepare()
     provider = PROVIDERS[judge.provider]
     return LLMJudge(
-        provider.make(judge.model, base_url=provider.address(judge.base_url)),
+        provider.make(judge.model, base_url=provider.address(judge.base_url), effort=judge.effort),
         provider=judge.provider,
         cache=cache,
         repeats=judge.repeats,
@@ -86,9 +85,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
 
 def judge_identity(config: EvalConfig) -> Identity:
     """Who judges, known without asking."""
-    judge = config.judge
-    address = PROVIDERS[judge.provider].address(judge.base_url)
-    return Identity(judge.model, origin_of(address), judge.provider)
+    return config.judge.identity
 
 
 def estimate_of(

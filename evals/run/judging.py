@@ -15,7 +15,7 @@ from evals.case.refusal import ABSTENTION
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
-from evals.judges.spending import of_judge, with_earlier
+from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
@@ -256,8 +256,8 @@ class Judging:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
         judge, before = self._judge.identity, self._before
         notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
-        if before is not None and (before.model, before.origin) != (judge.model, judge.origin):
-            notes.append(f"{NOTE} model or address was another before: {before.model} at {before.origin}")
+        if before is not None and not is_judge(before, judge):
+            notes.append(f"{NOTE} model, address or effort was another before: {_named(before)}")
         if self._unfit:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
@@ -270,6 +270,10 @@ def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
     if old is None or old.reply is None or new.reply is not None:
         return new
     return with_earlier(old, new.model_copy(update={"earlier": None}).spent)
+
+
+def _named(judge: JudgeRecord) -> str:
+    return f"{judge.model} at {judge.origin}" + (f", effort {judge.effort}" if judge.effort else "")
 
 
 def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:

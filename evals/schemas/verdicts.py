@@ -103,6 +103,8 @@ class JudgeRecord(Record):
 
     model: str
     origin: str
+    effort: str | None = None
+    """How hard the model was told to think; None where that was left to it."""
     prompt_hashes: dict[str, str] = {}
     repeats: int = 1
     calls: int = 0

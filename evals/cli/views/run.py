@@ -126,7 +126,8 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
-    out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+    effort = f", effort {judge.effort}" if judge.effort else ""
+    out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:

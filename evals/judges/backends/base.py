@@ -14,11 +14,13 @@ class Identity:
         model: The model asked for.
         origin: Where it is reached, without credentials.
         provider: By whose API.
+        effort: How hard it is told to think; None where that is left to the model.
     """
 
     model: str
     origin: str
     provider: str = ""
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class BackendError(Exception):
 
 
 class Backend(Protocol):
-    """A way to reach a model."""
+    """A way to reach a model. One that tells the model how hard to think says so by an attribute `effort`."""
 
     model: str
     """The model asked for."""
