@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
+from evals.judges.backends.prompt_cache import kept_prefixes
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.config import DEFAULT_PROVIDER, default_backend
+from evals.judges.prefix_gate import PrefixGate
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.judges.throttle import Throttle
@@ -81,6 +83,8 @@ class LLMJudge:
         """Decisions that the budget did not allow."""
         self.unusable: JudgeError | None = None
         """Why the model cannot be used at all: no access, no money, no such model."""
+        self.shared_prompts: frozenset[str] = frozenset()
+        """By which of the prompts a question is asked about more than once."""
         self.remarks: list[str] = []
         """What a reader of the verdicts must know, each once, in the words of a note."""
         self.on_remark: Callable[[str], None] = lambda _remark: None
@@ -91,6 +95,7 @@ class LLMJudge:
         self._price = price
         self._sleep = sleep
         self._throttle = Throttle(concurrency=concurrency, max_attempts=max_attempts, sleep=self._sleep_unless_over)
+        self._gate = PrefixGate()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
@@ -165,7 +170,7 @@ class LLMJudge:
         Returns:
             The verdict; None where no call was allowed.
         """
-        call = call_of(request)
+        call = call_of(request, repeats=self.repeats, shared=self.shared_prompts)
         key = JudgeCache.key(self.identity, call, repeat)
         builder = VerdictBuilder(request, repeat, key, earlier)
         stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
@@ -231,10 +236,12 @@ class LLMJudge:
         """
         attempt = 0
         last: BackendError | None = None
+        prefixes = kept_prefixes(self.identity.provider, self.identity.model, call)
         while True:
             attempt += 1
             try:
-                async with self._slots, self._throttle.slot():
+                # Outside the semaphore: who waits for the first call with a prefix must not keep others from calling.
+                async with self._gate.turn(prefixes), self._slots, self._throttle.slot():
                     return await self._call(call, outcome)
             except _NotAskedError:
                 raise last or _NotAskedError from None

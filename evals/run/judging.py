@@ -17,6 +17,7 @@ from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
 from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
+from evals.metrics.judged import prompts_asked_twice
 from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
@@ -32,7 +33,7 @@ PATIENCE_S = 5.0
 _PATIENCE_AFTER_ERROR_S = 30.0
 """The same where the judge refused us: nobody waits at a keyboard then."""
 _WORKERS_A_CALL = 4
-"""Some workers wait for an overloaded vendor while others call."""
+"""Some workers wait for an overloaded vendor, or for the first call with a prefix, while others call."""
 
 
 @dataclass(slots=True)
@@ -80,6 +81,7 @@ class Judging:
         tell: Callable[[str], None] = lambda _note: None,
     ) -> None:
         self._judge = judge
+        judge.shared_prompts = prompts_asked_twice(metrics)
         self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
         self._before = before
@@ -136,7 +138,7 @@ class Judging:
             self._queue.extendleft(reversed(jobs))
         else:
             self._queue.extend(jobs)
-        most = _WORKERS_A_CALL * self._judge.concurrency
+        most = _WORKERS_A_CALL * self._judge.concurrency * self._judge.repeats
         for _ in range(min(len(jobs), most - len(self._workers))):
             worker = asyncio.get_running_loop().create_task(self._work())
             self._workers.add(worker)

@@ -11,6 +11,7 @@ from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
+from evals.judges.backends.prompt_cache import cut_at, kept_prefixes
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
 from evals.schemas.verdicts import JudgeUsage
@@ -85,13 +86,23 @@ def message_params(model: str, call: Call, effort: str | None = None) -> dict[st
     output: dict[str, Any] = {"format": {"type": "json_schema", "schema": call.schema}}
     if effort is not None:
         output["effort"] = effort
+    start = len(call.system)
+    ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
+    pieces = [end for end in ends if end > 0]
+    content = [_block(text, marked=n < len(pieces)) for n, text in enumerate(cut_at(call.content, pieces))]
     return {
         "model": model,
         "max_tokens": call.max_tokens,
-        "system": [{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-        "messages": [{"role": "user", "content": call.content}],
+        "system": [_block(call.system, marked=0 in ends)],
+        "messages": [{"role": "user", "content": content if pieces else call.content}],
         "output_config": output,
     }
+
+
+def _block(text: str, *, marked: bool) -> dict[str, Any]:
+    """A part of the prompt; what stands before the end of a marked one is kept by the vendor."""
+    mark = {"cache_control": {"type": "ephemeral"}} if marked else {}
+    return {"type": "text", "text": text, **mark}
 
 
 def _reply(message: Any) -> JudgeReply:

@@ -32,12 +32,14 @@ class Call:
         content: The data, as one JSON object in text.
         schema: JSON schema of the reply.
         max_tokens: Upper bound of the reply, thinking included.
+        shared: Lengths of those beginnings of the data that other calls with these instructions have too.
     """
 
     system: str
     content: str
     schema: dict[str, Any]
     max_tokens: int
+    shared: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
