@@ -51,7 +51,7 @@ class JudgeConfig(Record):
     cache: Annotated[bool, MayChange.ON_RESUME] = True
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
-    """No call starts once so much was spent; the run is partial then."""
+    """No call starts for which this does not hold what it will cost; the run is partial then."""
 
     @model_validator(mode="before")
     @classmethod

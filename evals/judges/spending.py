@@ -31,5 +31,14 @@ def is_judge(record: JudgeRecord, judge: Identity) -> bool:
 def free_copy(verdict: JudgeVerdict) -> JudgeVerdict:
     """A verdict of another run, as this run takes it over: without its cost, which was paid there."""
     saved = verdict.saved_usd if verdict.cached else verdict.cost_usd
-    free = {"attempts": 0, "usage": None, "cost_usd": 0.0, "unpriced": 0, "earlier": None, "cached": True}
+    free = {
+        "attempts": 0,
+        "usage": None,
+        "counted": 0,
+        "characters": 0,
+        "cost_usd": 0.0,
+        "unpriced": 0,
+        "earlier": None,
+        "cached": True,
+    }
     return verdict.model_copy(update={**free, "saved_usd": saved})

@@ -10,7 +10,8 @@ import errno
 import json
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -119,6 +120,12 @@ class RunStore:
         """All saved runs that can be read, oldest first."""
         return self.survey().runs
 
+    def newest(self, most: int) -> Iterator[EvalRun]:
+        """The newest runs that can be read, the newest first, each read when it is asked for."""
+        for path in self._newest_files()[:most]:
+            with suppress(StoreError):
+                yield _read_run(path)
+
     def survey(self) -> SavedRuns:
         """All saved runs, and what is wrong with those that cannot be read."""
         runs, unreadable = [], []
@@ -151,10 +158,14 @@ class RunStore:
         return _read_run(found[0])
 
     def _last(self) -> EvalRun:
-        files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
+        files = self._newest_files()
         if not files:
             raise RunNotFoundError(f"there is no run in {self.folder}", "`evals eval` makes one")
-        return _read_run(max(files, key=lambda path: path.stem.rpartition("_")[2]))
+        return _read_run(files[0])
+
+    def _newest_files(self) -> list[Path]:
+        files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
+        return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
 
 
 def _read_run(path: Path) -> EvalRun:

@@ -137,5 +137,6 @@ def _usage(usage: Any) -> JudgeUsage | None:
         getattr(usage, "output_tokens", None),
         read=getattr(usage, "cache_read_input_tokens", None),
         written=getattr(usage, "cache_creation_input_tokens", None),
+        thought=getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None),
         total=False,
     )

@@ -170,6 +170,7 @@ def _usage(usage: Any) -> JudgeUsage | None:
         getattr(usage, "completion_tokens", None),
         read=getattr(details, "cached_tokens", None),
         written=getattr(details, "cache_write_tokens", None),
+        thought=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
         total=True,
     )
 
