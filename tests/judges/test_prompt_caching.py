@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from evals.cli.terminal.console import console
+from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.judges.backends.anthropic import message_params
 from evals.judges.backends.base import Call
@@ -133,11 +135,13 @@ def test_the_second_call_on_the_same_contexts_reads_them(judged: Callable[..., E
     assert all(v.failure is None for v in found)
 
 
-def test_repeats_read_all_that_was_written(judged: Callable[..., EvalRun]) -> None:
-    """A quarter more once, and a tenth each other time."""
+def test_repeats_read_all_that_was_written(judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]) -> None:
+    """A quarter more once, and a tenth each other time; the run shows how much was read."""
     run = judged("core", repeats=3, cache=False)
     assert run.judge is not None
     usage = run.judge.usage
+    print_run(console(), run)
+    assert f"({usage.cache_read_tokens:,} from the vendor's cache)" in " ".join(capsys.readouterr().out.split())
     assert usage.cache_read_tokens > 1.9 * usage.cache_write_tokens
     assert usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens < 0.01 * usage.input_tokens
     assert all(v.failure is None for v in verdicts(run))

@@ -65,7 +65,7 @@ def kept_prefixes(provider: str, model: str, call: Call) -> list[Prefix]:
     """
     if provider != "anthropic":
         return []
-    ends = (0, *sorted(set(call.shared)))
+    ends = sorted({0, *(min(end, len(call.content)) for end in call.shared)})
     least = least_characters(model)
     lengths = [len(call.system) + end for end in ends if len(call.system) + end >= least]
     return [Prefix(_key(model, call, length), length) for length in lengths]
