@@ -10,7 +10,7 @@ from typing import Any
 from evals.judges.backends.base import Identity
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeRecord, JudgeSpending
+from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending
 from evals.text.counts import agree, counted, share
 
 NOTE = "the judge's"
@@ -36,6 +36,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
+        effort=judge.effort,
         prompt_hashes=_prompt_hashes(every),
         repeats=repeats,
         calls=spent.calls,
@@ -47,6 +48,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         prevented=prevented,
         cost_per_query_usd=_cost_per_query(spent, verdicts),
         flip_rate=flip_rate(verdicts) if repeats > 1 else None,
+        sizes=_sizes(every),
         injections_suspected=_suspected(verdicts),
     )
 
@@ -133,6 +135,24 @@ def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
 def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
     by_request = sorted(every, key=attrgetter("request"))
     return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+
+
+def _sizes(every: Sequence[JudgeVerdict]) -> dict[str, CallSizes]:
+    """What calls took, by request; of the calls by several versions of its prompt, those by one."""
+    found: dict[str, CallSizes] = {}
+    for verdict in every:
+        if verdict.usage is None or not verdict.counted:
+            continue
+        sizes = CallSizes(
+            prompt_hash=verdict.prompt_hash,
+            calls=verdict.counted,
+            characters=verdict.characters,
+            usage=verdict.usage,
+        )
+        known = found.get(verdict.request)
+        if known is None or known.prompt_hash == sizes.prompt_hash:
+            found[verdict.request] = sizes if known is None else known + sizes
+    return found
 
 
 def _saved_usd(every: Sequence[JudgeVerdict]) -> float | None:

@@ -14,11 +14,12 @@ from typing import Any
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, JudgeError
 from evals.judges.record import NOTE, Verdicts
+from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
-from evals.run.instruments import Instruments, price_of_judge
+from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
@@ -134,14 +135,24 @@ async def _plan_judging(
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
         price, known = price_of_judge(config), work.known({**free, **own})
-        return free, estimate_judging(instruments.metrics, questions, work.documents, config, price, cases, known=known)
+        judge.forecast = forecast = saved_forecast(config)
+        return free, estimate_judging(
+            instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
+        )
 
     free, estimate = await asyncio.to_thread(plan)
+    judge.spent_usd += _uncounted_usd(work, estimate)
     observer.estimate(estimate)
     warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
     if warning:
         observer.note(warning)
     return free
+
+
+def _uncounted_usd(work: Work, estimate: Estimate) -> float:
+    """What the calls of the run that goes on may have cost whose cost nobody knows: a budget counts the estimate."""
+    unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
+    return unknown * (estimate.cost_usd or 0.0) / estimate.calls if estimate.calls else 0.0
 
 
 def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:

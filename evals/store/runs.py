@@ -9,7 +9,8 @@
 import errno
 import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -115,6 +116,12 @@ class RunStore:
         """All saved runs that can be read, oldest first."""
         return self.survey().runs
 
+    def newest(self, most: int) -> Iterator[EvalRun]:
+        """The newest runs that can be read, the newest first, each read when it is asked for."""
+        for path in self._newest_files()[:most]:
+            with suppress(StoreError):
+                yield _read_run(path)
+
     def survey(self) -> SavedRuns:
         """All saved runs, and what is wrong with those that cannot be read."""
         runs, unreadable = [], []
@@ -133,6 +140,10 @@ class RunStore:
             StoreError: Its file cannot be read.
         """
         return _read_run(find_run(self.folder, run_id))
+
+    def _newest_files(self) -> list[Path]:
+        files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
+        return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
 
 
 def _read_run(path: Path) -> EvalRun:

@@ -13,6 +13,7 @@ from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun, Outcomes
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.abstention_table import abstention_table
 from evals.scoring.diagnosis import (
     Finding,
@@ -121,6 +122,13 @@ def _abstained(outcomes: Outcomes) -> str:
     return ", ".join(parts)
 
 
+def _tokens(usage: JudgeUsage) -> str:
+    """Tokens in and out, with what was read from the vendor's cache and what was only thought."""
+    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
+    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
+    return f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens"
+
+
 def _print_judge(out: Console, run: EvalRun) -> None:
     """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
     judge = run.judge
@@ -132,11 +140,12 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     if judge.cost_per_query_usd:
         cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
     parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
-    parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
+    parts.append(f"{_tokens(judge.usage)}, {cost}")
     parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
-    out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+    effort = f", effort {judge.effort}" if judge.effort else ""
+    out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:
