@@ -9,7 +9,7 @@ from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.config import DEFAULT_PROVIDER, default_backend
-from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
+from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
@@ -212,15 +212,32 @@ class LLMJudge:
                 return
             except BackendError as error:
                 outcome.fail("transport", str(error))
-                if error.fatal and self.unusable is None:
-                    self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
+                self._end_if_fatal(error)
                 return
-            if read_reply(said, request, outcome):
+            if read_reply(said, request, outcome) or attempt == ASKED:
                 return
-            if attempt < ASKED:
-                on_unusable()
+            on_unusable()
+            if outcome.mending is not None:
+                await self._mend(outcome.mending.call(call), request, outcome)
+                return
+            call = replace(call, remark=outcome.remark)
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
+
+    async def _mend(self, call: Call, request: VerdictRequest, outcome: Outcome) -> None:
+        """Ask for the items whose evidence is not there; without a reply, those stay marked, and the rest counts."""
+        if self.over or self.exhausted:
+            return
+        try:
+            read_mended(await self._complete(call, outcome), request, outcome)
+        except _NotAskedError:
+            return
+        except BackendError as error:
+            self._end_if_fatal(error)
+
+    def _end_if_fatal(self, error: BackendError) -> None:
+        if error.fatal and self.unusable is None:
+            self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
 
     async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.

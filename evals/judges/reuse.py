@@ -6,6 +6,7 @@ from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
+from evals.judges.replies.evidence import without_marks
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest
 
@@ -23,7 +24,9 @@ def repeats_of(request: VerdictRequest, repeats: int) -> int:
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:
     """Whether a saved verdict holds a reply that can be read as one to the request, whoever gave it."""
-    return verdict.reply is not None and problem_with(load_prompt(request.prompt), verdict.reply, request.data) is None
+    if verdict.reply is None:
+        return False
+    return problem_with(load_prompt(request.prompt), without_marks(verdict.reply), request.data) is None
 
 
 def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> bool:

@@ -61,7 +61,7 @@ class AnthropicBackend(SdkBackend):
                     model=self.model,
                     max_tokens=call.max_tokens,
                     system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                    messages=[{"role": "user", "content": call.content}],
+                    messages=[{"role": "user", "content": call.message}],
                     output_config={"format": {"type": "json_schema", "schema": call.schema}},
                 )
         except self._sdk.APIStatusError as error:

@@ -30,12 +30,19 @@ class Call:
         content: The data, as one JSON object in text.
         schema: JSON schema of the reply.
         max_tokens: Upper bound of the reply, thinking included.
+        remark: What was wrong with a reply to this, where it is asked again; no part of what decides the reply.
     """
 
     system: str
     content: str
     schema: dict[str, Any]
     max_tokens: int
+    remark: str = ""
+
+    @property
+    def message(self) -> str:
+        """What the user says: the data, and behind it the remark."""
+        return f"{self.content}\n\n{self.remark}" if self.remark else self.content
 
 
 @dataclass(frozen=True, slots=True)

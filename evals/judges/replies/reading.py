@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from evals.inputs.json_body import MAX_DEPTH, parse_json
@@ -11,6 +13,13 @@ _THOUGHTS = ("thinking", "reasoning")
 """Parts of a reply that some models put before what they say."""
 _MAX_TOKENS = 10**9
 """Of one call; a larger number is no count."""
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
+"""What some models put before their reply; the beginning may be cut off by the server."""
+_NO_TEXT = "<no text: "
+"""How what is shown begins where a reply held no text; nothing is read from it."""
+_MOST_STARTS = 300
+"""So many places are tried at which a JSON object may begin."""
+_DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
 
 
@@ -35,7 +44,7 @@ def _text_of(content: Any) -> str:
         spoken = [part for part in content if _field(part, "type") not in _THOUGHTS]
         if all(map(_is_text, spoken)):
             return "".join(_field(part, "text") for part in spoken)
-    return f"<no text: {content}>"
+    return f"{_NO_TEXT}{content}>"
 
 
 def _is_text(part: Any) -> bool:
@@ -45,6 +54,31 @@ def _is_text(part: Any) -> bool:
 def name_of(model: Any) -> str | None:
     """The model as it names itself; None where that is no text."""
     return _storable(model) if isinstance(model, str) and model else None
+
+
+def objects_in(text: str) -> list[Any]:
+    """What a reply holds of JSON: the value that it is, else the complete objects in it, in their order.
+
+    Thoughts are passed over; so is whatever stands around an object, a fence for example.
+    """
+    if text.startswith(_NO_TEXT):
+        return []
+    try:
+        return [parse_json(text.encode())]
+    except ValueError:
+        return list(_embedded(_THOUGHT.sub("", text)))
+
+
+def _embedded(text: str) -> Iterator[Any]:
+    start = text.find("{")
+    for _ in range(_MOST_STARTS):
+        if start < 0:
+            return
+        end = start + 1
+        with suppress(ValueError, RecursionError):
+            _, end = _DECODER.raw_decode(text, start)
+            yield parse_json(text[start:end].encode())
+        start = text.find("{", end)
 
 
 def _without_fence(text: str) -> str:

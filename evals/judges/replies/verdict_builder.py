@@ -1,6 +1,6 @@
 """What the calls for one decision came to, and the verdict that is built of it."""
 
-import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,10 @@ from evals.judges.backends.base import JudgeReply
 from evals.judges.cache import StoredReply
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
+from evals.judges.replies.evidence import faults_of, withdraw
 from evals.judges.replies.injection import looks_injected
+from evals.judges.replies.mending import Mending, asking_again
+from evals.judges.replies.reading import objects_in
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
 
@@ -24,6 +27,8 @@ class Outcome:
         message: The same in words.
         last: The last reply as it came, usable or not.
         spent: By all attempts.
+        remark: What is said of an unusable reply when it is asked for again.
+        mending: How items without evidence can be mended.
     """
 
     reply: dict[str, Any] | None = None
@@ -31,6 +36,8 @@ class Outcome:
     message: str | None = None
     last: JudgeReply | None = None
     spent: JudgeSpending = field(default_factory=JudgeSpending)
+    remark: str = ""
+    mending: Mending | None = None
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
@@ -89,25 +96,48 @@ def read_reply(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> b
     """Parse and check a reply, and put what it comes to into the outcome.
 
     Returns:
-        Whether that is final: False where asking once more may bring a usable reply.
+        Whether that is final: False where asking once more may bring a usable reply, or a better one.
     """
+    outcome.remark, outcome.mending = "", None
     if said.stop == "refused":
         outcome.fail("refused", "the model refused to judge")
         return True
     if said.stop == "truncated":
         outcome.fail("truncated", "the reply was cut off")
         return False
-    try:
-        reply = json.loads(said.text)
-    except ValueError:
-        outcome.fail("unparsable", f"not JSON: {said.text[:120]!r}")
-        return False
-    problem = problem_with(load_prompt(request.prompt), reply, request.data)
-    if problem:
+    prompt = load_prompt(request.prompt)
+    reply, problem = _fitting(objects_in(said.text), lambda value: problem_with(prompt, value, request.data))
+    if reply is None:
+        problem = problem or f"not JSON: {said.text[:120]!r}"
         outcome.fail("unparsable", problem)
+        outcome.remark = asking_again(said.text, problem)
         return False
-    outcome.reply, outcome.failure, outcome.message = reply, None, None
-    return True
+    faults = faults_of(prompt, reply, request.data)
+    outcome.reply, outcome.failure, outcome.message = withdraw(reply, faults), None, None
+    if faults:
+        outcome.mending = Mending(prompt, reply, faults)
+    return not faults
+
+
+def _fitting(found: Sequence[Any], problem_of: Callable[[Any], str | None]) -> tuple[dict[str, Any] | None, str | None]:
+    """The reply among the values found, or what is wrong with the last one: None of them may be a guess."""
+    problems = [problem_of(value) for value in found]
+    fitting = [value for value, problem in zip(found, problems, strict=True) if problem is None]
+    if not fitting:
+        return None, problems[-1] if problems else None
+    if any(value != fitting[-1] for value in fitting):
+        return None, f"{len(fitting)} replies in one, which differ"
+    return fitting[-1], None
+
+
+def read_mended(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> None:
+    """Put what the judge mended into the outcome; what is not mended stays as it is."""
+    if outcome.mending is not None and said.stop == "end":
+        for answer in reversed(objects_in(said.text)):
+            mended = outcome.mending.apply(answer, request.data)
+            if mended is not None:
+                outcome.reply = mended
+                return
 
 
 def cacheable(outcome: Outcome) -> StoredReply | None:
