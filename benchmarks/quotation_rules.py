@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 _SENTENCE = re.compile(r"[^.!?]+(?:\.\d[^.!?]*)*[.!?]")
-_NEGATION = re.compile(r" (?:not|no|never|without) ")
+_NEGATION = re.compile(r" (?:not|no|never|without) (?=\w)")
 _VERB = re.compile(r" (?:is|are|may|must|can|was|were|will) ")
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?![\d.,]*\d)")
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{3})(?![\d,]|\.\d)")

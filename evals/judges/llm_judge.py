@@ -9,6 +9,7 @@ from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.config import DEFAULT_PROVIDER, default_backend
+from evals.judges.rejections import Rejections
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
 from evals.judges.reuse import call_of, is_usable, repeats_of
 from evals.judges.throttle import Throttle
@@ -91,6 +92,7 @@ class LLMJudge:
         self._price = price
         self._sleep = sleep
         self._throttle = Throttle(concurrency=concurrency, max_attempts=max_attempts, sleep=self._sleep_unless_over)
+        self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
@@ -257,6 +259,7 @@ class LLMJudge:
                 raise last or _NotAskedError from None
             except BackendError as error:
                 if not error.retryable or attempt == self._max_attempts:
+                    error.fatal = error.fatal or error.fatal_if_lasting
                     raise
                 last = error
             # Outside the semaphore: waiting must not keep others from calling.
@@ -289,10 +292,12 @@ class LLMJudge:
         except BackendError as error:
             # A call that was refused costs nothing; of one that nothing whole came back of, nobody knows.
             outcome.spent += JudgeSpending(calls=1, unpriced=int(error.unanswered))
+            self._rejections.count(error)
             raise
         if reply is None:
             outcome.spent += JudgeSpending(calls=1, unpriced=1)
             raise BackendError("cut off: the run ended while the judge was being asked", unanswered=True)
+        self._rejections.forget()
         outcome.spent += self._bill(reply.usage)
         return reply
 

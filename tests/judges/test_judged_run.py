@@ -135,6 +135,18 @@ def test_a_judge_that_refuses_the_key_ends_the_run_and_loses_no_answer(
     assert run.outcomes.answered > 0
 
 
+def test_a_judge_that_refuses_every_request_alike_ends_the_run_and_loses_no_answer(
+    judged: Callable[..., EvalRun], messages_api: Any, tmp_path: Path
+) -> None:
+    """As a refused key does, and the message names the field."""
+    messages_api.script({"then": {"status": 400, "message": "output_config.format: not supported by this model"}})
+    with pytest.raises(JudgeError, match=r"the field 'output_config.format': HTTP 400"):
+        judged()
+    (run,) = RunStore(tmp_path / "runs").runs()
+    assert run.status == "partial"
+    assert run.outcomes.answered > 0
+
+
 def test_an_injected_instruction_changes_no_verdict_and_raises_the_flag(
     judged: Callable[..., EvalRun], start_server: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ class BackendError(Exception):
         fatal: Whether every further call would fail the same way: no access, no money.
         retry_after_s: How long the vendor asks us to wait.
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
+        fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
     """
 
     def __init__(
@@ -82,12 +83,14 @@ class BackendError(Exception):
         fatal: bool = False,
         retry_after_s: float | None = None,
         unanswered: bool = False,
+        fatal_if_lasting: bool = False,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
         self.unanswered = unanswered
+        self.fatal_if_lasting = fatal_if_lasting
 
 
 class Backend(Protocol):

@@ -9,7 +9,7 @@ Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" i
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from evals.judges.replies.layout import is_row, under_heading
 from evals.judges.replies.negation import hides_negation, restricts
@@ -27,7 +27,7 @@ _JOINTS = tuple(
     map(
         re.compile,
         (
-            r"(?<=\S)[\"'”’“»]\s{0,3}[,;]?\s{0,3}(?:(?:and|und|et|y|or|&)\s{1,3})?[\"'“‘„«»](?=\S)",
+            r"[\"'”’“»]\s{0,3}[,;]?\s{0,3}(?:(?:and|und|et|y|or|&)\s{1,3})?[\"'“‘„«»]",
             r"[\])]\s{0,3}[,;]?\s{0,3}(?:(?:and|und|et|y|&)\s{1,3})?[\[(]",
             r"\s/\s",
             r"\n",
@@ -37,6 +37,8 @@ _JOINTS = tuple(
     )
 )
 """What several quotations are joined by, each kind by itself: a ";" may belong to one of two quotations."""
+_Parts = Sequence[Sequence[str]]
+"""The words of a piece, in parts where it says that something is left out."""
 _MOST_PIECES = 12
 _AT_JOINT = 3
 """So many words on either side of a joint are looked for in the text: they may not stand around a negation there."""
@@ -79,11 +81,13 @@ def _stands_in(quote: str, texts: Iterable[str]) -> bool:
     if not parts:
         return False
     ways = [way for way in ([whole], parts) if all(map(_says_something, way))]
+    if len(parts) > 1 and _hide_negation(list(pairwise([part.split()] for part in parts)), texts):
+        ways = [way for way in ways if way is not parts]
     return any(_holds(text, whole, ways) for text in texts)
 
 
 def _holds(text: str, whole: str, ways: Sequence[Sequence[str]]) -> bool:
-    if any(_is_in(held, whole, ways) for held in _readings(text)):
+    if any(_is_in(held, whole, ways) for held in _readings(text, whole)):
         return True
     return bool(ways) and (under_heading(whole, text, _proves) or is_row(whole, text))
 
@@ -98,7 +102,8 @@ def _is_joined(quote: str, texts: Sequence[str]) -> bool:
     for joint in _JOINTS:
         pieces = [piece for piece in joint.split(quote) if words_of(piece).plain.strip()]
         if 1 < len(pieces) <= _MOST_PIECES and all(_proves_alone(piece, texts) for piece in pieces):
-            return not _hide_negation(pieces, texts)
+            parts = [[part.split() for part in _parts_of(piece)] for piece in pieces]
+            return not _hide_negation(list(permutations(parts, 2)), texts)
     return False
 
 
@@ -106,16 +111,18 @@ def _proves_alone(piece: str, texts: Sequence[str]) -> bool:
     return _is_long(words_of(piece).plain) and _stands_in(piece, texts)
 
 
-def _hide_negation(pieces: Sequence[str], texts: Sequence[str]) -> bool:
-    """Whether two pieces stand in a text with only a negation and a few words between: "did; approve"."""
-    parts = [[_without_articles(part) for part in _parts_of(piece)] for piece in pieces]
-    pairs = [(_spaced(one[-1][-_AT_JOINT:]), _spaced(other[0][:_AT_JOINT])) for one, other in permutations(parts, 2)]
-    held = [_spaced(_without_articles(reading.plain)) for text in texts for reading in _readings(text)]
-    return any(_lost_between(*pair, text) for text in held for pair in pairs)
+def _hide_negation(pairs: Sequence[tuple[_Parts, _Parts]], texts: Iterable[str]) -> bool:
+    """Whether two pieces stand in a text with only a negation and a few words between: "did; approve", "did … approve".
+
+    Wherever that is, though they may stand elsewhere too.
+    """
+    ends = [(_without_articles(one[-1])[-_AT_JOINT:], _without_articles(other[0])[:_AT_JOINT]) for one, other in pairs]
+    held = [_spaced(_without_articles(reading.plain.split())) for text in texts for reading in _readings(text)]
+    return any(_lost_between(_spaced(one), _spaced(other), text) for text in held for one, other in ends)
 
 
-def _without_articles(words: str) -> list[str]:
-    return [word for word in words.split() if word not in {"a", "an", "the"}]
+def _without_articles(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word not in {"a", "an", "the"}]
 
 
 def _spaced(words: Sequence[str]) -> str:
@@ -153,8 +160,6 @@ def _in_order(parts: Iterable[str], held: WordSequence) -> bool:
     end: int | None = None
     for part in parts:
         at = held.find(part, 0 if end is None else end)
-        while at >= 0 and end is not None and hides_negation(held.plain[end : at + 1]):
-            at = held.find(part, at + 1)
         if at < 0:
             return False
         end = at + len(part) - 1  # the blank after it may be the one before the next
@@ -167,20 +172,25 @@ def _says_something(words: str) -> bool:
     )
 
 
-def _readings(text: str) -> Iterator[WordSequence]:
-    """The text as it is, and as it may be copied: without links, tags and broken words, without marks and asides."""
+def _readings(text: str, quoted: str = "") -> Iterator[WordSequence]:
+    """The text as it is, and as it may be copied: without links, tags and broken words, without marks and asides.
+
+    Args:
+        text: To be read.
+        quoted: The words of a quotation; an aside that stands in it is left in the text.
+    """
     yield words_of(text)
     read = _BROKEN_WORD.sub("", _LINK_OR_TAG.sub(" ", text))
     if read != text:
         yield words_of(read)
     unmarked = _REFERENCE.sub("", read)
-    bare = _ASIDE.sub(_without_aside, unmarked)
+    bare = _ASIDE.sub(lambda found: _without_aside(found, quoted), unmarked)
     for other in {unmarked, bare} - {read}:
         yield words_of(other)
 
 
-def _without_aside(found: re.Match[str]) -> str:
-    """Nothing in place of words in brackets, unless they take something back or are no words."""
+def _without_aside(found: re.Match[str], quoted: str) -> str:
+    """Nothing in place of words in brackets, unless they are quoted, take something back or are no words."""
     words = words_of(found[1]).plain
     says_little = re.search(r"[^\W\d_]{2}", words) is None
-    return found[0] if says_little or restricts(words) else ""
+    return found[0] if says_little or restricts(words) or words in quoted else ""

@@ -20,6 +20,9 @@ _NO_TEXT = "<no text: "
 _MOST_STARTS = 300
 """So many places are tried at which a JSON object may begin."""
 _DECODER = json.JSONDecoder()
+_LONGEST_FIELD = 80
+_FIELD = re.compile(r"([a-z_][\w.\[\]]{0,79}): ")
+_FIELD_NAMED = re.compile(r"(?:parameter|argument|field|input)s?(?: \w+)?:? ['\"`]?([a-z_]\w{2,60})")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*\w*")
 
 
@@ -120,6 +123,29 @@ def error_message(body: Any) -> str:
     if isinstance(body, dict):
         body = body.get("message") or body.get("error") or body
     return str(body or "")
+
+
+def error_field(body: Any) -> str | None:
+    """The field of the request that an error is about, as servers name it; None where none does.
+
+    By `param`, by the place that FastAPI gives, or by the beginning of the message: "max_tokens: Input should be …".
+    """
+    error = body.get("error") if isinstance(body, dict) and isinstance(body.get("error"), dict) else body
+    if isinstance(error, dict):
+        if isinstance(error.get("param"), str) and error["param"]:
+            return _storable(error["param"][:_LONGEST_FIELD])
+        if (place := _place_of(error.get("detail"))) is not None:
+            return place
+    named = _FIELD.match(error_message(body)) or _FIELD_NAMED.search(error_message(body))
+    return named[1] if named else None
+
+
+def _place_of(detail: Any) -> str | None:
+    first = detail[0] if isinstance(detail, list) and detail else None
+    place = first.get("loc") if isinstance(first, dict) else None
+    if not isinstance(place, list):
+        return None
+    return ".".join(str(part) for part in place if part != "body")[:_LONGEST_FIELD] or None
 
 
 def _count(value: Any) -> int | None:
