@@ -1,17 +1,18 @@
 """`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.config import DEFAULT_PROVIDER, default_backend
+from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
+from evals.judges.parts import parts_of, room_for, why_too_long
 from evals.judges.rejections import Rejections
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
-from evals.judges.reuse import call_of, is_usable, repeats_of
+from evals.judges.reuse import call_of, is_usable, problem_of_saved, repeats_of
 from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
@@ -76,6 +77,8 @@ class LLMJudge:
         self.identity = Identity(backend.model, backend.origin, provider)
         self.repeats = repeats
         self.concurrency = concurrency
+        self.max_input_tokens = DEFAULT_MAX_INPUT_TOKENS
+        """What would send more in one call is not asked."""
         self.spent_usd = 0.0
         """What calls have cost so far; a run that goes on begins with what it spent before."""
         self.prevented = 0
@@ -182,19 +185,20 @@ class LLMJudge:
         outcome = Outcome()
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(call, request, outcome, lambda: on_unusable(builder.paid(outcome)))
+            await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
         finally:
             self._pending.pop(key).set_result(outcome)
-        if not outcome.spent.calls:
-            return None
-        return Decision(builder.paid(outcome), cacheable(outcome))
+        return _decision(builder, outcome)
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        if self._cache is None or decision.stored is None or decision.verdict.key is None:
+        self._put(decision.verdict.key, decision.stored)
+
+    def _put(self, key: str | None, stored: StoredReply | None) -> None:
+        if self._cache is None or stored is None or key is None:
             return
         try:
-            self._cache.put(decision.verdict.key, decision.stored)
+            self._cache.put(key, stored)
         except StoreError as error:
             self._cache = None
             self._remark(f"replies are no longer kept in the cache: {error.message}")
@@ -205,8 +209,45 @@ class LLMJudge:
         return next((found for key in keys if (found := self._cache.get(key)) is not None), None)
 
     async def _ask(
-        self, call: Call, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]
+        self, request: VerdictRequest, repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
     ) -> None:
+        problem = why_too_long(request, self.max_input_tokens)
+        parts = parts_of(request)
+        if problem is not None:
+            outcome.fail("too_long", problem)
+        elif len(parts) == 1:
+            await self._ask_once(request, outcome, on_unusable)
+        else:
+            await self._ask_in_parts(parts, repeat, outcome, on_unusable)
+
+    async def _ask_in_parts(
+        self, parts: Sequence[VerdictRequest], repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
+    ) -> None:
+        """Ask for parts and join their replies. Each is logged as paid for, then kept, before the others are there."""
+        halves = [Outcome() for _ in parts]
+
+        def log() -> None:
+            outcome.take_parts(halves)
+            on_unusable()
+
+        async def ask(part: VerdictRequest, half: Outcome) -> None:
+            key = JudgeCache.key(self.identity, call_of(part), repeat)
+            stored = self._stored(key)
+            if stored is not None and problem_of_saved(stored.reply, part) is None:
+                half.reply = stored.reply
+                return
+            if self.over or self.exhausted:
+                return
+            await self._ask_once(part, half, log)
+            log()
+            self._put(key, cacheable(half))
+
+        await asyncio.gather(*map(ask, parts, halves))
+        outcome.take_parts(halves)
+        self.prevented += outcome.reply is None and self.exhausted and not self.over
+
+    async def _ask_once(self, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]) -> None:
+        call = replace(call_of(request), max_tokens=room_for(request))
         for attempt in range(1, ASKED + 1):
             try:
                 said = outcome.last = await self._complete(call, outcome)
@@ -316,6 +357,13 @@ class LLMJudge:
         if remark not in self.remarks:
             self.remarks.append(remark)
             self.on_remark(remark)
+
+
+def _decision(builder: VerdictBuilder, outcome: Outcome) -> Decision | None:
+    if outcome.spent.calls or outcome.failure is not None:
+        return Decision(builder.paid(outcome), cacheable(outcome))
+    # No call was allowed, or none was needed: all parts of the reply were there already.
+    return None if outcome.reply is None else Decision(builder.cached(outcome.reply, None, None))
 
 
 async def _wait(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:

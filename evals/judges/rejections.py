@@ -2,6 +2,7 @@
 
 from evals.judges.backends.base import BackendError
 from evals.judges.backends.failures import RejectedError
+from evals.text.counts import counted
 
 MOST = 8
 """So many calls in a row may be refused alike."""
@@ -31,4 +32,6 @@ class Rejections:
         self._message = message
         if self._count >= MOST:
             named = f", the field {error.field!r}" if error.field else ""
-            raise BackendError(f"it refused {MOST} calls in a row for one reason{named}: {message}", fatal=True)
+            raise BackendError(
+                f"it refused {counted(MOST, 'call')} in a row for one reason{named}: {message}", fatal=True
+            )

@@ -1,6 +1,7 @@
 """When a saved reply can be used again: where the request is exactly the same."""
 
 import json
+from typing import Any
 
 from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
@@ -24,9 +25,12 @@ def repeats_of(request: VerdictRequest, repeats: int) -> int:
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:
     """Whether a saved verdict holds a reply that can be read as one to the request, whoever gave it."""
-    if verdict.reply is None:
-        return False
-    return problem_with(load_prompt(request.prompt), without_marks(verdict.reply), request.data) is None
+    return verdict.reply is not None and problem_of_saved(verdict.reply, request) is None
+
+
+def problem_of_saved(reply: dict[str, Any], request: VerdictRequest) -> str | None:
+    """Why a saved reply cannot be read as one to the request; None where it can. Items may be marked."""
+    return problem_with(load_prompt(request.prompt), without_marks(reply), request.data)
 
 
 def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> bool:

@@ -17,7 +17,9 @@ from evals.case.case import Case
 from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
 from evals.errors import StoreError
+from evals.judges.config import JudgeConfig
 from evals.judges.llm_judge import PriceOf
+from evals.judges.parts import CHARACTERS_A_TOKEN, parts_of, why_too_long
 from evals.judges.prompt import load_prompt
 from evals.judges.reuse import repeats_of
 from evals.judges.stand_in import stand_in_reply
@@ -38,7 +40,6 @@ from evals.semantics.base import Semantics, Vector
 from evals.store.runs import RunStore
 from evals.text.counts import agree
 
-CHARACTERS_A_TOKEN = 3
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
 _CHUNKS = 10
@@ -134,7 +135,7 @@ def estimate_judging(
         part = _Sum(0.0)
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
             case = cases.about(question, response, _given(known, question))
-            for request, reply, calls in _requests(metrics, case, config.judge.repeats):
+            for request, reply, calls in _requests(metrics, case, config.judge):
                 if request.name == ABSTENTION and response.answer == _REFUSAL:
                     part.on_refusals += calls
                 else:
@@ -222,23 +223,25 @@ def _dump(data: object) -> str:
 
 
 def _requests(
-    metrics: Sequence[BaseMetric], case: Case, repeats: int
+    metrics: Sequence[BaseMetric], case: Case, judge: JudgeConfig
 ) -> Iterator[tuple[VerdictRequest, dict[str, object], int]]:
-    """Every request that will be made about the answer, round after round.
+    """Every request that will be made about the answer, round after round, in the parts in which it is made.
 
     With each come a stand-in for its reply, and how many of its repeats there is no verdict of yet.
     """
-    there = Counter(request for request, _ in {(v.request, v.repeat) for v in case.verdicts if v.repeat < repeats})
+    counted = {(v.request, v.repeat) for v in case.verdicts if v.repeat < judge.repeats}
+    there = Counter(request for request, _ in counted)
     asked: set[str] = set()
     while todo := new_requests(metrics, case, asked):
         for request in todo:
             asked.add(request.name)
-            missing = repeats_of(request, repeats) - there[request.name]
+            missing = repeats_of(request, judge.repeats) - there[request.name]
             reply = stand_in_reply(load_prompt(request.prompt), request.data)
             if not there[request.name]:
                 case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
-            if missing > 0:
-                yield request, reply, missing
+            if missing > 0 and why_too_long(request, judge.max_input_tokens) is None:
+                for part in parts_of(request):
+                    yield part, stand_in_reply(load_prompt(part.prompt), part.data), missing
 
 
 def _answers(

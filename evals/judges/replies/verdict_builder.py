@@ -7,6 +7,7 @@ from typing import Any
 
 from evals.judges.backends.base import JudgeReply
 from evals.judges.cache import StoredReply
+from evals.judges.parts import joined
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.judges.replies.evidence import faults_of, withdraw
@@ -29,6 +30,7 @@ class Outcome:
         spent: By all attempts.
         remark: What is said of an unusable reply when it is asked for again.
         mending: How items without evidence can be mended.
+        in_parts: Whether several calls were made for parts of the request; each is kept by itself.
     """
 
     reply: dict[str, Any] | None = None
@@ -38,6 +40,26 @@ class Outcome:
     spent: JudgeSpending = field(default_factory=JudgeSpending)
     remark: str = ""
     mending: Mending | None = None
+    in_parts: bool = False
+
+    def take_parts(self, parts: Sequence["Outcome"]) -> None:
+        """Be what the parts of the request came to so far: their joined reply, or why there is none."""
+        self.spent = sum((part.spent for part in parts), JudgeSpending())
+        self.last = next((part.last for part in parts if part.last is not None), None)
+        self.in_parts = True
+        replies = [part.reply for part in parts if part.reply is not None]
+        if len(replies) == len(parts):
+            self.reply, self.failure, self.message = joined(replies), None, None
+        elif not self._fail_as_one_of(parts) and self.spent.calls:
+            self.fail("transport", f"{len(replies)} of {len(parts)} parts of this were answered when the run ended")
+
+    def _fail_as_one_of(self, parts: Sequence["Outcome"]) -> bool:
+        """Take over why the first part that failed did; whether one has."""
+        for part in parts:
+            if part.failure is not None:
+                self.fail(part.failure, part.message or "")
+                return True
+        return False
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
@@ -143,7 +165,7 @@ def read_mended(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> 
 def cacheable(outcome: Outcome) -> StoredReply | None:
     """What the cache shall keep; None where there is no usable reply."""
     said = outcome.last
-    if outcome.reply is None or said is None:
+    if outcome.reply is None or said is None or outcome.in_parts:
         return None
     return StoredReply(
         reply=outcome.reply,
