@@ -8,7 +8,7 @@ import pytest
 from judges.test_llm_judge import RIGHT, Scripted, says, several
 
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError
+from evals.judges.backends.base import BackendError, Call
 from evals.judges.backends.failures import RejectedError
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
@@ -89,6 +89,22 @@ def test_requests_that_are_refused_one_by_one_end_nothing(script: list[Any]) -> 
 def test_the_field_that_an_api_dislikes_is_read_from_its_error(body: Any, field: str | None) -> None:
     """Servers name it in different places, and some not at all."""
     assert error_field(body) == field
+
+
+def test_the_name_of_a_field_holds_no_key(any_api: SimpleNamespace) -> None:
+    """A server may put there what it was sent."""
+    any_api.status, any_api.body = 400, {"error": {"message": "no", "param": "header sk-test-very-secret"}}
+
+    async def fail() -> BackendError:
+        backend = OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test-very-secret")
+        try:
+            with pytest.raises(RejectedError) as caught:
+                await backend.complete(Call("system", "{}", {"type": "object"}, 100))
+            return caught.value
+        finally:
+            await backend.aclose()
+
+    assert asyncio.run(fail()).field == "header ***"
 
 
 def call(any_api: SimpleNamespace, *bodies: Any) -> tuple[list[JudgeVerdict], LLMJudge]:

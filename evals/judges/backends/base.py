@@ -91,6 +91,8 @@ class BackendError(Exception):
         self.retry_after_s = retry_after_s
         self.unanswered = unanswered
         self.fatal_if_lasting = fatal_if_lasting
+        self.field: str | None = None
+        """The part of the request that the vendor dislikes, where it names one."""
 
 
 class Backend(Protocol):

@@ -24,13 +24,7 @@ class OverloadedError(BackendError):
 
 
 class RejectedError(BackendError):
-    """The vendor does not take this request.
-
-    Attributes:
-        field: The part of the request that it dislikes, where it names one.
-    """
-
-    field: str | None = None
+    """The vendor does not take this request."""
 
 
 class UnreachableError(BackendError):

@@ -46,7 +46,7 @@ def under_heading(words: str, text: str, is_in: Callable[[str, str], bool]) -> b
     return False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _sections(text: str) -> tuple[_Section, ...]:
     found = list(_headings(text))[:_MOST_HEADINGS]
     sections = []
@@ -81,7 +81,7 @@ def is_row(words: str, text: str) -> bool:
     return any(_of_cells(words, cells, names) for names, cells in _rows(text))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _rows(text: str) -> tuple[tuple[Sequence[str], Sequence[str]], ...]:
     """Each row of a table with the names of its columns; these are empty where the table has none."""
     rows: list[tuple[Sequence[str], Sequence[str]]] = []

@@ -9,6 +9,7 @@ Not by the fuzzy matching of `rapidfuzz`: a long quotation that lost its "not" i
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, permutations
 
 from evals.judges.replies.layout import is_row, under_heading
@@ -22,7 +23,7 @@ _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-‐]\s*\n\s*(?=[^\W\d_])")
 _LEFT_OUT = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
 _REFERENCE = re.compile(r"(?<=[.,;:!?\"”’)])\[\d{1,3}\]")
 """A mark that points to a source, right behind the sentence."""
-_ASIDE = re.compile(r"[^\S\n]?\(([^()]{1,200})\)")
+_ASIDE = re.compile(r"\(([^()]{1,200})\)")
 _JOINTS = tuple(
     map(
         re.compile,
@@ -179,14 +180,27 @@ def _readings(text: str, quoted: str = "") -> Iterator[WordSequence]:
         text: To be read.
         quoted: The words of a quotation; an aside that stands in it is left in the text.
     """
-    yield words_of(text)
-    read = _BROKEN_WORD.sub("", _LINK_OR_TAG.sub(" ", text))
-    if read != text:
-        yield words_of(read)
-    unmarked = _REFERENCE.sub("", read)
-    bare = _ASIDE.sub(lambda found: _without_aside(found, quoted), unmarked)
-    for other in {unmarked, bare} - {read}:
-        yield words_of(other)
+    yield from _plain_readings(text)
+    if "(" in text:
+        whole = _unmarked(text)
+        bare = _ASIDE.sub(lambda found: _without_aside(found, quoted), whole)
+        if bare != whole:
+            yield words_of(bare)
+
+
+@lru_cache(maxsize=256)
+def _plain_readings(text: str) -> tuple[WordSequence, ...]:
+    read = _unlinked(text)
+    return tuple(words_of(form) for form in dict.fromkeys([text, read, _REFERENCE.sub("", read)]))
+
+
+def _unlinked(text: str) -> str:
+    return _BROKEN_WORD.sub("", _LINK_OR_TAG.sub(" ", text))
+
+
+@lru_cache(maxsize=256)
+def _unmarked(text: str) -> str:
+    return _REFERENCE.sub("", _unlinked(text))
 
 
 def _without_aside(found: re.Match[str], quoted: str) -> str:

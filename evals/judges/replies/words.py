@@ -65,6 +65,8 @@ class WordSequence:
         """Whether words are there, of which articles may have been dropped; an article that they have must be there."""
         if _MARK not in self.articles or len(wanted) > _LONGEST:
             return False
+        if any(f" {word} " not in self.plain for word in wanted.split()):
+            return False
         parts = (f"{re.escape(word)}{_MARK}?" for word in wanted.split())
         pattern = f" {f' (?:(?:an?|the){_MARK} )?'.join(parts)} "
         found = (match.span() for match in re.finditer(pattern, self.articles))
