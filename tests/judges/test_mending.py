@@ -38,11 +38,18 @@ def labels(prompt: str, items: str) -> list[str]:
     return list(load_prompt(prompt).schema["properties"][items]["items"]["properties"]["verdict"]["enum"])
 
 
-NO = labels("faithfulness", "claims")[1]
+NO = labels("faithfulness", "claims")[-2]
+"""Needs no quotation; behind it stands that the judge could not tell."""
+
+
+def item_of(prompt: str, items: str, **parts: Any) -> dict[str, Any]:
+    """An item of the form that a prompt asks for, with some text in what is not given."""
+    names = load_prompt(prompt).schema["properties"][items]["items"]["properties"]
+    return {**dict.fromkeys(names, "It says so."), **parts}
 
 
 def claim(text: str, quote: str, verdict: str = YES, **more: Any) -> dict[str, Any]:
-    return {**more, "claim": text, "justification": "It says so.", "quote": quote, "verdict": verdict}
+    return item_of("faithfulness", "claims", **more, claim=text, quote=quote, verdict=verdict)
 
 
 def reply(*claims: dict[str, Any]) -> dict[str, Any]:
@@ -123,7 +130,9 @@ def test_a_whole_reply_will_do_and_changes_nothing_else() -> None:
 def test_items_with_ids_are_mended_by_these() -> None:
     """In whatever order they come."""
     label = labels("context_relevance", "contexts")[0]
-    one, two = ({"id": n, "justification": "so", "quote": "nowhere to be found", "verdict": label} for n in (1, 2))
+    one, two = (
+        item_of("context_relevance", "contexts", id=n, quote="nowhere to be found", verdict=label) for n in (1, 2)
+    )
     fixed = [{**two, "quote": "Members may appeal in writing"}, {**one, "quote": "It does not cover damage by fire"}]
     backend = Scripted(
         says({"contexts": [one, two], "injection_suspected": False}),

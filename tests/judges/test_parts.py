@@ -72,11 +72,9 @@ class Judge:
         await asyncio.sleep(0)
         if number in self.failing:
             raise BackendError("gone")
-        items = [
-            {"id": text["id"], "justification": "so", "quote": "", "verdict": "cannot_tell"}
-            for text in json.loads(call.content)["contexts"]
-        ]
-        return says({"contexts": items, "injection_suspected": number == 2})
+        said = stand_in_reply(load_prompt("context_relevance"), json.loads(call.content))
+        items = [{**item, "quote": "", "verdict": "cannot_tell"} for item in said["contexts"]]
+        return says({**said, "contexts": items, "injection_suspected": number == 2})
 
     async def aclose(self) -> None:
         """Nothing to close."""
