@@ -14,6 +14,8 @@ from evals.schemas.marks import MayChange
 
 DEFAULT_PROVIDER = "anthropic"
 DEFAULT_MODEL = "claude-sonnet-5-5"
+DEFAULT_MAX_INPUT_TOKENS = 50_000
+"""Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
 
 
 def default_backend() -> Backend:
@@ -52,6 +54,9 @@ class JudgeConfig(Record):
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """No call starts for which this does not hold what it will cost; the run is partial then."""
+
+    max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
+    """What would send more in one call is not asked, and counts as missing for the judge."""
 
     @model_validator(mode="before")
     @classmethod

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from evals.judges.backends.base import Call, Identity
+from evals.judges.parts import CHARACTERS_A_TOKEN
 from evals.judges.prompt import load_prompt
 from evals.judges.stand_in import stand_in_reply
 from evals.schemas.verdicts import CallSizes, JudgeUsage, VerdictRequest
 
-CHARACTERS_A_TOKEN = 3
-"""As vendors publish no tokenizer."""
 _FEWEST_BYTES_A_TOKEN = 2
 """For an upper bound; text of any script has more."""
 THINKING: Mapping[str, tuple[int, int]] = {

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from evals.judges.backends.base import Identity
+from evals.judges.replies.evidence import items_judged, withdrawn_items
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending
@@ -77,6 +78,8 @@ def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> 
     notes = [
         f"budget is spent: {counted(prevented, 'decision', 'was')} not made" if prevented else None,
         _note_on_failures(every),
+        _note_on_too_long(every),
+        _note_on_quotations(every),
         _note_on_injections(verdicts),
         _note_on_other_models(judge, every),
         _note_on_unknown_cost(spending_of(every)),
@@ -90,6 +93,25 @@ def _note_on_failures(every: Sequence[JudgeVerdict]) -> str | None:
         return None
     named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return f"verdict is missing on {share(kinds.total(), len(every), 'decision')} ({named}): see counts and bounds"
+
+
+def _note_on_too_long(every: Sequence[JudgeVerdict]) -> str | None:
+    long = sum(verdict.failure == "too_long" for verdict in every)
+    if not long:
+        return None
+    return (
+        f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
+        f"{agree(long, 'it', 'them')} made, where the message of the verdict names it"
+    )
+
+
+def _note_on_quotations(every: Sequence[JudgeVerdict]) -> str | None:
+    replies = [verdict.reply for verdict in every if verdict.reply is not None]
+    lost = sum(map(withdrawn_items, replies))
+    if not lost:
+        return None
+    items = share(lost, sum(map(items_judged, replies)), "item")
+    return f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
 
 
 def _note_on_injections(verdicts: Verdicts) -> str | None:

@@ -9,6 +9,7 @@ from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
 from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
+from evals.judges.replies.evidence import without_marks
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest
 
@@ -45,7 +46,12 @@ def repeats_of(request: VerdictRequest, repeats: int) -> int:
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:
     """Whether a saved verdict holds a reply that can be read as one to the request, whoever gave it."""
-    return verdict.reply is not None and problem_with(load_prompt(request.prompt), verdict.reply, request.data) is None
+    return verdict.reply is not None and problem_of_saved(verdict.reply, request) is None
+
+
+def problem_of_saved(reply: dict[str, Any], request: VerdictRequest) -> str | None:
+    """Why a saved reply cannot be read as one to the request; None where it can. Items may be marked."""
+    return problem_with(load_prompt(request.prompt), without_marks(reply), request.data)
 
 
 def fits(verdict: JudgeVerdict, request: VerdictRequest, judge: Identity) -> bool:

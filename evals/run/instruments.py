@@ -75,7 +75,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     if cache is not None:
         cache.prepare()
     provider = PROVIDERS[judge.provider]
-    return LLMJudge(
+    made = LLMJudge(
         provider.make(judge.model, base_url=provider.address(judge.base_url), effort=judge.effort),
         provider=judge.provider,
         cache=cache,
@@ -84,6 +84,8 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         max_cost_usd=judge.max_cost_usd,
         price=price_of_judge(config),
     )
+    made.max_input_tokens = judge.max_input_tokens
+    return made
 
 
 def judge_identity(config: EvalConfig) -> Identity:

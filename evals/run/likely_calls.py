@@ -7,9 +7,9 @@ from evals.case.case import Case
 from evals.judges.backends.base import Call
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
+from evals.judges.parts import parts_of, why_too_long
 from evals.judges.prompt import load_prompt
-from evals.judges.replies.checks import problem_with
-from evals.judges.reuse import call_of, repeats_of
+from evals.judges.reuse import call_of, problem_of_saved, repeats_of
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import new_requests, prompts_asked_twice
@@ -23,7 +23,7 @@ class LikelyCall:
 
     Attributes:
         request: What is wanted.
-        call: What is sent.
+        call: What is sent; of a request that is made in parts, each is one of these.
         times: How many of its repeats take a call.
         cached: How many of its repeats are in the cache.
     """
@@ -47,6 +47,7 @@ class LikelyCalls:
         self._metrics = metrics
         self._judge = judge.identity
         self._repeats = judge.repeats
+        self._most = judge.max_input_tokens
         self._shared = prompts_asked_twice(metrics)
         self._cache = cache
 
@@ -62,23 +63,39 @@ class LikelyCalls:
             for request in todo:
                 asked.add(request.name)
                 repeats = range(repeats_of(request, self._repeats))
-                yield self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
+                yield from self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
 
-    def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> LikelyCall:
-        """The calls for the repeats that are missing, with a reply put into the case where it has none."""
-        call = call_of(request, repeats=self._repeats, shared=self._shared)
-        kept = [reply for n in missing if (reply := self._kept(request, call, n)) is not None]
+    def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> list[LikelyCall]:
+        """The calls for the repeats that are missing; a reply is put into the case where it has none."""
+        kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
         if not any(verdict.request == request.name for verdict in case.verdicts):
-            reply = kept[0] if kept else stand_in_reply(load_prompt(request.prompt), request.data)
+            reply = next(iter(kept.values()), None) or stand_in_reply(load_prompt(request.prompt), request.data)
             case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
-        return LikelyCall(request, call, len(missing) - len(kept), len(kept))
+        return self._asked(request, [n for n in missing if n not in kept], len(kept))
 
-    def _kept(self, request: VerdictRequest, call: Call, repeat: int) -> dict[str, object] | None:
+    def _asked(self, request: VerdictRequest, left: Sequence[int], kept: int) -> list[LikelyCall]:
+        """The calls for repeats of which no whole reply is kept."""
+        parts = parts_of(request)
+        if why_too_long(request, self._most) is not None:
+            return []
+        if len(parts) == 1:
+            return [LikelyCall(request, self._call_of(request), len(left), kept)]
+        return [self._likely_part(part, left) for part in parts]
+
+    def _likely_part(self, part: VerdictRequest, missing: Sequence[int]) -> LikelyCall:
+        kept = sum(self._kept(part, n) is not None for n in missing)
+        return LikelyCall(part, self._call_of(part), len(missing) - kept, kept)
+
+    def _call_of(self, request: VerdictRequest) -> Call:
+        return call_of(request, repeats=self._repeats, shared=self._shared)
+
+    def _kept(self, request: VerdictRequest, repeat: int) -> dict[str, object] | None:
         """The reply in the cache; None where there is none that can be used."""
         if self._cache is None:
             return None
+        call = self._call_of(request)
         keys = (JudgeCache.key(self._judge, call, repeat), JudgeCache.legacy_key(self._judge, call, repeat))
         stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
-        if stored is None or problem_with(load_prompt(request.prompt), stored.reply, request.data) is not None:
+        if stored is None or problem_of_saved(stored.reply, request) is not None:
             return None
         return stored.reply

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from evals.schemas.base import Finite, Record
 
-JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
+JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
 
 
 class JudgeUsage(Record):

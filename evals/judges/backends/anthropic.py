@@ -90,11 +90,12 @@ def message_params(model: str, call: Call, effort: str | None = None) -> dict[st
     ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
     pieces = [end for end in ends if end > 0]
     content = [_block(text, marked=n < len(pieces)) for n, text in enumerate(cut_at(call.content, pieces))]
+    content += [_block(call.remark, marked=False)] if call.remark else []
     return {
         "model": model,
         "max_tokens": call.max_tokens,
         "system": [_block(call.system, marked=0 in ends)],
-        "messages": [{"role": "user", "content": content if pieces else call.content}],
+        "messages": [{"role": "user", "content": content if pieces else call.message}],
         "output_config": output,
     }
 

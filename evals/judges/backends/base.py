@@ -33,6 +33,7 @@ class Call:
         schema: JSON schema of the reply.
         max_tokens: Upper bound of the reply, thinking included.
         shared: Lengths of those beginnings of the data that other calls with these instructions have too.
+        remark: What was wrong with a reply to this, where it is asked again; no part of what decides the reply.
     """
 
     system: str
@@ -40,6 +41,12 @@ class Call:
     schema: dict[str, Any]
     max_tokens: int
     shared: tuple[int, ...] = ()
+    remark: str = ""
+
+    @property
+    def message(self) -> str:
+        """What the user says: the data, and behind it the remark."""
+        return f"{self.content}\n\n{self.remark}" if self.remark else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class BackendError(Exception):
         fatal: Whether every further call would fail the same way: no access, no money.
         retry_after_s: How long the vendor asks us to wait.
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
+        fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
     """
 
     def __init__(
@@ -79,12 +87,16 @@ class BackendError(Exception):
         fatal: bool = False,
         retry_after_s: float | None = None,
         unanswered: bool = False,
+        fatal_if_lasting: bool = False,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
         self.unanswered = unanswered
+        self.fatal_if_lasting = fatal_if_lasting
+        self.field: str | None = None
+        """The part of the request that the vendor dislikes, where it names one."""
 
 
 class Backend(Protocol):

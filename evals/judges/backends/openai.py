@@ -55,7 +55,7 @@ class _Dialect:
         if not self.takes_schema:
             system, form = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}", {"type": "json_object"}
         return {
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.content}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
             "response_format": form,
             "max_completion_tokens" if self.new_limit else "max_tokens": call.max_tokens,
             **({} if effort is None else {"reasoning_effort": effort}),
