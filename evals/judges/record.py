@@ -132,7 +132,7 @@ def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
 
 def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
     by_request = sorted(every, key=attrgetter("request"))
-    return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+    return {verdict.inquiry: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
 
 
 def _saved_usd(every: Sequence[JudgeVerdict]) -> float | None:

@@ -14,7 +14,7 @@ from itertools import cycle, islice
 from statistics import median
 
 from evals.case.case import Case
-from evals.case.refusal import ABSTENTION
+from evals.case.refusal import ABSTENTION, DECIDING
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.judges.llm_judge import PriceOf
@@ -22,7 +22,7 @@ from evals.judges.prompt import load_prompt
 from evals.judges.reuse import repeats_of
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.judged import new_requests
+from evals.metrics.judged import judged_abstention, new_requests
 from evals.schemas import (
     Citation,
     Document,
@@ -135,7 +135,7 @@ def estimate_judging(
         for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
             case = cases.about(question, response, _given(known, question))
             for request, reply, calls in _requests(metrics, case, config.judge.repeats):
-                if request.name == ABSTENTION and response.answer == _REFUSAL:
+                if request.name == ABSTENTION and response.answer == _REFUSAL and case.declining.answers != "every":
                     part.on_refusals += calls
                 else:
                     part.add(request, reply, calls, config.judge.model, price)
@@ -157,7 +157,8 @@ def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Cases:
     """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
     semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
-    return Cases(replace(config.score_settings(judged=True), semantics=semantics))
+    settings = config.score_settings(judged=True)
+    return Cases(replace(settings, semantics=semantics, declining=judged_abstention(metrics)))
 
 
 class _NotLoaded:
@@ -235,10 +236,18 @@ def _requests(
             asked.add(request.name)
             missing = repeats_of(request, repeats) - there[request.name]
             reply = stand_in_reply(load_prompt(request.prompt), request.data)
+            if request.name in DECIDING:
+                reply["verdict"] = _decided(request.name, case)
             if not there[request.name]:
                 case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
             if missing > 0:
                 yield request, reply, missing
+
+
+def _decided(inquiry: str, case: Case) -> str:
+    """What a judge will say of whether the answer declines, if it agrees with the text rules."""
+    answers = "answers" if inquiry == ABSTENTION else "correct"
+    return "declines" if case.reads_as_refusal else answers
 
 
 def _answers(

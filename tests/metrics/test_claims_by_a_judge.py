@@ -47,7 +47,7 @@ SAID: dict[str, dict[str, Any]] = {
             {"claim": "It is for members.", "importance": "vital"},
         ]
     },
-    "answer_in_contexts": {"claims": [passages(1, "supported", (1, "lasts 96 hours")), passages(2, "unsupported")]},
+    "answer_in_contexts": {"claims": [passages(1, "supported", (1, "lasts 96 hours")), passages(2, "not_said")]},
     "reference_in_contexts": {
         "claims": [passages(1, "supported", (1, "96 hours")), passages(2, "supported", (2, "Members only"))]
     },
