@@ -66,8 +66,8 @@ class Case:
 
     @property
     def judges_word(self) -> bool | None:
-        """Whether the answer declines, says the judge; None where it did not say it (yet)."""
-        return judges_word(self.verdicts, self.decided_by)
+        """Whether the answer declines, says the judge; None where it did not say it (yet), and of a few words."""
+        return judges_word(self.verdicts, self.decided_by) if self._is_long else None
 
     @property
     def decided_by(self) -> str:

@@ -189,6 +189,17 @@ def test_short_and_empty_answers_are_settled_without_a_call(score: Score, messag
     assert run.outcomes.abstention_open == 0
 
 
+def test_of_a_few_words_the_text_rules_have_the_last_word(score: Score, messages_api: Any) -> None:
+    """What is said of its correctness, in the same round as all else, makes it no abstention, but is worth nothing."""
+    reply = {"quote": "", "justification": "So.", "verdict": "declines", "injection_suspected": False}
+    messages_api.script({"match": "accepted_variants", "then": {"json": reply}}, JUDGE)
+    run = score("Ask the makers.", names=["answer_correctness", "faithfulness", "abstention_false_positive_rate"])
+    found = values(run)
+    assert (found["answer_correctness"], found["abstention_false_positive_rate"]) == (0.0, 0.0)
+    assert "faithfulness" in requests(run)
+    assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_by_judge) == (0, 0, 0)
+
+
 ANSWER = "The battery lasts 96 hours, says the manual of the pump."
 
 
