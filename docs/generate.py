@@ -5,8 +5,10 @@ import inspect
 import sys
 from pathlib import Path
 
+from evals.case.inquiry import chain
 from evals.metrics import BaseMetric
 from evals.metrics.describe import facts
+from evals.metrics.ragas_answer import DIRECT_RELEVANCE, RagasAnswerRelevance
 from evals.metrics.registry import metric_classes
 from evals.schemas import MetricGroup
 
@@ -42,7 +44,34 @@ def configuration_page() -> str:
     )
 
 
-PAGES = {"metrics.md": metrics_page, "configuration.md": configuration_page}
+def prompts_page() -> str:
+    """docs/prompts.md, from the files of the prompts."""
+    parts = [
+        "# What the judge is told\n",
+        "Generated from `evals/judges/prompts/*.yml` by `python docs/generate.py`. [judge.md](judge.md) says how\n"
+        "they are used, and `evals/judges/replies/checks.py` what `checks` mean. A run records the hash of each.\n",
+    ]
+    asked_by = _asked_by()
+    for path in sorted((HOME / "evals" / "judges" / "prompts").glob("*.yml")):
+        named = ", ".join(f"`{name}`" for name in asked_by.get(path.stem, ()))
+        asked = f"Asked for {named}." if named else "Asked for whatever hangs on whether an answer abstains."
+        text = path.read_text(encoding="utf-8")
+        parts.append(f"## {path.stem}\n\n{asked}\n\n```yaml\n{text}```\n")
+    return "\n".join(parts)
+
+
+def _asked_by() -> dict[str, list[str]]:
+    """The metrics that ask by each prompt."""
+    found: dict[str, list[str]] = {DIRECT_RELEVANCE.prompt: [RagasAnswerRelevance.name]}
+    for cls in metric_classes():
+        for inquiry in chain(getattr(cls, "inquiries", ())):
+            names = found.setdefault(inquiry.prompt, [])
+            if cls.pattern() not in names:
+                names.append(cls.pattern())
+    return found
+
+
+PAGES = {"metrics.md": metrics_page, "configuration.md": configuration_page, "prompts.md": prompts_page}
 
 
 def picture() -> None:

@@ -16,13 +16,8 @@ from typing import Any
 
 import pytest
 
-from evals.case.refusal import ABSTENTION
-from evals.judges.backends.base import Identity
-from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.prompt import load_prompt
-from evals.judges.reuse import call_of
 from evals.schemas.results import SCHEMA_VERSION
-from evals.schemas.verdicts import VerdictRequest
 from evals.views.formatting import number
 
 Cli = Callable[..., Any]
@@ -321,48 +316,49 @@ def test_judged_again_the_same_answers_get_the_saved_values(
         assert {key: found[name][key] for key in saved[name]} == saved[name]
 
 
-@pytest.mark.parametrize("kept", ["log", "cache"])
-def test_what_a_judge_said_is_not_paid_for_again(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+def test_what_a_judge_said_by_other_prompts_is_asked_again(
+    cli: Cli, tmp_path: Path, messages_api: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Prompts, verdicts and keys of the cache still fit: nobody is at the judge's address, and nobody is asked.
-
-    But whether a long refusal is one, which that version left to the text rules: those replies are new in the cache.
-    """
+    """Also where it is the same judge: its former replies fit neither from log nor from cache, and none stays."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    if kept == "log":
-        shutil.rmtree(tmp_path / "runs" / ".judge-cache")
-    else:
-        forget_verdicts(tmp_path / "runs")
+    messages_api.script({"then": {"python": "judge"}})
     saved = head(JUDGED)
-    refusals = keep_refusals(tmp_path / "runs", saved["judge"])
-    result = cli("rescore", JUDGED, "--judge", "--judge-base-url", saved["judge"]["origin"], "--json")
+    label_as_before(tmp_path / "runs")
+    (path,) = (tmp_path / "runs").glob(f"{JUDGED}_*Z.json")
+    path.write_text(json.dumps({**saved, "judge": {**saved["judge"], "origin": messages_api.url}}), encoding="utf-8")
+    result = cli("rescore", JUDGED, "--judge", "--judge-base-url", messages_api.url, "--json")
     assert result.code == 0, result.err
     judge = result.json["judge"]
-    assert refusals == 3
-    assert (judge["calls"], judge["cached"]) == (0, saved["judge"]["calls"] + refusals)
-    assert judge["prompt_hashes"] == {**saved["judge"]["prompt_hashes"], ABSTENTION: load_prompt(ABSTENTION).hash}
-    assert summaries(result.json) == summaries(saved)
+    refused = sum(not line["record"]["verdicts"] for line in log(JUDGED))
+    assert (judge["calls"], judge["cached"]) == (saved["judge"]["calls"] + refused, 0)
+    assert judge["prompt_hashes"] == {name: load_prompt(name).hash for name in saved["judge"]["prompt_hashes"]}
+    compared = cli("compare", JUDGED, result.json["id"], "--json")
+    assert compared.code == 0, compared.err
+    verdicts = {pair["name"]: (pair["verdict"], pair["reason"]) for pair in compared.json["pairs"]}
+    for name in (*GENERATION, "unanswerable_accuracy"):
+        assert verdicts[name][0] == "not compared", name
+        assert "different" in verdicts[name][1]
+    assert verdicts["mrr"][0] == "no difference seen"
 
 
-def keep_refusals(runs: Path, judge: Mapping[str, Any]) -> int:
-    """Put into the cache that the refusals of the judged run decline; returns how many there are."""
-    cache, identity = JudgeCache(runs / ".judge-cache"), Identity(judge["model"], judge["origin"], "anthropic")
-    declining = [line["record"] for line in log(JUDGED) if not line["record"]["verdicts"]]
-    for record in declining:
-        data = {"question": record["question"]["question"], "answer": record["response"]["answer"]}
-        call = call_of(VerdictRequest(name=ABSTENTION, prompt=ABSTENTION, data=data))
-        said = {"justification": "", "quote": data["answer"], "verdict": "declines", "injection_suspected": False}
-        cache.put(JudgeCache.key(identity, call, 0), StoredReply(reply=said))
-    return len(declining)
-
-
-def forget_verdicts(runs: Path) -> None:
-    """Take what the judge said out of the log of the judged run."""
+def label_as_before(runs: Path) -> None:
+    """Have the saved replies of the judged run hold the label that is no more."""
     (path,) = runs.glob(f"{JUDGED}_*.records.jsonl")
     lines = log(JUDGED)
-    assert sum(len(line["record"].pop("verdicts")) for line in lines) == head(JUDGED)["judge"]["calls"]
+    for verdict in (one for line in lines for one in line["record"]["verdicts"] if one["request"] == "faithfulness"):
+        verdict["reply"]["claims"][-1]["verdict"] = "unsupported"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+def test_replies_with_a_label_that_is_no_more_are_shown(cli: Cli, tmp_path: Path) -> None:
+    """With the values that were saved; so are exports and a comparison."""
+    label_as_before(tmp_path / "runs")
+    asked = [line["question_id"] for line in log(JUDGED) if line["record"]["verdicts"]]
+    for arguments in (["show", JUDGED], ["show", JUDGED, "--question", asked[0]], ["compare", JUDGED, COMPLETE]):
+        result = cli(*arguments)
+        assert result.code == 0, result.err
+    shown = cli("export", "--run-id", JUDGED, "--format", "json").json["scorecard"]
+    assert summaries({"scorecard": shown}) == summaries(head(JUDGED))
 
 
 @pytest.mark.parametrize("run_id", [INTERRUPTED, KILLED])

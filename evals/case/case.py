@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 
 from evals.case.abstention.detector import is_abstention
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
-from evals.case.refusal import is_long, judges_word
+from evals.case.refusal import JudgedAbstention, is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
 
@@ -30,6 +31,7 @@ class Case:
         judged: Whether a judge takes part in the run.
         semantics: What texts are compared with, if any metric wants that.
         evidence: What the run of the record says about matching; where None, the response speaks for itself.
+        declining: Of which answers a judge that takes part has the word on whether they decline.
     """
 
     question: EvalQuestion
@@ -40,6 +42,7 @@ class Case:
     judged: bool = False
     semantics: Semantics | None = None
     evidence: RunEvidence | None = None
+    declining: JudgedAbstention = field(default_factory=JudgedAbstention)
 
     def match_within(self, evidence: RunEvidence) -> None:
         """From here on, match with what the run says about matching."""
@@ -58,27 +61,40 @@ class Case:
 
         Where that is open (`abstention_open`), no value may follow from it.
         """
-        said = judges_word(self.verdicts)
+        said = self.judges_word
         return self.reads_as_refusal if said is None else said
 
     @property
+    def judges_word(self) -> bool | None:
+        """Whether the answer declines, says the judge; None where it did not say it (yet), and of a few words."""
+        return judges_word(self.verdicts, self.decided_by) if self._is_long else None
+
+    @property
+    def decided_by(self) -> str:
+        """The name of the inquiry that decides whether the answer declines."""
+        return self.declining.inquiry(self.question)
+
+    @property
     def abstention_open(self) -> bool:
-        """Whether only the text rules say that the answer declines, and a judge should: its word is not there (yet)."""
-        return self.abstention_judged and judges_word(self.verdicts) is None
+        """Whether a judge should say if the answer declines, and its word is not there (yet)."""
+        return self.abstention_judged and self.judges_word is None
 
     @property
     def abstention_judged(self) -> bool:
-        """Whether a judge has the word on whether the answer declines: a longer one, and the text rules say so."""
-        return self.judged and self._is_long_refusal
+        """Whether a judge has the word on whether the answer declines: never on one of a few words."""
+        if not self.judged or not self._is_long:
+            return False
+        return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
 
     @property
     def abstention_disputed(self) -> bool:
-        """Whether the text rules take the answer for a refusal, and the judge for an answer."""
-        return judges_word(self.verdicts) is False and self.reads_as_refusal
+        """Whether one of text rules and judge takes the answer for a refusal, and the other does not."""
+        said = self.judges_word
+        return said is not None and said != self.reads_as_refusal
 
     @cached_property
-    def _is_long_refusal(self) -> bool:
-        return self.reads_as_refusal and is_long(self.answer or "")
+    def _is_long(self) -> bool:
+        return is_long(self.answer or "")
 
     @cached_property
     def reads_as_refusal(self) -> bool:
@@ -103,6 +119,19 @@ class Case:
         """
         answer = self.response.answer
         return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
+
+    @cached_property
+    def passages(self) -> list[tuple[int, str]]:
+        """The chunks with text: their number, from 1 by rank, and the text, in an order that the rank has no part in.
+
+        A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
+        the work of the retriever. The order is that of a hash over question and text, the same in every call.
+        """
+        texts = [(n, chunk.text) for n, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
+        return sorted(
+            texts,
+            key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
+        )
 
     @cached_property
     def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:

@@ -1,22 +1,60 @@
-"""Who decides that an answer declines: the text rules, or a judge that was asked because they say so.
+"""Who decides that an answer declines: the text rules, or a judge.
 
-The text rules are right about most answers, not about all, and what they take for a refusal scores 0 on many metrics.
-So a run with a judge asks it about every such answer, unless the answer is too short to hold anything else.
+The text rules are right about most answers, not about all: what they take for a refusal scores 0 on many metrics, and
+refusals that leave it to the reader they miss. So where a judge takes part it has the word on longer answers, as a
+label of the reply that says whether the answer is correct, or by an inquiry of its own.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
-from evals.schemas import JudgeVerdict
+from evals.schemas import EvalQuestion, JudgeVerdict
 from evals.text.folding import UNSPACED
 
 ABSTENTION = "abstention"
-"""What a judge is asked by: the name of the prompt, and of the verdicts."""
+"""The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
+CORRECTNESS = "answer_correctness"
+"""The inquiry that asks whether an answer is correct; that it declines is one of the labels."""
+DECIDING = (ABSTENTION, CORRECTNESS)
 FEW_WORDS = 5
 """An answer of so many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
 
+_DECLINES = "declines"
+_ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAbstention:
+    """Of which longer answers the judge of a run has the word on whether they decline, and by which inquiry.
+
+    Attributes:
+        answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
+            questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
+            runs of before.
+        by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
+    """
+
+    answers: Literal["every", "settling", "refusals"] = "settling"
+    by_correctness: bool = False
+
+    def inquiry(self, question: EvalQuestion) -> str:
+        """The name of the inquiry that decides on answers to a question."""
+        comparable = question.expected_answer is not None and not question.is_unanswerable
+        return CORRECTNESS if self.by_correctness and comparable else ABSTENTION
+
+    def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
+        """Whether the judge has the word on a longer answer."""
+        if reads_as_refusal or self.answers == "every":
+            return True
+        return self.answers == "settling" and bool(question.is_unanswerable)
+
+
+OF_BEFORE = JudgedAbstention("refusals")
+"""What judged runs of former versions did."""
 
 
 def is_long(answer: str) -> bool:
@@ -25,27 +63,28 @@ def is_long(answer: str) -> bool:
     return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
 
-def judges_word(verdicts: Iterable[JudgeVerdict]) -> bool | None:
+def judges_word(verdicts: Iterable[JudgeVerdict], inquiry: str) -> bool | None:
     """Whether an answer declines by most of the judge's repeats.
+
+    Args:
+        verdicts: On the answer.
+        inquiry: The name of the one that decides.
 
     Returns:
         None where it was not asked, gave no usable verdict, could not tell, or its repeats are divided.
     """
-    labels = Counter(verdict.reply.get("verdict") for verdict in _asked(verdicts) if verdict.reply is not None)
-    declines, answers = labels["declines"], labels["answers"]
+    there = (verdict for verdict in verdicts if verdict.request == inquiry and verdict.reply is not None)
+    labels = Counter(str((verdict.reply or {}).get("verdict")) for verdict in there)
+    declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)
     return None if declines == answers else declines > answers
 
 
-def why_open(verdicts: Iterable[JudgeVerdict]) -> str:
-    """Why the judge's word is not there."""
-    found = list(_asked(verdicts))
+def why_open(verdicts: Iterable[JudgeVerdict], inquiry: str) -> str:
+    """Why the word of the inquiry that decides is not there."""
+    found = [verdict for verdict in verdicts if verdict.request == inquiry]
     if not found:
         return "the judge was not asked whether the answer abstains"
     failed = next((verdict for verdict in found if verdict.failure is not None), None)
     if failed is not None:
         return f"judge {failed.failure}, asked whether the answer abstains: {failed.message}"
     return "the judge could not tell whether the answer abstains"
-
-
-def _asked(verdicts: Iterable[JudgeVerdict]) -> Iterable[JudgeVerdict]:
-    return (verdict for verdict in verdicts if verdict.request == ABSTENTION)

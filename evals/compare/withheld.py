@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evals.case.inquiry import chain
+from evals.case.refusal import CORRECTNESS, DECIDING
 from evals.compare.models import ANSWERABLE_ABSTENTION_RATE
 from evals.compare.pairing import Pairing
 from evals.metrics.answer.checks import FactScore, IsCorrect, RulesCoverage
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.judged import JudgedMetric, chain
-from evals.schemas import EvalRun
+from evals.metrics.judged import JudgedMetric
+from evals.schemas import EvalRun, MetricGroup
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.settings import score_settings
 from evals.text.counts import counted
@@ -35,7 +37,8 @@ class Obstacle:
 
 def find_obstacles(pairing: Pairing) -> list[Obstacle]:
     """Everything that makes metrics incomparable between these runs."""
-    return [*_gold(pairing), *_matching(pairing.runs), *_judges(pairing.runs), *_text_models(pairing.runs)]
+    runs = pairing.runs
+    return [*_gold(pairing), *_matching(runs), *_judges(runs), *_counts(runs), *_abstentions(runs), *_text_models(runs)]
 
 
 def why_withheld(metric: BaseMetric, obstacles: Sequence[Obstacle]) -> str | None:
@@ -113,6 +116,45 @@ def _asks(metric: BaseMetric, prompts: set[str]) -> bool:
     if not isinstance(metric, JudgedMetric) or not metric.inquiries:
         return True
     return any(inquiry.name in prompts for inquiry in chain(metric.inquiries))
+
+
+_FORMER = "answer_classification"
+"""A prompt of runs of before, which is no more: what it decided follows from the labels of `answer_correctness`."""
+_COUNTS = ("correct_answers_count", "wrong_answers_count")
+"""The metrics that asked it."""
+
+
+def _counts(runs: Sequence[EvalRun]) -> list[Obstacle]:
+    """Whether answers were counted by the prompt that is no more."""
+    if len({run.judge.prompt_hashes.get(_FORMER) for run in runs if run.judge}) < 2:
+        return []
+    reason = f"the runs were judged by different prompts ({_FORMER}, {CORRECTNESS})"
+    return [Obstacle(reason, "counts of answers", lambda metric: metric.name in _COUNTS, warned_of=False)]
+
+
+def _abstentions(runs: Sequence[EvalRun]) -> list[Obstacle]:
+    """By whose word answers abstain: the text rules miss refusals that a judge sees, and judges differ."""
+    if len({_who_tells(run) for run in runs}) == 1 and not _differing([_deciding(run) for run in runs]):
+        return []
+    reason = "the runs told by different means which answers abstain"
+    return [Obstacle(reason, "what counts abstentions", _of_abstention, warned_of=False)]
+
+
+def _who_tells(run: EvalRun) -> tuple[str, ...]:
+    """The judge that has the word on answers too, not only on what the text rules take for a refusal; else nobody."""
+    settings = score_settings(run)
+    if run.judge is None or not settings.judged or settings.declining.answers != "every":
+        return ()
+    return run.judge.model, run.judge.origin
+
+
+def _deciding(run: EvalRun) -> dict[str, str]:
+    hashes = run.judge.prompt_hashes if run.judge is not None and _who_tells(run) else {}
+    return {name: value for name, value in hashes.items() if name in DECIDING}
+
+
+def _of_abstention(metric: BaseMetric) -> bool:
+    return metric.group is MetricGroup.ABSTENTION
 
 
 def _text_models(runs: Sequence[EvalRun]) -> list[Obstacle]:

@@ -8,7 +8,7 @@ from evals.judges.backends.base import Call, Identity
 from evals.judges.parts import CHARACTERS_A_TOKEN
 from evals.judges.prompt import load_prompt
 from evals.judges.stand_in import stand_in_reply
-from evals.schemas.verdicts import CallSizes, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import BLOCK, CallSizes, JudgeUsage, VerdictRequest
 
 _FEWEST_BYTES_A_TOKEN = 2
 """For an upper bound; text of any script has more."""
@@ -71,11 +71,11 @@ class Forecast:
     def learn(self, request: VerdictRequest, sizes: CallSizes) -> None:
         """Take into account what calls for a request took."""
         known = self._known(request)
-        self._sizes[request.name] = sizes if known is None else known + sizes
+        self._sizes[_kind(request)] = sizes if known is None else known + sizes
 
     def of(self, request: VerdictRequest, call: Call) -> Expected:
         """What a call for a request will take."""
-        characters = len(call.system) + len(call.content)
+        characters = len(call.system) + len(call.message)
         known = self._known(request)
         if known is not None:
             usage, thought = known.usage, round(known.usage.thinking_tokens / known.calls)
@@ -87,7 +87,7 @@ class Forecast:
 
     def _known(self, request: VerdictRequest) -> CallSizes | None:
         """Sizes of calls for the request; none by another version of its prompt, which may ask for more."""
-        known = self._sizes.get(request.name)
+        known = self._sizes.get(_kind(request))
         if known is None or not known.characters or known.prompt_hash != load_prompt(request.prompt).hash:
             return None
         return known
@@ -98,5 +98,10 @@ def most_tokens(call: Call) -> JudgeUsage:
 
     No token has fewer bytes, all that is sent is written to the vendor's cache, and the reply is as long as it may be.
     """
-    sent = -(-len((call.system + call.content).encode()) // _FEWEST_BYTES_A_TOKEN)
+    sent = -(-len((call.system + call.message).encode()) // _FEWEST_BYTES_A_TOKEN)
     return JudgeUsage(input_tokens=sent, output_tokens=call.max_tokens, cache_write_tokens=sent)
+
+
+def _kind(request: VerdictRequest) -> str:
+    """What a request is one of: blocks of one inquiry take the same."""
+    return request.name.partition(BLOCK)[0]

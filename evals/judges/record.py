@@ -156,7 +156,7 @@ def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
 
 def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
     by_request = sorted(every, key=attrgetter("request"))
-    return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+    return {verdict.inquiry: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
 
 
 def _sizes(every: Sequence[JudgeVerdict]) -> dict[str, CallSizes]:
@@ -171,9 +171,9 @@ def _sizes(every: Sequence[JudgeVerdict]) -> dict[str, CallSizes]:
             characters=verdict.characters,
             usage=verdict.usage,
         )
-        known = found.get(verdict.request)
+        known = found.get(verdict.inquiry)
         if known is None or known.prompt_hash == sizes.prompt_hash:
-            found[verdict.request] = sizes if known is None else known + sizes
+            found[verdict.inquiry] = sizes if known is None else known + sizes
     return found
 
 

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import answer_beside_reference, question_and_answer
 from evals.case.matching import MatchSettings
-from evals.case.refusal import ABSTENTION, why_open
+from evals.case.refusal import CORRECTNESS, why_open
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 
@@ -108,7 +109,7 @@ class BaseMetric(ABC):
         if reason:
             return self.undefined(reason)
         if case.abstention_open and self.hangs_on_abstention(case):
-            return self.undefined(why_open(case.verdicts), missing="judge")
+            return self.undefined(why_open(case.verdicts, case.decided_by), missing="judge")
         result, disputed = self.measure(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
 
@@ -140,8 +141,9 @@ class BaseMetric(ABC):
         """The request that must be decided before all others; nothing where nothing hangs on it."""
         if not case.abstention_judged or not self.hangs_on_abstention(case):
             return []
-        data = {"question": case.question.question, "answer": case.response.answer}
-        return [VerdictRequest(name=ABSTENTION, prompt=ABSTENTION, data=data)]
+        name = case.decided_by
+        data = answer_beside_reference(case) if name == CORRECTNESS else question_and_answer(case)
+        return [VerdictRequest(name=name, prompt=name, data=data)]
 
     def texts(self, case: Case) -> Sequence[str]:
         """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""

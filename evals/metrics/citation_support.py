@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from evals.case.case import Case
 from evals.case.citation_marks import citation_marks, without_citation_marks
 from evals.case.cited import place_of
+from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts
 from evals.metrics.base import Need
-from evals.metrics.inquiries import numbered_contexts
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
+from evals.metrics.judged import JudgedMetric
 from evals.schemas import Citation, MetricGroup, MetricResult
 from evals.text.sentences import sentence_spans
 
@@ -132,8 +132,8 @@ def _data(case: Case) -> dict[str, Any]:
     found = list(enumerate(statements(case) or [], start=1))
     cited = {chunk for _, statement in found if statement.examined for chunk in statement.cited}
     return {
-        "question": case.question.question,
         "passages": [context for context in numbered_contexts(case) if context["id"] in cited],
+        "question": case.question.question,
         "statements": [
             {"id": n, "text": statement.text, "citations": list(statement.cited)}
             for n, statement in found

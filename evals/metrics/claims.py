@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts
 from evals.metrics.base import Need
 from evals.metrics.inquiries import (
     ANSWER_IN_CONTEXTS,
@@ -18,9 +19,8 @@ from evals.metrics.inquiries import (
     REFERENCE_CLAIMS,
     REFERENCE_IN_CONTEXTS,
     in_order,
-    numbered_contexts,
 )
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
+from evals.metrics.judged import JudgedMetric
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
@@ -53,6 +53,11 @@ class Claims:
     def retrieved(self) -> list[frozenset[int] | None]:
         """Of each claim of the reference: the chunks that support it."""
         return _supporting(self.replies[REFERENCE_IN_CONTEXTS.name])
+
+    @cached_property
+    def denied(self) -> list[bool]:
+        """Of each claim of the answer: whether the chunks contradict it."""
+        return [item["verdict"] == "contradicted" for item in in_order(self.replies[ANSWER_IN_CONTEXTS.name]["claims"])]
 
     @cached_property
     def vital(self) -> list[bool]:
@@ -238,11 +243,18 @@ class Hallucination(_Wrong):
 
     Formula: claims that no chunk supports and the reference does not say / all claims. Range 0 to 1, lower is better.
     None for an abstention and an answer without claims. With self_knowledge and the share that chunks support it adds
-    up to 1.
+    up to 1. The details tell how many of these claims the chunks contradict; the others are made up.
     Reference: Ru et al. 2024 (RAGChecker).
     """
 
     name = "hallucination"
+
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+        result, claims = super().grade(case, replies), Claims(replies)
+        if result.value is None:
+            return result
+        denied = sum(denied and correct is False for denied, correct in zip(claims.denied, claims.correct, strict=True))
+        return result.model_copy(update={"details": {**result.details, "contradicted": denied}})
 
     def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
         return not correct and not chunks

@@ -1,39 +1,24 @@
 """Generation: is the answer grounded, correct and to the point? An LLM judge reads; the scores are computed here."""
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts, question_and_answer
 from evals.metrics.abstaining import settled_by_abstention, settled_relevance
 from evals.metrics.base import Need
-from evals.metrics.inquiries import (
-    answer_beside_reference,
-    numbered_contexts,
-    question_and_answer,
-)
-from evals.metrics.judged import Inquiry, JudgedMetric, LabelledMetric, ReplyData
+from evals.metrics.inquiries import ANSWER_CORRECTNESS, FAITHFULNESS
+from evals.metrics.judged import JudgedMetric, LabelledMetric
 from evals.schemas import MetricGroup, MetricResult
 
 
-def _answer_in_contexts(case: Case) -> dict[str, Any]:
-    question = case.question.question
-    return {"contexts": numbered_contexts(case), "question": question, "answer": case.response.answer}
+class _Grounded(JudgedMetric):
+    """A share of the claims that the judge finds in the answer, by what the retrieved chunks say of them."""
 
-
-class Faithfulness(JudgedMetric):
-    """Share of the answer's claims that the retrieved chunks support.
-
-    Formula: supported / (supported + unsupported) over the claims that the judge finds in the answer; claims on which
-    it could not tell do not count. A claim is supported only with a quotation that stands in a chunk. Range 0 to 1,
-    higher is better. None for an abstention, an answer without claims, and without chunks.
-    Reference: Es et al. 2023 (RAGAS).
-    """
-
-    name = "faithfulness"
     group = MetricGroup.GENERATION
-    suites: ClassVar = frozenset({"core", "answer"})
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
-    inquiries = (Inquiry("faithfulness", "faithfulness", _answer_in_contexts),)
+    inquiries = (FAITHFULNESS,)
 
     def hangs_on_abstention(self, case: Case) -> bool:
         return bool(numbered_contexts(case))
@@ -44,15 +29,59 @@ class Faithfulness(JudgedMetric):
         return None if numbered_contexts(case) else self.undefined("the chunks carry no text")
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
-        claims = replies["faithfulness"]["claims"]
-        verdicts = [claim["verdict"] for claim in claims]
-        supported, unsupported = verdicts.count("supported"), verdicts.count("unsupported")
-        if not verdicts:
+        claims = replies[FAITHFULNESS.name]["claims"]
+        if not claims:
             return self.undefined("the answer makes no claims")
-        if not supported + unsupported:
+        known = [claim for claim in claims if claim["verdict"] != "cannot_tell"]
+        if not known:
             return self.undefined("the judge could not tell", missing="judge")
-        failed = [claim["claim"] for claim in claims if claim["verdict"] == "unsupported"]
-        return self.result(supported / (supported + unsupported), claims=len(verdicts), unsupported=failed)
+        return self.share(known, claims=len(claims))
+
+    @abstractmethod
+    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
+        """The result by the claims on which the judge could tell, of which there are some."""
+
+
+def _contradicted(claims: Iterable[ReplyData]) -> list[str]:
+    return [claim["claim"] for claim in claims if claim["verdict"] == "contradicted"]
+
+
+class Faithfulness(_Grounded):
+    """Share of the answer's claims that the retrieved chunks support.
+
+    Formula: supported / (supported + contradicted + not said) over the claims that the judge finds in the answer;
+    claims on which it could not tell do not count. A claim is supported only with a quotation that stands in a chunk.
+    Range 0 to 1, higher is better. None for an abstention, an answer without claims, and without chunks.
+    `contradiction` tells the contradicted claims apart.
+    Reference: Es et al. 2023 (RAGAS).
+    """
+
+    name = "faithfulness"
+    suites: ClassVar = frozenset({"core", "answer"})
+
+    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
+        failed = [claim["claim"] for claim in known if claim["verdict"] != "supported"]
+        told = {"contradicted": denied} if (denied := _contradicted(known)) else {}
+        return self.result((len(known) - len(failed)) / len(known), **details, unsupported=failed, **told)
+
+
+class Contradiction(_Grounded):
+    """Share of the answer's claims that the retrieved chunks contradict.
+
+    Formula: contradicted / (supported + contradicted + not said), by the verdicts of `faithfulness`, in the same call.
+    A claim is contradicted only with a quotation that stands in a chunk and cannot be true together with it. What is
+    not said is no contradiction: the two are 1 − faithfulness. Range 0 to 1, lower is better. None for an abstention,
+    an answer without claims, and without chunks.
+    Reference: the three labels of entailment (Bowman et al. 2015), on claims as in Es et al. 2023 (RAGAS).
+    """
+
+    name = "contradiction"
+    suites: ClassVar = frozenset({"answer"})
+    higher_is_better = False
+
+    def share(self, known: Sequence[ReplyData], **details: Any) -> MetricResult:
+        denied = _contradicted(known)
+        return self.result(len(denied) / len(known), **details, contradicted=denied)
 
 
 class AnswerCorrectness(LabelledMetric):
@@ -60,6 +89,7 @@ class AnswerCorrectness(LabelledMetric):
 
     Formula: correct 1, partly correct 0.5, incorrect 0. Range 0 to 1, higher is better. 0 where the server abstains on
     an answerable question, or answers an unanswerable one. None for a right abstention, and without an expected answer.
+    That a longer answer abstains is a label of the same call (declines, 0).
     Reference: a reference-guided label after Zheng et al. 2023 (LLM-as-a-judge); the rubric is ours.
     """
 
@@ -67,8 +97,8 @@ class AnswerCorrectness(LabelledMetric):
     group = MetricGroup.GENERATION
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
-    inquiries = (Inquiry("answer_correctness", "answer_correctness", answer_beside_reference),)
-    scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0}
+    inquiries = (ANSWER_CORRECTNESS,)
+    scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
 
     def settled(self, case: Case) -> MetricResult | None:
         return settled_by_abstention(self, case)
@@ -77,8 +107,9 @@ class AnswerCorrectness(LabelledMetric):
 class AnswerRelevancy(LabelledMetric):
     """Whether the answer addresses the question that was asked.
 
-    Formula: relevant 1, partly relevant 0.5, irrelevant 0. Range 0 to 1, higher is better. 0 where the server abstains
-    on an answerable question. None for an abstention on an unanswerable one, or where the dataset does not say.
+    Formula: relevant 1, partly relevant 0.5, evasive or irrelevant 0. Range 0 to 1, higher is better. 0 where the
+    server abstains on an answerable question. None for an abstention on an unanswerable one, or where the dataset does
+    not say.
     Reference: after Es et al. 2023 (RAGAS answer relevance), by a label instead of generated questions.
     """
 
@@ -87,7 +118,7 @@ class AnswerRelevancy(LabelledMetric):
     suites: ClassVar = frozenset({"core", "answer"})
     heeds_abstention = True
     inquiries = (Inquiry("answer_relevancy", "answer_relevancy", question_and_answer),)
-    scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "irrelevant": 0.0}
+    scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
 
     def settled(self, case: Case) -> MetricResult | None:
         return settled_relevance(self, case)

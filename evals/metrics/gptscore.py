@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, answer_beside_reference
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, Need
-from evals.metrics.inquiries import answer_beside_reference
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
+from evals.metrics.judged import JudgedMetric
 from evals.metrics.qa import FuzzyMatch
 from evals.schemas import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest

@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, answer_beside_reference
 from evals.metrics.abstaining import settled_by_abstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.inquiries import answer_beside_reference
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
+from evals.metrics.inquiries import ANSWER_CORRECTNESS
+from evals.metrics.judged import JudgedMetric
 from evals.schemas import MetricGroup, MetricResult
 
 FACTUAL_ACCURACY = Inquiry("factual_accuracy", "factual_accuracy", answer_beside_reference)
 """Correctness, completeness and consistency of the answer, each on five steps."""
-
-ANSWER_CLASSIFICATION = Inquiry("answer_classification", "answer_classification", answer_beside_reference)
-"""Whether the answer is correct or wrong."""
 
 _GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"))
 
@@ -67,7 +65,7 @@ class _AnswerCount(JudgedMetric):
     aggregation = Aggregation.SUM
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
     heeds_abstention = True
-    inquiries = (ANSWER_CLASSIFICATION,)
+    inquiries = (ANSWER_CORRECTNESS,)
     counted: ClassVar[str]
 
     def settled(self, case: Case) -> MetricResult | None:
@@ -76,10 +74,11 @@ class _AnswerCount(JudgedMetric):
         return self._classified("wrong") if case.question.is_unanswerable else None
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
-        reply = replies[ANSWER_CLASSIFICATION.name]
-        if reply["verdict"] == "cannot_tell":
-            return self.undefined("the judge could not tell", missing="judge", justification=reply["justification"])
-        return self._classified(reply["verdict"], justification=reply["justification"])
+        reply = replies[ANSWER_CORRECTNESS.name]
+        said, why = reply["verdict"], reply["justification"]
+        if said == "cannot_tell":
+            return self.undefined("the judge could not tell", missing="judge", justification=why)
+        return self._classified("correct" if said == "correct" else "wrong", said=said, justification=why)
 
     def _classified(self, label: str, **details: str) -> MetricResult:
         return self.result(float(label == self.counted), label=label, **details)
@@ -88,9 +87,9 @@ class _AnswerCount(JudgedMetric):
 class CorrectAnswersCount(_AnswerCount):
     """How many answers are correct.
 
-    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer. An
-    abstention is neither correct nor wrong. Range 0 to the number of questions, higher is better. None without an
-    expected answer.
+    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
+    same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
+    Range 0 to the number of questions, higher is better. None without an expected answer.
     Reference: the formula here.
     """
 
@@ -101,9 +100,9 @@ class CorrectAnswersCount(_AnswerCount):
 class WrongAnswersCount(_AnswerCount):
     """How many answers are wrong.
 
-    Formula: sum over questions of 1 where the judge calls the answer wrong, measured by the expected answer, or where
-    an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0 to the number of
-    questions, lower is better. None without an expected answer.
+    Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
+    expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
+    to the number of questions, lower is better. None without an expected answer.
     Reference: the formula here.
     """
 
@@ -116,7 +115,7 @@ class DontKnowAnswersCount(BaseMetric):
     """How many answers say that they do not know.
 
     Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
-    and of a longer refusal by the judge where one takes part. Range 0 to the number of questions; neither direction is
+    and of a longer answer by the judge where one takes part. Range 0 to the number of questions; neither direction is
     better in itself. None where the server sent no answer, and where the judge's word is lost.
     Reference: the formula here.
     """

@@ -4,36 +4,31 @@ Claims are found once for an answer and once for a reference, then checked; whoe
 is grounded is judged without sight of the reference.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from evals.case.case import Case
-from evals.metrics.judged import Inquiry, ReplyData
-
-
-def numbered_contexts(case: Case) -> list[dict[str, Any]]:
-    """The texts of the retrieved chunks, numbered from 1 by rank; the number of a chunk without text is not used."""
-    chunks = case.response.chunks or []
-    return [{"id": n, "text": chunk.text} for n, chunk in enumerate(chunks, start=1) if chunk.text]
-
-
-def question_and_answer(case: Case) -> dict[str, Any]:
-    """What a judge needs to look at the answer alone."""
-    return {"question": case.question.question, "answer": case.response.answer}
-
-
-def answer_beside_reference(case: Case) -> dict[str, Any]:
-    """What a judge needs to compare the answer with the expected one."""
-    return {
-        "question": case.question.question,
-        "expected_answer": case.question.expected_answer,
-        "accepted_variants": case.question.answers,
-        "answer": case.response.answer,
-    }
+from evals.case.inquiry import (
+    Inquiry,
+    ReplyData,
+    answer_beside_reference,
+    answer_in_contexts,
+    numbered_contexts,
+    question_and_answer,
+)
+from evals.case.refusal import CORRECTNESS
 
 
 def _numbered(reply: ReplyData) -> list[dict[str, Any]]:
     return [{"id": n, "text": claim["claim"]} for n, claim in enumerate(reply["claims"], start=1)]
+
+
+ANSWER_CORRECTNESS = Inquiry(CORRECTNESS, CORRECTNESS, answer_beside_reference)
+"""Whether the answer says what the expected one says, or declines to."""
+
+FAITHFULNESS = Inquiry("faithfulness", "faithfulness", answer_in_contexts)
+"""The claims that the answer makes, each against the chunks, in one call."""
 
 
 def says_nothing(case: Case) -> bool:
@@ -70,13 +65,31 @@ def _in_contexts(claims: Inquiry, name: str) -> Inquiry:
         found = claims.reply(case)["claims"]
         if found and numbered_contexts(case):
             return None
-        return {"claims": _unsupported(len(found))}
+        return {"claims": [{"id": n, "passages": [], "verdict": "not_said"} for n in range(1, len(found) + 1)]}
 
-    return Inquiry(name, "claims_in_contexts", data, after=(claims,), given=given)
+    return Inquiry(name, "claims_in_contexts", data, after=(claims,), given=given, merge=_merged_claims)
 
 
-def _unsupported(count: int) -> list[dict[str, Any]]:
-    return [{"id": n, "passages": [], "verdict": "unsupported"} for n in range(1, count + 1)]
+_STRENGTH = {"supported": 3, "contradicted": 2, "cannot_tell": 1}
+"""What counts of a claim on which blocks of passages say different things; anything else says nothing of it."""
+
+
+def _merged_claims(replies: Sequence[ReplyData]) -> ReplyData:
+    """One item a claim: the word of the block that says most, with the passages of all blocks that say it."""
+    said: dict[int, list[ReplyData]] = {}
+    for item in itertools.chain.from_iterable(reply["claims"] for reply in replies):
+        said.setdefault(item["id"], []).append(item)
+    return {"claims": [_merged_claim(items) for items in said.values()]}
+
+
+def _merged_claim(items: Sequence[ReplyData]) -> ReplyData:
+    first = max(items, key=lambda item: _STRENGTH.get(item["verdict"], 0))
+    alike = (item["passages"] for item in items if item["verdict"] == first["verdict"])
+    return {**first, "passages": list(itertools.chain.from_iterable(alike))}
+
+
+def _merged_contexts(replies: Sequence[ReplyData]) -> ReplyData:
+    return {"contexts": list(itertools.chain.from_iterable(reply["contexts"] for reply in replies))}
 
 
 ANSWER_IN_CONTEXTS = _in_contexts(ANSWER_CLAIMS, "answer_in_contexts")
@@ -119,11 +132,12 @@ CONTEXT_RELEVANCE = Inquiry(
     "context_relevance",
     "context_relevance",
     lambda case: {
+        "contexts": numbered_contexts(case),
         "question": case.question.question,
         "expected_answer": case.question.expected_answer,
-        "contexts": numbered_contexts(case),
     },
     given=lambda case: None if numbered_contexts(case) else {"contexts": []},
+    merge=_merged_contexts,
 )
 """Which chunks help to answer the question."""
 

@@ -7,21 +7,18 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, chain
 from evals.case.matching import MatchSettings
-from evals.case.refusal import ABSTENTION
+from evals.case.refusal import CORRECTNESS, JudgedAbstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.runtime import run_anywhere
-from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult
+from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
-
-ReplyData = Mapping[str, Any]
-"""The parsed reply of a judge: a JSON object."""
 
 
 class Decider(Protocol):
@@ -31,74 +28,31 @@ class Decider(Protocol):
         """Get the verdicts on one request."""
 
 
-@dataclass(frozen=True)
-class Inquiry:
-    """One thing that a judge is asked about a case.
-
-    Attributes:
-        name: Of its verdicts.
-        prompt: By which it is asked.
-        data: What the judge is given; called once every inquiry in `after` has its reply.
-        after: What must be known before.
-        given: The reply where it follows without a judge, for example that an empty answer makes no claims.
-        once: Whether repeats are of no use: later inquiries build on one reply.
-        heeds_abstention: Whether what is asked depends on whether the answer declines.
-    """
-
-    name: str
-    prompt: str
-    data: Callable[[Case], dict[str, Any]]
-    after: tuple["Inquiry", ...] = ()
-    given: Callable[[Case], ReplyData | None] = lambda _case: None
-    once: bool = False
-    heeds_abstention: bool = False
-
-    def replies(self, case: Case) -> dict[int, ReplyData]:
-        """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
-        if all(inquiry.replies(case) for inquiry in self.after):
-            given = self.given(case)
-            if given is not None:
-                return {-1: given}
-        found: dict[int, ReplyData] = {}
-        for verdict in case.verdicts:
-            if verdict.request == self.name and verdict.reply is not None:
-                found[-1 if self.once else verdict.repeat] = verdict.reply
-        return found
-
-    def reply(self, case: Case) -> ReplyData:
-        """The first usable reply; only for what is in `after`."""
-        return next(iter(self.replies(case).values()))
-
-    def request(self, case: Case) -> VerdictRequest | None:
-        """What to ask now: None where it is known already, or something else must be known first."""
-        if not all(inquiry.replies(case) for inquiry in self.after) or self.given(case) is not None:
-            return None
-        return VerdictRequest(name=self.name, prompt=self.prompt, data=self.data(case), once=self.once)
-
-
-def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
-    """The inquiries with all that they need, each once, what is needed first."""
-    found: dict[str, Inquiry] = {}
-    for inquiry in inquiries:
-        for one in (*chain(inquiry.after), inquiry):
-            found.setdefault(one.name, one)
-    return list(found.values())
-
-
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Asking again after an unusable reply, and repeats, are not in it; nor is whether the answer declines, which is one
-    more where the text rules say so.
+    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
+    unusable reply, repeats, further blocks of ten passages, and whether an answer declines that reads like a refusal.
     """
-    judged: list[Inquiry] = []
-    others = 0
-    for cls in metrics:
-        if issubclass(cls, JudgedMetric):
-            judged += cls.inquiries
-        else:
-            others += cls.judge_calls
-    return len(chain(judged)) + others
+    every = list(metrics)
+    asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
+    others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
+    declining = judged_abstention(every)
+    extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
+    return len(asked) + others + extra
+
+
+def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
+    """Of which answers a judge has the word on whether they decline, in a run of these metrics.
+
+    Of every longer one where the run asks if answers are correct, for then that tells it too, and where it counts
+    abstentions. Elsewhere a judge would be asked for the sake of answers that are judged anyway.
+    """
+    by_correctness = counting = False
+    for metric in metrics:
+        counting |= getattr(metric, "group", None) is MetricGroup.ABSTENTION
+        by_correctness |= any(inquiry.name == CORRECTNESS for inquiry in getattr(metric, "inquiries", ()))
+    return JudgedAbstention("every" if by_correctness or counting else "settling", by_correctness)
 
 
 def prompts_asked_twice(metrics: Iterable[BaseMetric]) -> frozenset[str]:
@@ -146,8 +100,8 @@ class JudgedMetric(BaseMetric):
         *,
         settings: MatchSettings | None = None,
     ) -> MetricResult:
-        judged = bool(verdicts or self.judge)
-        case = Case(question, response, verdicts or (), settings or MatchSettings(), judged=judged)
+        judged, declining = bool(verdicts or self.judge), judged_abstention([self])
+        case = Case(question, response, verdicts or (), settings or MatchSettings(), judged=judged, declining=declining)
         if verdicts is None and self.judge is not None:
             run_anywhere(_decide_all(self, case, self.judge))
         return self.score(case)
@@ -158,7 +112,8 @@ class JudgedMetric(BaseMetric):
         first = self._whether_it_abstains(case)
         if (first and case.abstention_open) or self.settled(case) is not None:
             return first
-        return first + [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
+        asked = [*first, *(request for one in chain(self.wanted(case)) for request in one.requests(case))]
+        return list({request.name: request for request in asked}.values())
 
     def hangs_on_abstention(self, case: Case) -> bool:
         if self.heeds_abstention:
@@ -174,8 +129,8 @@ class JudgedMetric(BaseMetric):
 
     def injection_flag(self, case: Case) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
-        names = {inquiry.name for inquiry in chain(self.wanted(case))}
-        names |= {ABSTENTION} if self.hangs_on_abstention(case) else set()
+        names = {name for inquiry in chain(self.wanted(case)) for name in inquiry.names(case)}
+        names |= {case.decided_by} if self.hangs_on_abstention(case) else set()
         suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
 
@@ -183,9 +138,9 @@ class JudgedMetric(BaseMetric):
         inquiries = chain(self.wanted(case))
         flag = self.injection_flag(case)
         by_name = {inquiry.name: inquiry.replies(case) for inquiry in inquiries}
-        for name, replies in by_name.items():
-            if not replies:
-                return self.undefined(_failure(case, name), missing="judge", **flag)
+        for inquiry in inquiries:
+            if not by_name[inquiry.name]:
+                return self.undefined(_failure(case, inquiry.names(case)), missing="judge", **flag)
         graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
         if not graded:
             return self.undefined("no repeat of the judge's verdicts is whole", missing="judge", **flag)
@@ -199,8 +154,8 @@ class JudgedMetric(BaseMetric):
         return self.result(value, **{**nearest.details, **flag})
 
 
-def _failure(case: Case, name: str) -> str:
-    failed = next((v for v in case.verdicts if v.request == name and v.failure is not None), None)
+def _failure(case: Case, names: Container[str]) -> str:
+    failed = next((v for v in case.verdicts if v.request in names and v.failure is not None), None)
     return f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
 
 

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import ReplyData, numbered_contexts
 from evals.metrics.base import Need
 from evals.metrics.inquiries import (
     ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,
     REFERENCE_IN_CONTEXTS,
     in_order,
-    numbered_contexts,
 )
-from evals.metrics.judged import JudgedMetric, ReplyData
+from evals.metrics.judged import JudgedMetric
 from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 

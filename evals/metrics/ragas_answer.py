@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import ClassVar
 
 from evals.case.case import Case
+from evals.case.inquiry import Inquiry, ReplyData, question_and_answer
 from evals.metrics.abstaining import settled_relevance
 from evals.metrics.base import Need
 from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
-from evals.metrics.inquiries import question_and_answer
-from evals.metrics.judged import Decider, Inquiry, JudgedMetric, ReplyData
+from evals.metrics.judged import Decider, JudgedMetric
 from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
@@ -20,7 +20,7 @@ from evals.semantics.base import Semantics, cosine
 GENERATED_QUESTIONS = Inquiry(
     "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
 )
-"""Three questions to which the answer is an answer."""
+"""The question to which the answer is an answer, written three times afresh, as by RAGAS."""
 
 DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_answer)
 """How fully the answer addresses the question, on five steps."""
@@ -29,11 +29,11 @@ DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_
 class RagasAnswerRelevance(Comparing, JudgedMetric):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
-    Formula: mean over three questions, which the judge writes for the answer, of the cosine between their embeddings
-    and the question's, × 100 and not below 0. Without an embedder the judge assesses directly: complete 100, mostly
-    75, partly 50, barely 25, not at all 0. Which of the two is decided once for a run and stands in the details;
-    values of the two do not compare. Range 0 to 100, higher is better. 0 for an abstention on an answerable question;
-    None for one on a question that is not known to be answerable.
+    Formula: mean over three wordings of the question that the judge takes the answer to reply to, each written afresh,
+    of the cosine between their embeddings and the question's, × 100 and not below 0. Without an embedder the judge
+    assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is decided once for
+    a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is better. 0 for an
+    abstention on an answerable question; None for one on a question that is not known to be answerable.
     Reference: Es et al. 2023 (RAGAS answer relevance).
     """
 

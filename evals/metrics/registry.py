@@ -53,6 +53,7 @@ METRICS: tuple[type[BaseMetric], ...] = (
     generation.Faithfulness,
     generation.AnswerCorrectness,
     generation.AnswerRelevancy,
+    generation.Contradiction,
     answer.ExactMatch,
     answer.KeywordCoverage,
     answer.NumberMatch,

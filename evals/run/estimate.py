@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from statistics import median
 
+from evals.case.case import Case
 from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
 from evals.judges.backends.prompt_cache import kept_prefixes
@@ -18,6 +19,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.forecast import Expected, Forecast
 from evals.judges.llm_judge import PriceOf
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.judged import judged_abstention
 from evals.run.likely_answers import REFUSAL, likely_answers, stand_ins
 from evals.run.likely_calls import LikelyCall, LikelyCalls
 from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
@@ -148,21 +150,28 @@ def estimate_judging(
         some = _spread(group)
         part = _Sum()
         for question, response in zip(some, stand_ins(some, documents, saved), strict=True):
-            for one in likely.about(cases.about(question, response, _given(known, question))):
-                if one.request.name == ABSTENTION and response.answer == REFUSAL:
-                    part.on_refusals += one.times
-                else:
-                    bill.add(one, part)
+            _add_answer(part, cases.about(question, response, _given(known, question)), likely, bill)
         total.extend(part, len(group) / len(some) if some else 0.0)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
     return total.estimate(bill, basis, config, asking_s=asking)
+
+
+def _add_answer(total: "_Sum", case: Case, likely: LikelyCalls, bill: "_Bill") -> None:
+    """Add the calls about one answer; whether a made-up refusal is one may not be asked, and is counted apart."""
+    surely = case.response.answer != REFUSAL or case.declining.answers == "every"
+    for one in likely.about(case):
+        if one.request.name == ABSTENTION and not surely:
+            total.on_refusals += one.times
+        else:
+            bill.add(one, total)
 
 
 def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Cases:
     """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
     semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
-    return Cases(replace(config.score_settings(judged=True), semantics=semantics))
+    settings = config.score_settings(judged=True)
+    return Cases(replace(settings, semantics=semantics, declining=judged_abstention(metrics)))
 
 
 class _NotLoaded:

@@ -12,6 +12,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.forecast import Forecast
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
+from evals.metrics.judged import judged_abstention
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.observer import Observer
@@ -42,7 +43,7 @@ class Instruments:
     def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
         """How records are scored with them."""
         plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)
-        return replace(plain, semantics=self.semantics)
+        return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
 
 
 async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer) -> Instruments:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from evals.case.refusal import ABSTENTION
+from evals.case.refusal import DECIDING
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
@@ -168,7 +168,7 @@ class Judging:
 
         Whether an answer declines is decided by most repeats, so that nothing else is asked before all are there.
         """
-        if judged.pending[ABSTENTION]:
+        if any(judged.pending[name] for name in DECIDING):
             return
         jobs = []
         there = {(verdict.request, verdict.repeat) for verdict in judged.found}

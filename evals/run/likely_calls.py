@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evals.case.case import Case
+from evals.case.refusal import ABSTENTION, DECIDING
 from evals.judges.backends.base import Call
 from evals.judges.cache import JudgeCache
 from evals.judges.config import JudgeConfig
@@ -69,7 +70,7 @@ class LikelyCalls:
         """The calls for the repeats that are missing; a reply is put into the case where it has none."""
         kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
         if not any(verdict.request == request.name for verdict in case.verdicts):
-            reply = next(iter(kept.values()), None) or stand_in_reply(load_prompt(request.prompt), request.data)
+            reply = next(iter(kept.values()), None) or _likely_reply(case, request)
             case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
         return self._asked(request, [n for n in missing if n not in kept], len(kept))
 
@@ -99,3 +100,12 @@ class LikelyCalls:
         if stored is None or problem_of_saved(stored.reply, request) is not None:
             return None
         return stored.reply
+
+
+def _likely_reply(case: Case, request: VerdictRequest) -> dict[str, object]:
+    """What a judge will say; of whether the answer declines, what the text rules say."""
+    reply = stand_in_reply(load_prompt(request.prompt), request.data)
+    if request.name in DECIDING:
+        answers = "answers" if request.name == ABSTENTION else "correct"
+        reply["verdict"] = "declines" if case.reads_as_refusal else answers
+    return reply

@@ -7,6 +7,8 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
+BLOCK = "#"
+"""What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 
 
 class JudgeUsage(Record):
@@ -110,6 +112,11 @@ class JudgeVerdict(Record):
     """Hash over all that decides the reply: model, address, instructions, form, data and repeat."""
     injection_suspected: bool = False
     """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
+
+    @property
+    def inquiry(self) -> str:
+        """What was asked, whichever block of passages it was about."""
+        return self.request.partition(BLOCK)[0]
 
     @property
     def spent(self) -> JudgeSpending:

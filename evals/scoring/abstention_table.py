@@ -47,14 +47,15 @@ def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: fl
     """Count the questions by whether they can be answered and whether the answer declines.
 
     Args:
-        records: Of a run; those without an answer, or not known to be answerable or not, are left out.
+        records: Of a run; those without an answer, not known to be answerable or not, or of which the judge's word is
+            lost are left out.
         cases: They as metrics see them.
         confidence: Of the intervals.
 
     Returns:
         None where no question is left.
     """
-    counts = Counter(_cell(record, cases) for record in records if _counts(record))
+    counts = Counter(_cell(record, cases) for record in records if _counts(record, cases))
     if not counts:
         return None
     answered, refused = counts[False, False], counts[False, True]
@@ -80,10 +81,10 @@ def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: fl
     )
 
 
-def _counts(record: EvalRecord) -> bool:
+def _counts(record: EvalRecord, cases: Cases) -> bool:
     response = record.response
     answered = response is not None and response.error is None and response.answer is not None
-    return answered and record.question.is_unanswerable is not None
+    return answered and record.question.is_unanswerable is not None and not cases.of(record).abstention_open
 
 
 def _cell(record: EvalRecord, cases: Cases) -> tuple[bool, bool]:

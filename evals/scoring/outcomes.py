@@ -62,6 +62,7 @@ def _abstentions(cases: Iterable[Case], *, judged: bool) -> dict[str, Any]:
         "abstained": sum(case.abstained and not case.abstention_open for case in there),
         "abstention_disputed": sum(case.abstention_disputed for case in there) if judged else None,
         "abstention_open": sum(case.abstention_open for case in there),
+        "abstention_by_judge": sum(case.judges_word is not None for case in there) if judged else None,
     }
 
 
@@ -126,7 +127,7 @@ def notes_on_answers(
         _note_on_no_ids(chunks),
         _note_on_no_texts(chunks),
         note_on_citations(cases.of(record) for record in records if _is_answered(record)),
-        _note_on_disputed(records, cases),
+        *_notes_on_disputed(records, cases),
     )
     return [*(note for note in found if note is not None), *_notes_on_parts(responses)]
 
@@ -147,12 +148,17 @@ def _notes_on_parts(responses: Sequence[EvalResponse]) -> list[str]:
     return [f"{note}: null in {share(count, len(responses), 'answer')}" for note, count in unread.items()]
 
 
-def _note_on_disputed(records: Iterable[EvalRecord], cases: Cases) -> str | None:
-    ids = [record.question.id for record in records if cases.of(record).abstention_disputed]
-    if not ids:
-        return None
-    named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
-    return f"{DISPUTED}{counted(len(ids), 'answer', 'reads')} like a refusal, and the judge says otherwise: {named}"
+def _notes_on_disputed(records: Iterable[EvalRecord], cases: Cases) -> Iterator[str]:
+    ids: dict[bool, list[str]] = {True: [], False: []}
+    for record in records:
+        case = cases.of(record)
+        if case.abstention_disputed:
+            ids[case.reads_as_refusal].append(record.question.id)
+    for reads_as, found in zip(("a refusal", "an answer"), ids.values(), strict=True):
+        if found:
+            named = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
+            answers = counted(len(found), "answer", "reads")
+            yield f"{DISPUTED}{answers} like {reads_as}, and the judge says otherwise: {named}"
 
 
 def _note_on_usage(responses: Sequence[EvalResponse], concurrency: int, limit: int | None) -> str | None:

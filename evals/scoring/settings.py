@@ -13,9 +13,11 @@ from pydantic import BaseModel, ValidationError
 
 from evals.case.case import Case
 from evals.case.matching import MatchSettings, RunEvidence, evidence_of
+from evals.case.refusal import OF_BEFORE, JudgedAbstention
 from evals.errors import ConfigError
 from evals.inputs.problems import first_problem
 from evals.metrics.base import BaseMetric
+from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.config import BY_DOCUMENT, ScoringConfig
@@ -37,6 +39,7 @@ class ScoreSettings:
         semantics: What texts are compared with; None where no metric wants that.
         cluster: What questions belong together by: "document", "question", or a key of their metadata.
         evidence: What the run says about matching; None where each response speaks for itself.
+        declining: Of which answers a judge that takes part has the word on whether they decline.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -47,6 +50,7 @@ class ScoreSettings:
     semantics: Semantics | None = None
     cluster: str = BY_DOCUMENT
     evidence: RunEvidence | None = None
+    declining: JudgedAbstention = field(default_factory=JudgedAbstention)
 
 
 class Cases:
@@ -74,7 +78,17 @@ class Cases:
         case = self._known.get(question.id)
         if case is None or case.question is not question or case.response is not response:
             own = self._settings
-            case = Case(question, response, (), own.match, own.citation_base, own.judged, own.semantics, own.evidence)
+            case = Case(
+                question,
+                response,
+                (),
+                own.match,
+                own.citation_base,
+                own.judged,
+                own.semantics,
+                own.evidence,
+                own.declining,
+            )
             self._known[question.id] = case
         case.verdicts = verdicts
         return case
@@ -136,7 +150,7 @@ def score_settings(run: EvalRun) -> ScoreSettings:
     """
     # A judge of before was asked about no refusal: there the text rules decided, as they do without a judge.
     judged = run.judge is not None and run.outcomes.abstention_disputed is not None
-    return configured_settings(
+    settings = configured_settings(
         _valid(MatchSettings, run, "match"),
         citation_base=run.server.citation_base,
         on_error=run.eval_config.get("on_error", "exclude"),
@@ -144,6 +158,9 @@ def score_settings(run: EvalRun) -> ScoreSettings:
         judged=judged,
         cluster=run.eval_config.get("cluster", BY_DOCUMENT),
     )
+    # One of before had no word on what the text rules take for an answer.
+    says = run.outcomes.abstention_by_judge is not None
+    return replace(settings, declining=judged_abstention(known_metrics(run)) if says else OF_BEFORE)
 
 
 def confidence(run: EvalRun) -> float:

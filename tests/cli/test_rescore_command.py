@@ -102,7 +102,7 @@ def test_a_dry_run_says_what_the_judge_would_take(
     assert plan["source"] == run.id
     assert plan["questions"] == plan["answered"] == 12
     assert plan["metrics"] == ["answer_relevancy"]
-    assert 0 < plan["estimate"]["calls"] <= 12
+    assert 0 < plan["estimate"]["calls"] <= 2 * 12  # whether an answer to what cannot be answered declines is one more
     assert plan["estimate"]["basis"] == "over the answers that are there"
 
 

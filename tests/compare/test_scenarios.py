@@ -8,7 +8,7 @@ import pytest
 from evals.compare import Comparison, MetricPair, SavedRun, compare_runs
 from evals.errors import ConfigError
 from evals.metrics.abstaining import known_answerable
-from evals.schemas import EvalQuestion, GoldPassage
+from evals.schemas import EvalQuestion, GoldPassage, Outcomes
 from evals.schemas.verdicts import JudgeRecord
 
 Saved = Callable[..., SavedRun]
@@ -155,6 +155,43 @@ def test_another_prompt_takes_the_verdict_of_the_metrics_that_ask_it(saved: Save
         "faithfulness": "not compared",
         "answer_relevancy": "worse",
     }
+
+
+def judged_by(model: str = "m", told: int | None = 40, **hashes: str) -> dict[str, Any]:
+    """A judge that had the word on so many answers, as a run has it; None is a run of before."""
+    judge = JudgeRecord(model=model, origin="o", prompt_hashes=hashes)
+    return {"judge": judge, "outcomes": Outcomes(abstention_disputed=0, abstention_by_judge=told)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [
+        (judged_by(abstention="2"), judged_by(abstention="2"), "worse"),
+        (judged_by(abstention="1", told=None), judged_by(abstention="2"), "not compared"),
+        (judged_by(answer_correctness="2"), judged_by(answer_correctness="3"), "not compared"),
+        (judged_by(abstention="2"), judged_by("n", abstention="2"), "not compared"),
+        (judged_by(abstention="2"), {}, "not compared"),
+        (judged_by(abstention="1", told=None), {}, "worse"),
+    ],
+)
+def test_abstentions_told_by_different_means_get_no_verdict(
+    saved: Saved, one: dict[str, Any], other: dict[str, Any], verdict: str
+) -> None:
+    """A judge sees refusals that the text rules miss: the same answers would seem to be declined more often."""
+    first = {f"q{n}": {"unanswerable_accuracy": 1.0, "mrr": 1.0} for n in range(40)}
+    last = {key: {"unanswerable_accuracy": 0.0, "mrr": 0.0} for key in first}
+    pairs = pairs_of(compare_runs([saved("a", first, **one), saved("b", last, **other)]))
+    assert (pairs["unanswerable_accuracy"].verdict, pairs["mrr"].verdict) == (verdict, "worse")
+
+
+def test_answers_counted_by_a_prompt_that_is_no_more_get_no_verdict(saved: Saved) -> None:
+    """Their labels are those of another prompt now; two runs of before compare as ever."""
+    first = {f"q{n}": {"correct_answers_count": 1.0, "mrr": 1.0} for n in range(40)}
+    last = {key: {"correct_answers_count": 0.0, "mrr": 0.0} for key in first}
+    before, now = judged_by(answer_classification="1"), judged_by(answer_correctness="2")
+    for one, verdict in ((before, "worse"), (now, "not compared")):
+        pairs = pairs_of(compare_runs([saved("a", first, **before), saved("b", last, **one)]))
+        assert (pairs["correct_answers_count"].verdict, pairs["mrr"].verdict) == (verdict, "worse")
 
 
 @pytest.mark.parametrize(("count", "verdict"), [(2, "no difference seen"), (5, "no difference seen"), (12, "better")])

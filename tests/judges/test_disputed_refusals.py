@@ -1,4 +1,4 @@
-"""No text rule alone makes a longer answer worth nothing: a judge that takes part is asked whether it declines.
+"""Whether a longer answer declines is decided by a judge that takes part, against the text rules in both directions.
 
 Saved answers are judged by the imitation of the Messages API. To its rules an answer declines where every sentence of
 it denies something; to the text rules of these tests, where any of them does.
@@ -189,9 +189,85 @@ def test_short_and_empty_answers_are_settled_without_a_call(score: Score, messag
     assert run.outcomes.abstention_open == 0
 
 
-def test_an_answer_that_nobody_takes_for_a_refusal_is_not_asked_about(score: Score) -> None:
-    """The judge's first word is on those alone that the text rules would make worth nothing."""
-    assert "abstention" not in requests(score("The battery lasts 96 hours, says the manual of the pump."))
+def test_of_a_few_words_the_text_rules_have_the_last_word(score: Score, messages_api: Any) -> None:
+    """What is said of its correctness, in the same round as all else, makes it no abstention, but is worth nothing."""
+    reply = {"quote": "", "justification": "So.", "verdict": "declines", "injection_suspected": False}
+    messages_api.script({"match": "accepted_variants", "then": {"json": reply}}, JUDGE)
+    run = score("Ask the makers.", names=["answer_correctness", "faithfulness", "abstention_false_positive_rate"])
+    found = values(run)
+    assert (found["answer_correctness"], found["abstention_false_positive_rate"]) == (0.0, 0.0)
+    assert "faithfulness" in requests(run)
+    assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_by_judge) == (0, 0, 0)
+
+
+ANSWER = "The battery lasts 96 hours, says the manual of the pump."
+
+
+@pytest.mark.parametrize(
+    ("answer", "unanswerable", "asked"),
+    [
+        (ANSWER, False, ["answer_correctness", "answer_relevancy", "faithfulness"]),
+        (ANSWER, True, ["abstention", "answer_relevancy", "faithfulness"]),
+        (DISPUTED, False, ["answer_correctness", "answer_relevancy", "faithfulness"]),
+        (REFUSAL, False, ["answer_correctness"]),
+        (REFUSAL, True, ["abstention"]),
+    ],
+)
+def test_the_suite_core_asks_three_times_at_most(
+    score: Score, answer: str, unanswerable: bool, asked: list[str]
+) -> None:
+    """Whether the answer declines is a label where it is compared anyway, and asked for alone where it cannot be."""
+    names = ["answer_correctness", "answer_relevancy", "faithfulness", "unanswerable_accuracy"]
+    assert sorted(requests(score(answer, unanswerable=unanswerable, names=names))) == asked
+
+
+@pytest.mark.parametrize("unanswerable", [False, True])
+def test_where_answers_are_not_compared_only_what_would_be_settled_is_asked_about(
+    score: Score, unanswerable: bool
+) -> None:
+    """An answer to what can be answered is judged by each metric; one to what cannot would be worth 0 unread."""
+    run = score(ANSWER, unanswerable=unanswerable, names=["gptscore", "fuzzy_match", "faithfulness"])
+    assert ("abstention" in requests(run)) is unanswerable
+    assert ("gptscore" in requests(run)) is not unanswerable
+    assert run.outcomes.abstention_open == 0
+
+
+@pytest.mark.parametrize("unanswerable", [False, True])
+def test_a_refusal_that_the_text_rules_miss_is_one_by_the_judges_word(
+    score: Score, monkeypatch: pytest.MonkeyPatch, evals_cli: Any, unanswerable: bool
+) -> None:
+    """Every metric has the value that it has where the text rules see it too; the disagreement is told."""
+    seen = values(score(REFUSAL, unanswerable=unanswerable))
+    monkeypatch.setattr(cases, "is_abstention", lambda _answer, _question: False)
+    run = score(REFUSAL, unanswerable=unanswerable)
+    assert values(run) == seen
+    assert values(run)["unanswerable_accuracy"] == float(unanswerable)
+    assert "abstention_disputed: 1 answer reads like an answer, and the judge says otherwise: q" in run.notes
+    assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_by_judge) == (1, 1, 1)
+    shown = evals_cli("show", run.id, "--question", "q", "--runs-dir", run.eval_config["runs_dir"]).out
+    assert "disputed  the text rules take it for an answer, the judge for a refusal" in shown
+
+
+@pytest.mark.parametrize("unanswerable", [False, True])
+def test_an_answer_on_which_the_judges_word_is_lost_has_no_value(
+    score: Score, messages_api: Any, unanswerable: bool
+) -> None:
+    """Though the text rules take it for an answer: else lost verdicts would be on refusals alone."""
+    messages_api.script({"schema_has": "verdict", "match": ANSWER, "then": {"text": "nope"}}, JUDGE)
+    names = ["answer_correctness", "unanswerable_accuracy", "dont_know_answers_count", "faithfulness"]
+    run = score(ANSWER, unanswerable=unanswerable, names=names)
+    assert {one.missing for one in record(run).scores} == {"judge"}
+    assert (run.outcomes.abstained, run.outcomes.abstention_open, run.outcomes.abstention_by_judge) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("unanswerable", [False, True])
+def test_the_judge_is_not_told_whether_the_question_can_be_answered(
+    score: Score, messages_api: Any, unanswerable: bool
+) -> None:
+    """Else it would say what is wanted, not what it reads."""
+    score(ANSWER, unanswerable=unanswerable)
+    assert messages_api.log()
+    assert not any("answerable" in json.dumps(call["body"]["messages"]) for call in messages_api.log())
 
 
 @pytest.mark.parametrize("name", ["claim_recall", "context_precision", "ragas_context_recall"])
@@ -216,6 +292,12 @@ def test_without_a_judge_the_text_rules_decide(score: Score, messages_api: Any) 
     assert (run.outcomes.abstained, run.outcomes.abstention_disputed, run.outcomes.abstention_open) == (1, None, 0)
 
 
+DECIDED_BY = [
+    pytest.param(["answer_correctness", "faithfulness"], "incorrect", id="a label of correctness"),
+    pytest.param(["keyword_coverage", "faithfulness"], "answers", id="an inquiry of its own"),
+]
+
+
 def said(verdict: str) -> dict[str, Any]:
     return {"json": {"justification": "So.", "quote": REFUSAL, "verdict": verdict, "injection_suspected": False}}
 
@@ -223,31 +305,42 @@ def said(verdict: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("verdicts", "value", "calls"),
     [
-        (["answers", "declines", "declines"], 0.0, 3),
+        (["", "declines", "declines"], 0.0, 3),
         (["declines", "cannot_tell", "cannot_tell"], 0.0, 3),
-        (["answers", "declines"], None, 2),
+        (["", "declines"], None, 2),
     ],
 )
+@pytest.mark.parametrize(("names", "answers"), DECIDED_BY)
 def test_of_repeats_most_decide_and_nothing_is_asked_before_all_are_there(
-    score: Score, messages_api: Any, verdicts: list[str], value: float | None, calls: int
+    score: Score,
+    messages_api: Any,
+    names: list[str],
+    answers: str,
+    verdicts: list[str],
+    value: float | None,
+    calls: int,
 ) -> None:
     """A first "answers" has nothing else asked that the others would make useless; a tie is no verdict."""
-    messages_api.script(*({"times": 1, "then": said(verdict)} for verdict in verdicts), {"then": {"status": 400}})
-    run = score(REFUSAL, names=["answer_correctness"], repeats=len(verdicts), concurrency=1)
+    replies = ({"times": 1, "then": said(verdict or answers)} for verdict in verdicts)
+    messages_api.script(*replies, {"then": {"status": 400}})
+    run = score(REFUSAL, names=names, repeats=len(verdicts), concurrency=1)
     assert len(messages_api.log()) == calls
-    assert values(run)["answer_correctness"] == value
+    assert values(run)[names[0]] == value
 
 
-def test_measured_again_by_more_repeats_only_the_missing_ones_are_asked(score: Score, messages_api: Any) -> None:
+@pytest.mark.parametrize(("names", "_answers"), DECIDED_BY)
+def test_measured_again_by_more_repeats_only_the_missing_ones_are_asked(
+    score: Score, messages_api: Any, names: list[str], _answers: str
+) -> None:
     """Those of a decided refusal too."""
-    names = ["answer_correctness"]
     once = score(DISPUTED, names=names)
     asked = len(messages_api.log())
     config = EvalConfig.build(once.eval_config, {"judge": {"base_url": messages_api.url, "repeats": 3}})
     again = asyncio.run(rescore(once, config))
     assert asked == 2
     assert len(messages_api.log()) - asked == 2 * asked
-    assert sorted(requests(again)) == ["abstention"] * 3 + ["answer_correctness"] * 3
+    decided = "abstention" if "keyword_coverage" in names else "answer_correctness"
+    assert sorted(requests(again)) == [decided] * 3 + ["faithfulness"] * 3
 
 
 @pytest.fixture
@@ -258,7 +351,7 @@ def golden(golden_server: str, messages_api: Any, tmp_path: Path, monkeypatch: p
     def make(runs: str) -> EvalConfig:
         return EvalConfig(
             datasets=["golden"],
-            samples_per_dataset=8,
+            samples_per_dataset=14,
             warmup=0,
             rag_server_url=golden_server,
             runs_dir=tmp_path / runs,
@@ -273,7 +366,7 @@ def test_an_interrupted_run_goes_on_without_paying_twice(golden: Any, messages_a
     messages_api.script(JUDGE)
     whole = run_evaluation(golden("whole"))
     calls = len(messages_api.log())
-    assert "abstention" in (whole.judge.prompt_hashes if whole.judge else {})
+    assert {"abstention", "answer_correctness"} <= (whole.judge.prompt_hashes if whole.judge else {}).keys()
     messages_api.reset()
     messages_api.script({"times": 7, **JUDGE}, {"then": {"status": 401}})
     with pytest.raises(JudgeError):

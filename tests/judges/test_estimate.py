@@ -281,16 +281,17 @@ def test_each_call_has_its_own_price(of_questions: Callable[..., Estimate]) -> N
 
 
 def test_calls_on_refusals_are_told_apart_where_answers_are_made_up(of_questions: Callable[..., Estimate]) -> None:
-    """One at most for each refusal, and only where it may be longer than a few words; saved ones are counted."""
-    asked = questions(14)
-    made_up = of_questions(asked)
+    """One at most for each refusal, where answers are not asked about too; saved ones are counted."""
+    asked, names = questions(14), ["answer_relevancy"]
+    assert of_questions(asked).on_refusals == 0
+    made_up = of_questions(asked, metrics=names)
     assert made_up.on_refusals == 2
     assert "(and 2 more at most, whether a refusal is one)" in str(made_up)
-    assert of_questions(asked, judge={"model": "claude-haiku-5-5", "repeats": 3}).on_refusals == 6
+    assert of_questions(asked, metrics=names, judge={"model": "claude-haiku-5-5", "repeats": 3}).on_refusals == 6
     long, short = "The documents do not say how long the warranty is.", "I don't know."
     for answer, calls in ((long, 14), (short, 0)):
         saved = {question.id: EvalResponse(answer=answer, chunks=[]) for question in asked}
-        there = of_questions(asked, Known(saved))
+        there = of_questions(asked, Known(saved), metrics=names)
         assert (there.calls, there.on_refusals) == (calls, 0)
 
 

@@ -168,8 +168,8 @@ def test_a_budget_that_ends_between_parts_loses_no_cost() -> None:
     verdict, _ = decide(Judge(), relevance(60), concurrency=1, max_cost_usd=0.15)
     assert verdict is not None
     assert (verdict.reply, verdict.failure, verdict.attempts) == (None, "transport", 1)
-    assert verdict.cost_usd == pytest.approx(0.2)
-    assert "2 of 3 parts" in (verdict.message or "")
+    assert verdict.cost_usd == pytest.approx(0.1)
+    assert "1 of 3 parts" in (verdict.message or "")
 
 
 def test_a_budget_that_is_spent_asks_for_no_part() -> None:
@@ -235,7 +235,7 @@ def test_the_limit_is_a_setting() -> None:
     assert verdict.reply is not None
 
 
-@pytest.mark.parametrize(("chunks", "calls", "limit"), [(20, 1, 50_000), (45, 3, 50_000), (45, 0, 1_000)])
+@pytest.mark.parametrize(("chunks", "calls", "limit"), [(20, 2, 50_000), (45, 5, 50_000), (45, 0, 1_000)])
 def test_an_estimate_counts_the_calls_of_every_part(chunks: int, calls: int, limit: int, tmp_path: Path) -> None:
     """And none of what is too long to ask."""
     question = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")

@@ -10,6 +10,8 @@ import pytest
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
 from evals.case.refusal import ABSTENTION
+from evals.datasets.base import LoadOptions
+from evals.datasets.registry import get_loader
 from evals.judges.prompt import load_prompt
 from evals.metrics.judged import Inquiry, JudgedMetric, chain
 from evals.metrics.registry import METRICS
@@ -71,13 +73,36 @@ def test_the_api_takes_the_schema_of_a_prompt(name: str) -> None:
 
 
 @every_prompt
-def test_a_justification_comes_before_its_verdict(name: str) -> None:
-    """A model writes the keys in their order: reasons and quotations first, then the label."""
+def test_evidence_comes_before_the_sentence_about_it_and_both_before_the_verdict(name: str) -> None:
+    """A model writes the keys in their order: what was decided first would be defended by what follows."""
     for node in nodes(load_prompt(name).schema):
         order = list(node.get("properties", {}))
         if "verdict" in order:
-            assert order.index("justification") < order.index("verdict")
+            evidence = "passages" if "passages" in order else "quote"
+            assert order.index(evidence) < order.index("justification") < order.index("verdict")
+            assert node["required"] == order
             assert "cannot_tell" in node["properties"]["verdict"]["enum"]
+
+
+@every_prompt
+def test_every_label_has_an_example(name: str) -> None:
+    """Behind the rules, in words of no dataset: a label without one is given by habit."""
+    system = system_of(name)
+    _, found, examples = system.partition("xample")
+    assert found
+    for node in nodes(load_prompt(name).schema):
+        for key in ("verdict", "importance"):
+            for label in node.get("properties", {}).get(key, {}).get("enum", []):
+                assert f'"{label}"' in examples, label
+
+
+@every_prompt
+def test_no_prompt_tells_what_the_right_verdict_is(name: str) -> None:
+    """Neither whether questions can be answered, nor a question that is asked elsewhere."""
+    system = system_of(name)
+    assert "unanswerable" not in system
+    golden = get_loader("golden").load(LoadOptions(500, 42, None, None)).questions
+    assert not any(question.question in system for question in golden)
 
 
 @every_prompt

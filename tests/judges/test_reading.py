@@ -40,7 +40,7 @@ def test_the_verdict_is_read_from_among_other_words(text: str) -> None:
     ("text", "why"),
     [
         (f"{WRONG} or rather {SAID}", "2 replies in one, which differ"),
-        (f"Sure! {DRAFT}", "reply lacks 'justification'"),
+        (f"Sure! {DRAFT}", "reply lacks 'quote'"),
         (SAID[:-5], "not JSON"),
         (f"<think>{SAID}", "not JSON"),
         (f"<think>{SAID}</think>", "not JSON"),
@@ -78,5 +78,5 @@ def test_the_second_call_says_what_was_wrong() -> None:
     assert second.content == first.content == json.dumps(ASKED.data)
     assert first.message == first.content
     assert second.message.startswith(first.content)
-    assert "reply lacks 'justification'" in second.message
+    assert "reply lacks 'quote'" in second.message
     assert DRAFT in second.message

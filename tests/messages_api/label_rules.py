@@ -5,19 +5,21 @@ from typing import Any
 
 from messages_api.shared_words import best_sentence, sentences, share, without_citations
 
-_UNDECIDED = ("cannot_tell", "not_applicable")
+_UNDECIDED = ("cannot_tell", "not_applicable", "evasive", "declines")
 _DENIAL = re.compile(r"\b(?:not|no|cannot|unable)\b|n['’]t\b", re.IGNORECASE)
 
 
 def on_question(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """A label by how many of the question's words stand in the answer; whether it declines by its denials."""
     if "declines" in properties["verdict"]["enum"]:
-        return _declining(data["answer"])
+        return _labelled(data["answer"], "declines" if _declines(data["answer"]) else "answers")
     return _judged(properties["verdict"]["enum"], data["question"], data["answer"])
 
 
 def beside_reference(properties: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """A label by how many of the expected answer's words stand in the answer."""
+    """A label by how many of the expected answer's words stand in the answer, where it does not decline."""
+    if "declines" in properties["verdict"]["enum"] and _declines(data["answer"]):
+        return _labelled(data["answer"], "declines")
     return _judged(properties["verdict"]["enum"], data["expected_answer"] or "", data["answer"])
 
 
@@ -34,10 +36,14 @@ def questions(_properties: dict[str, Any], data: dict[str, Any]) -> dict[str, An
     return {"questions": [f"{asked} {first}?" for asked in ("What about:", "Is it so that", "Who says:")]}
 
 
-def _declining(answer: str) -> dict[str, Any]:
+def _declines(answer: str) -> bool:
     """An answer declines where every sentence of it denies something."""
-    verdict = "declines" if all(map(_DENIAL.search, sentences(answer))) else "answers"
-    return {"justification": "By its denials.", "quote": answer, "verdict": verdict}
+    said = sentences(answer)
+    return bool(said) and all(map(_DENIAL.search, said))
+
+
+def _labelled(answer: str, verdict: str) -> dict[str, Any]:
+    return {"quote": answer, "justification": "By its denials.", "verdict": verdict}
 
 
 def _judged(labels: list[str], wanted: str, answer: str) -> dict[str, Any]:

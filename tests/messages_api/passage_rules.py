@@ -16,7 +16,7 @@ def _supported(claim: dict[str, Any], contexts: list[dict[str, Any]]) -> dict[st
         for context in contexts
         if share(claim["text"], context["text"]) >= SHARE
     ]
-    verdict = "supported" if passages else "unsupported"
+    verdict = "supported" if passages else "not_said"
     return {"id": claim["id"], "justification": "By shared words.", "passages": passages, "verdict": verdict}
 
 

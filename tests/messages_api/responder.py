@@ -39,8 +39,8 @@ def respond(schema: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 
     What the prompts of the package ask has a rule each. Elsewhere, where the schema has a list of items with a verdict
     and the data has contexts with claims or an answer, there is one item a claim: supported with the best verbatim
-    quote if 60 % of its content words stand in one context, else unsupported with an empty quote. All else is filled
-    in as :func:`fill` does.
+    quote if 60 % of its content words stand in one context, else not said (or unsupported, where that is the label)
+    with an empty quote. All else is filled in as :func:`fill` does.
     """
     properties = resolve(schema, schema).get("properties", {})
     for (keys, name), rule in _RULES.items():
@@ -79,10 +79,16 @@ def _judged(
     support = find_support(claim, contexts)
     known: dict[str, Any] = dict.fromkeys(_CLAIM_NAMES, claim) | dict.fromkeys(_ID_NAMES, claim_id)
     known |= dict.fromkeys(_QUOTE_NAMES, support[1] if support else "")
-    known |= dict.fromkeys(_VERDICT_NAMES, "supported" if support else "unsupported")
+    known |= dict.fromkeys(_VERDICT_NAMES, "supported" if support else _hardly(item))
     if support:
         known |= dict.fromkeys(_CONTEXT_NAMES, support[0])
     return {key: _fitting(known.get(key), part, root, key) for key, part in item["properties"].items()}
+
+
+def _hardly(item: dict[str, Any]) -> str:
+    """The label of a claim of which nothing is found."""
+    labels = next(part.get("enum", []) for name, part in item["properties"].items() if name in _VERDICT_NAMES)
+    return "not_said" if "not_said" in labels else "unsupported"
 
 
 def _fitting(value: Any, part: dict[str, Any], root: dict[str, Any], name: str) -> Any:

@@ -24,7 +24,6 @@ STATEMENTS = [{**CLAIMS[0], "citations": [1, 3]}, {**CLAIMS[1], "citations": [3]
 DATA: dict[str, dict[str, Any]] = {
     "abstention": ANSWERED,
     "answer_claims": ANSWERED,
-    "answer_classification": BESIDE,
     "answer_correctness": BESIDE,
     "answer_relevancy": ANSWERED,
     "citation_support": {**ASKED, "passages": CONTEXTS, "statements": STATEMENTS},
@@ -71,8 +70,8 @@ def test_odd_answers_are_replied_to_as_well(respond: Respond, name: str, answer:
 @pytest.mark.parametrize(
     ("name", "items", "verdicts"),
     [
-        ("faithfulness", "claims", ["supported", "unsupported"]),
-        ("claims_in_contexts", "claims", ["supported", "unsupported"]),
+        ("faithfulness", "claims", ["supported", "not_said"]),
+        ("claims_in_contexts", "claims", ["supported", "not_said"]),
         ("citation_support", "statements", ["supported", "unsupported"]),
         ("context_relevance", "contexts", ["relevant", "irrelevant"]),
         ("claims_compared", "answer_claims", ["correct", "not_stated"]),
@@ -85,13 +84,11 @@ def test_verdicts_follow_shared_words(respond: Respond, name: str, items: str, v
     assert [item["verdict"] for item in reply[items]] == verdicts
 
 
-@pytest.mark.parametrize(
-    "name", ["answer_correctness", "answer_classification", "answer_relevancy", "direct_relevance"]
-)
+@pytest.mark.parametrize("name", ["answer_correctness", "answer_relevancy", "direct_relevance"])
 def test_a_label_is_the_first_for_all_words_and_the_last_for_none(respond: Respond, name: str) -> None:
-    """The labels stand in their order, best first; `cannot_tell` is never said."""
-    prompt = load_prompt(name)
-    labels = [label for label in prompt.schema["properties"]["verdict"]["enum"] if label != "cannot_tell"]
+    """The labels stand in their order, best first; of those beside it, `declines` is said of denials alone."""
+    prompt, beside = load_prompt(name), {"cannot_tell", "declines", "evasive"}
+    labels = [label for label in prompt.schema["properties"]["verdict"]["enum"] if label not in beside]
     wanted = DATA[name].get("expected_answer", ASKED["question"])
     said = [respond(prompt.schema, {**DATA[name], "answer": answer})["verdict"] for answer in (wanted, "Purple.")]
     assert said == [labels[0], labels[-1]]

@@ -64,7 +64,7 @@ def claim_replies() -> Callable[..., dict[str, Any]]:
 
 
 def _support(number: int, chunks: Iterable[int] | None) -> dict[str, Any]:
-    verdict = "cannot_tell" if chunks is None else "supported" if chunks else "unsupported"
+    verdict = "cannot_tell" if chunks is None else "supported" if chunks else "not_said"
     return {"id": number, "passages": [{"id": n, "quote": "q"} for n in chunks or ()], "verdict": verdict}
 
 

@@ -100,7 +100,7 @@ def test_the_items_of_a_reply_may_stand_in_any_order(judged_case: MakeCase, clai
 def test_passages_named_beside_another_verdict_do_not_support(judged_case: MakeCase, claim_replies: Replies) -> None:
     """The verdict decides; a passage may stand in the reply as what comes nearest."""
     replies = claim_replies([("not_stated", {1})], CONVEYED)
-    replies["answer_in_contexts"]["claims"][0]["verdict"] = "unsupported"
+    replies["answer_in_contexts"]["claims"][0]["verdict"] = "contradicted"
     case = judged_case(replies, chunks=CHUNKS)
     assert values(case, ["hallucination", "noise_sensitivity"]) == {"hallucination": 1.0, "noise_sensitivity": 0.0}
 

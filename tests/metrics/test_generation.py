@@ -43,9 +43,11 @@ def failed(request: str, failure: Any) -> JudgeVerdict:
     ("verdicts", "value"),
     [
         (["supported"], 1.0),
-        (["unsupported"], 0.0),
-        (["supported", "unsupported"], 0.5),
-        (["supported", "supported", "unsupported", "cannot_tell"], 2 / 3),
+        (["not_said"], 0.0),
+        (["contradicted"], 0.0),
+        (["unsupported"], 0.0),  # of a judge of before
+        (["supported", "not_said"], 0.5),
+        (["supported", "supported", "contradicted", "cannot_tell"], 2 / 3),
     ],
 )
 def test_faithfulness_is_the_share_of_supported_claims(verdicts: list[str], value: float) -> None:
@@ -142,6 +144,6 @@ def test_a_metric_with_a_judge_asks_it_by_itself() -> None:
     class Yes:
         async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
             assert request.prompt == "faithfulness"
-            return [claims("supported", "unsupported")]
+            return [claims("supported", "not_said")]
 
     assert Faithfulness(judge=Yes()).compute(question(), response()).value == 0.5

@@ -34,7 +34,7 @@ def graded(*verdicts: str) -> dict[str, Any]:
 
 
 def classified(verdict: str) -> dict[str, Any]:
-    return {"answer_classification": {"verdict": verdict, "justification": "because", "quote": ""}}
+    return {"answer_correctness": {"verdict": verdict, "justification": "because", "quote": ""}}
 
 
 def counts(case: Case) -> tuple[float | None, ...]:
@@ -124,7 +124,7 @@ def test_an_answer_is_of_one_class(
     """The judge decides between correct and wrong; it is asked once for both counts."""
     case = judged_case(classified(verdict))
     assert counts(case) == expected
-    assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_classification"}
+    assert {request.name for metric in COUNTS for request in metric.requests(case)} == {"answer_correctness"}
 
 
 PHRASES = [
@@ -215,7 +215,7 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
     cases = [
         judged_case({}, answer=ABSTENTION) if said == "don't know" else judged_case(classified(said)) for said in SAID
     ]
-    cases += [judged_case({"answer_classification": "refused"}), judged_case(classified("cannot_tell"))]
+    cases += [judged_case({"answer_correctness": "refused"}), judged_case(classified("cannot_tell"))]
     records = [
         EvalRecord(
             question=case.question.model_copy(update={"id": f"q{n}"}), response=case.response, verdicts=[*case.verdicts]

@@ -22,7 +22,7 @@ from evals.schemas.verdicts import JudgeFailure
 
 MakeCase = Callable[..., Case]
 ABSTENTION = "I don't know."
-LABEL = {"s": "supported", "u": "unsupported", "?": "cannot_tell", "r": "relevant", "i": "irrelevant"}
+LABEL = {"s": "supported", "u": "not_said", "?": "cannot_tell", "r": "relevant", "i": "irrelevant"}
 EVERY: list[tuple[type[JudgedMetric], str]] = [
     (RagasFaithfulness, "answer_in_contexts"),
     (ContextPrecision, "context_relevance"),
@@ -224,7 +224,11 @@ def test_both_precisions_are_their_formulas_whatever_the_order_of_the_verdicts(
     """Ranks are those of the chunks: a judge that replies in another order changes nothing."""
     reply = contexts("".join("r" if one else "i" for one in relevant))
     shuffle.shuffle(reply["contexts"])
-    case = judged_case({"context_relevance": reply}, chunks=chunks(len(relevant)))
+    blocks = {"context_relevance": reply}
+    if len(relevant) > 10:
+        half = {"contexts": reply["contexts"][:5]}, {"contexts": reply["contexts"][5:]}
+        blocks = dict(zip(("context_relevance", "context_relevance#2"), half, strict=True))
+    case = judged_case(blocks, chunks=chunks(len(relevant)))
     plain, weighed = RagasContextPrecision().score(case).value, RagasContextPrecisionOrdered().score(case).value
     assert plain == pytest.approx(100 * sum(relevant) / len(relevant))
     assert weighed == pytest.approx(ordered(relevant))

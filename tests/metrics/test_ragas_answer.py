@@ -235,7 +235,7 @@ def everything(**changes: Any) -> dict[str, Any]:
     """Half of the claims and of the chunks, all of the reference, and a half-way relevance."""
     claim = {"id": 1, "passages": [], "verdict": "supported"}
     found = {"claims": [{"claim": "c", "importance": "vital"}] * 2}
-    unsupported = {"id": 2, "passages": [], "verdict": "unsupported"}
+    unsupported = {"id": 2, "passages": [], "verdict": "contradicted"}
     return {
         "answer_claims": found,
         "answer_in_contexts": {"claims": [claim, unsupported]},

@@ -26,7 +26,8 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
     out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
     case = measured.cases.of(record)
     if case.abstention_disputed:
-        out.print("disputed  the text rules take it for a refusal, the judge for an answer", style="yellow")
+        sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
+        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style="yellow")
     _print_chunks(out, case)
     _print_scores(out, record, measured.run)
 

@@ -1,12 +1,15 @@
 """Prompt injection: text in the data that tries to speak to the judge.
 
-Found by patterns, which need nothing but the text: classifiers of prompt injection are models to be downloaded.
+Found by patterns, which need nothing but the text: classifiers of prompt injection are models to be downloaded. These
+are the English ones, and how a text is read.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
+
+from evals.judges.replies.injection_languages import IN_OTHER_LANGUAGES
 
 _GAP = r"""[\s*_`"'“”‘’]{1,4}"""
 """Between words: white space, and the marks of Markdown and quotation. Bounded, as every part, to stay linear."""
@@ -19,7 +22,7 @@ _ORDER = (
 _NOT_UNDO = r"(?<!\bnot )(?<!n't )(?<!n’t )(?<!\bnever )"
 _UNDO = r"\b(?:ignore|disregard|forget|override)"
 _RULES = r"(?:instructions?|directions|prompts?|rules|guidelines|criteria|rubric)"
-_LABEL = r"(?:(?:un)?supported|(?:partly[ _])?(?:in)?correct|(?:partly[ _])?(?:ir)?relevant)"
+_LABEL = r"(?:(?:un)?supported|contradicted|(?:partly[ _])?(?:in)?correct|(?:partly[ _])?(?:ir)?relevant)"
 _JUDGED = r"(?:claims?|answers?|statements?|responses?|repl(?:y|ies)|sentences?|passages?|contexts?|citations?)"
 _ROLE = rf"(?:judge|evaluator|grader|assistant|(?:language|AI){_GAP}model)"
 
@@ -59,7 +62,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("<",), r"< ?/? ?(?:system|instructions?) ?>"),
 )
 """Patterns of instructions to a judge, each with words of which a text must hold one: most texts need no search."""
-_COMPILED = tuple((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _PATTERNS)
+_COMPILED = tuple((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in (*_PATTERNS, *IN_OTHER_LANGUAGES))
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )

@@ -98,12 +98,12 @@ class _Chain:
         if self.case.abstained and self._verdict is not JudgedAs.CORRECT:
             return None
         if self.case.question.is_unanswerable:
-            return False
+            return None if self.case.abstention_open else False
         decided = self._verdict not in {None, JudgedAs.CANNOT_TELL}
         return self._verdict is JudgedAs.CORRECT if decided else self._by_words
 
     def _unanswerable(self) -> tuple[Link, str] | None:
-        if self.case.response.answer is None or self.case.abstained:
+        if self.case.response.answer is None or self.case.abstained or self.case.abstention_open:
             return None
         return Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered"
 

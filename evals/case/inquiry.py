@@ -1,0 +1,129 @@
+"""An inquiry: one thing that a judge is asked about a case, what it is given, and the replies that are there.
+
+Passages stand first in what is given, so that calls about the same ones begin alike.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from evals.case.case import Case
+from evals.schemas import JudgeVerdict
+from evals.schemas.verdicts import BLOCK, VerdictRequest
+
+ReplyData = Mapping[str, Any]
+"""The parsed reply of a judge: a JSON object."""
+Merge = Callable[[Sequence[ReplyData]], ReplyData]
+"""How the replies on several blocks of passages become one."""
+MOST_PASSAGES = 10
+"""In one block: what stands in the middle of more is read less well."""
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One thing that a judge is asked about a case.
+
+    Attributes:
+        name: Of its verdicts.
+        prompt: By which it is asked.
+        data: What the judge is given; called once every inquiry in `after` has its reply.
+        after: What must be known before.
+        given: The reply where it follows without a judge, for example that an empty answer makes no claims.
+        once: Whether repeats are of no use: later inquiries build on one reply.
+        heeds_abstention: Whether what is asked depends on whether the answer declines.
+        merge: Where the passages are examined in blocks of at most ten, a call each; None where one call has all.
+    """
+
+    name: str
+    prompt: str
+    data: Callable[[Case], dict[str, Any]]
+    after: tuple["Inquiry", ...] = ()
+    given: Callable[[Case], ReplyData | None] = lambda _case: None
+    once: bool = False
+    heeds_abstention: bool = False
+    merge: Merge | None = None
+
+    def names(self, case: Case) -> list[str]:
+        """Those of its verdicts on this case: one a block, the first without a number."""
+        blocks = -(-len(case.passages) // MOST_PASSAGES) if self.merge is not None else 1
+        return [self.name, *(f"{self.name}{BLOCK}{n}" for n in range(2, blocks + 1))]
+
+    def replies(self, case: Case) -> dict[int, ReplyData]:
+        """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
+        if all(inquiry.replies(case) for inquiry in self.after):
+            given = self.given(case)
+            if given is not None:
+                return {-1: given}
+        first, *others = (self._said(name, case.verdicts) for name in self.names(case))
+        return _merged(self.merge, [first, *others]) if self.merge is not None and others else first
+
+    def reply(self, case: Case) -> ReplyData:
+        """The first usable reply; only for what is in `after`."""
+        return next(iter(self.replies(case).values()))
+
+    def requests(self, case: Case) -> list[VerdictRequest]:
+        """What to ask now: nothing where it is known already, or something else must be known first."""
+        if not all(inquiry.replies(case) for inquiry in self.after) or self.given(case) is not None:
+            return []
+        names, data = self.names(case), self.data(case)
+        return [
+            VerdictRequest(name=name, prompt=self.prompt, data=part, once=self.once)
+            for name, part in zip(names, _blocks(data, len(names)), strict=True)
+        ]
+
+    def _said(self, name: str, verdicts: Iterable[JudgeVerdict]) -> dict[int, ReplyData]:
+        there = (verdict for verdict in verdicts if verdict.request == name)
+        return {-1 if self.once else v.repeat: v.reply for v in there if v.reply is not None}
+
+
+def _merged(merge: Merge, found: Sequence[Mapping[int, ReplyData]]) -> dict[int, ReplyData]:
+    """Of each repeat that every block has, the replies as one."""
+    whole = set.intersection(*(set(replies) for replies in found))
+    return {repeat: merge([replies[repeat] for replies in found]) for repeat in sorted(whole)}
+
+
+def _blocks(data: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """The data with the passages in so many blocks of nearly the same size."""
+    if count == 1:
+        return [data]
+    passages = data["contexts"]
+    cuts = [len(passages) * n // count for n in range(count + 1)]
+    return [{**data, "contexts": passages[start:end]} for start, end in pairwise(cuts)]
+
+
+def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
+    """The inquiries with all that they need, each once, what is needed first."""
+    found: dict[str, Inquiry] = {}
+    for inquiry in inquiries:
+        for one in (*chain(inquiry.after), inquiry):
+            found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def numbered_contexts(case: Case) -> list[dict[str, Any]]:
+    """The texts of the retrieved chunks, numbered from 1 by rank; the number of a chunk without text is not used.
+
+    They stand in an order that has nothing to do with their rank (`Case.passages`).
+    """
+    return [{"id": number, "text": text} for number, text in case.passages]
+
+
+def question_and_answer(case: Case) -> dict[str, Any]:
+    """What a judge needs to look at the answer alone."""
+    return {"question": case.question.question, "answer": case.response.answer}
+
+
+def answer_in_contexts(case: Case) -> dict[str, Any]:
+    """What a judge needs to compare the answer with what was retrieved."""
+    return {"contexts": numbered_contexts(case), **question_and_answer(case)}
+
+
+def answer_beside_reference(case: Case) -> dict[str, Any]:
+    """What a judge needs to compare the answer with the expected one."""
+    return {
+        "question": case.question.question,
+        "expected_answer": case.question.expected_answer,
+        "accepted_variants": case.question.answers,
+        "answer": case.response.answer,
+    }
