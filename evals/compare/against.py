@@ -13,20 +13,23 @@ from evals.compare.withheld import find_obstacles, why_withheld
 from evals.scoring.settings import scoring_config
 
 
-def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | None = None) -> RunComparison:
+def compare_with_baseline(
+    baseline: SavedRun, other: SavedRun, primary: str | None = None, comparisons: int = 1
+) -> RunComparison:
     """Compare one run with the baseline.
 
     Args:
         baseline: The run that the other is set against; its configuration names the primary metric of each group.
         other: The run.
         primary: The one metric that is tested at 0.05; None for none.
+        comparisons: How many runs are set against this baseline, which share 0.05.
 
     Raises:
         ConfigError: The two have no question in common.
     """
     pairing = pair_up([baseline, other])
     metrics = align_all(pairing)
-    rules = _rules(pairing, primary)
+    rules = _rules(pairing, primary, comparisons)
     sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
     changes = find_changes(pairing, sound)
     return RunComparison(
@@ -48,10 +51,10 @@ def compare_metrics(baseline: SavedRun, other: SavedRun) -> list[MetricPair]:
         ConfigError: The two have no question in common.
     """
     pairing = pair_up([baseline, other])
-    return compare_pairs(align_all(pairing), _rules(pairing, None))
+    return compare_pairs(align_all(pairing), _rules(pairing, None, 1))
 
 
-def _rules(pairing: Pairing, primary: str | None) -> Rules:
+def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:
     """What is tested at which level between the two runs of a pairing."""
     obstacles = find_obstacles(pairing)
     return Rules(
@@ -59,6 +62,7 @@ def _rules(pairing: Pairing, primary: str | None) -> Rules:
         latency=why_no_latency(pairing.runs),
         primary_of=scoring_config(pairing.runs[0]).primary,
         primary=primary,
+        comparisons=comparisons,
     )
 
 

@@ -44,7 +44,7 @@ class Ruling:
 
     Attributes:
         level: It is rejected where p is below.
-        adjusted: The level of the whole family at which it would be rejected; below 0.05 exactly where p < level.
+        adjusted: The level of the whole family at which it would be rejected; below alpha exactly where p < level.
     """
 
     level: float

@@ -25,13 +25,13 @@ def fingerprint(digest: str) -> list[DatasetFingerprint]:
     return [DatasetFingerprint(name="golden", source="golden.json", questions=3, documents=0, sha256=digest)]
 
 
-def test_a_mean_is_compared_by_the_paired_t_test(saved: Saved) -> None:
+def test_a_mean_is_compared_by_the_sign_flip_test(saved: Saved) -> None:
     """Value, difference, interval and p are those of the paired differences."""
     first, last = [0.2, 0.5, 0.9, 0.4] * 3, [0.5, 0.7, 1.0, 0.9] * 3
     (pair,) = compare_runs([saved("a", series("mrr", first)), saved("b", series("mrr", last))]).pairs
     found = paired_difference(first, last, low=0, high=1)
     assert found is not None
-    assert (pair.first, pair.last, pair.n, pair.test) == (pytest.approx(0.5), pytest.approx(0.775), 12, "t")
+    assert (pair.first, pair.last, pair.n, pair.test) == (pytest.approx(0.5), pytest.approx(0.775), 12, "sign-flip")
     assert pair.difference == pytest.approx(0.275)
     assert pair.interval == pytest.approx(found.estimate.interval)
     assert pair.p == pair.q == pytest.approx(found.p)
