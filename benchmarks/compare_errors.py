@@ -25,12 +25,13 @@ from evals.compare.paired import Rules, rule_on
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.scoring.config import ScoringConfig
-from evals.stats import sign_flip_p
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "compare.md"
 BEGIN, END = "<!-- tables of benchmarks/compare_errors.py -->", "<!-- end of tables -->"
 CITATION = ("citation_precision", "citation_recall")
 SCORING = ScoringConfig()
+FAR = 1.3
+"""Standard errors: nearer to 0 than that, p is above 0.1, and nothing is decided by how much."""
 Table = np.ndarray
 """A row a question, a column a metric; NaN where a question has no value."""
 
@@ -161,10 +162,13 @@ def paired(world: World, first: Table, last: Table, clusters: Sequence[str]) -> 
 
 
 def p_of(metric: BaseMetric, before: Table, after: Table, labels: Sequence[str] | None) -> float:
-    """The p of `measure`; of independent questions without the interval, which is faster."""
+    """The p of `measure`; half where it is far from any level, which saves most of the time."""
+    differences = after - before
     if labels is not None:
-        return measured_p(metric, before, after, labels)
-    return sign_flip_p((after - before).tolist())
+        differences = np.bincount(np.unique(labels, return_inverse=True)[1], differences)
+    if abs(differences.sum()) < FAR * sqrt((differences**2).sum()):
+        return 0.5
+    return measured_p(metric, before, after, labels)
 
 
 def measured_p(metric: BaseMetric, before: Table, after: Table, labels: Sequence[str] | None) -> float:
@@ -176,7 +180,7 @@ def measured_p(metric: BaseMetric, before: Table, after: Table, labels: Sequence
 
 
 def check_p(metrics: list[BaseMetric], table: Table, rng: np.random.Generator) -> None:
-    """Check that the faster p is that of a comparison."""
+    """Check that the faster p is that of a comparison where it matters."""
     world = World(metrics, table, 0.3)
     rows, clusters = draw_questions(world, 150, rng)
     first, last = (draw_run(world, rows, clusters, rng) for _ in range(2))
@@ -184,7 +188,8 @@ def check_p(metrics: list[BaseMetric], table: Table, rng: np.random.Generator) -
         there = ~np.isnan(first[:, place]) & ~np.isnan(last[:, place])
         before, after = first[there, place], last[there, place]
         if np.count_nonzero(before != after) >= FEWEST:
-            assert abs(p_of(metric, before, after, None) - measured_p(metric, before, after, None)) < 1e-9, metric.name
+            fast, found = p_of(metric, before, after, None), measured_p(metric, before, after, None)
+            assert fast == found or min(fast, found) > 2 * ALPHA, metric.name
 
 
 def verdicts(found: Sequence[Found], primary: str | None = None, comparisons: int = 1) -> dict[str, str]:

@@ -7,8 +7,12 @@ from evals.compare.families import least_p
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring.scorecard import value_over
-from evals.stats import Difference, Interval, agree, paired_difference
+from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p
 from evals.stats.bootstrap import paired_percentile_difference
+from evals.stats.clusters import group
+
+_PAIR = 2
+"""Of fewer questions nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +95,11 @@ def _test(
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, clusters=clusters)
         return (found[1], "bootstrap") if found else (None, None)
-    difference = _difference(metric, first, last, clusters, 0.95)
-    if difference is None:
+    if len(first) < _PAIR:
         return None, None
-    return difference.p, "mcnemar" if difference.test == "exact McNemar" else "sign-flip"
+    grouped = group([after - before for before, after in zip(first, last, strict=True)], clusters)
+    yes_or_no = grouped.plain and {metric.low, metric.high}.issuperset([*first, *last])
+    return sign_flip_p(grouped.sums), "mcnemar" if yes_or_no else "sign-flip"
 
 
 def bounds_of(

@@ -49,17 +49,26 @@ def paired_difference(
         return None
     differences = [after - before for before, after in zip(first, last, strict=True)]
     grouped = group(differences, clusters)
-    values = [*first, *last]
-    if low is None or high is None or not within(values, low, high):
-        found = _unbounded(differences, grouped, confidence)
-    elif grouped.plain and {low, high}.issuperset(values):
-        found = _binary(differences, grouped, high - low, confidence)
-    else:
-        found = _bounded(differences, grouped, high - low, confidence)
+    found = _apart([*first, *last], differences, grouped, (low, high), confidence)
     mean, p, level = fmean(differences), sign_flip_p(grouped.sums), 1 - confidence
     agreed = found.interval and agree(found.interval, mean, p, level)
     test = "exact McNemar" if found.method == "Tango" else "sign-flip"
     return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
+
+
+def _apart(
+    values: Sequence[float],
+    differences: Sequence[float],
+    grouped: Grouped,
+    ends: tuple[float | None, float | None],
+    confidence: float,
+) -> IntervalEstimate:
+    """The interval, made without the test, by the method that the values allow."""
+    low, high = ends
+    if low is None or high is None or not within(values, low, high):
+        return _unbounded(differences, grouped, confidence)
+    make = _binary if grouped.plain and {low, high}.issuperset(values) else _bounded
+    return make(differences, grouped, high - low, confidence)
 
 
 def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:

@@ -6,6 +6,7 @@ nothing of how great differences are, nor that they have one spread, and is exac
 """
 
 from collections.abc import Sequence
+from math import erfc, sqrt
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ _ENUMERATED = 16
 """With so many units that differ, all assignments of signs are looked at one by one."""
 _GRID = 1 << 15
 """So many steps the sum of all changes has at most."""
+_MANY = 1 << 11
+"""Of more units such steps are too coarse for values on no grid, and the normal limit is near enough."""
 _WHOLE = 1e-6
 """So near to a whole number of steps is one."""
 _NOTHING = 1e-12
@@ -34,7 +37,8 @@ def sign_flip_p(sums: Sequence[float]) -> float:
     rose and what fell in sum: |T*| >= |T| for the sum T of all d, as T* = sum|d| - 2X. Where all |d| that are not 0 are
     alike it is McNemar's exact test. Up to 16 of them, all sums X are enumerated. Of more, X is counted in steps:
     exactly where all |d| are multiples of a step of which the sum of |d| has no more than 32768; else |d| is rounded to
-    such steps, which leaves a test that is exact where the two are equal, of nearly the same statistic.
+    such steps, which leaves a test that is exact where the two are equal, of nearly the same statistic. Beyond 2048
+    that are multiples of none, p is that of the normal limit, T / sqrt(sum of d²).
 
     Args:
         sums: The difference of each unit: of a question, or the sum over a cluster.
@@ -51,12 +55,20 @@ def sign_flip_p(sums: Sequence[float]) -> float:
     sizes = np.sort(np.abs(found))
     if sizes[-1] - sizes[0] <= _NOTHING * sizes[-1]:
         return max(mcnemar_p(int((found < 0).sum()), int((found > 0).sum())), float_info.min)
+    return min(1.0, max(2 * _share(found, sizes), float_info.min))
+
+
+def _share(found: "Sizes", sizes: "Sizes") -> float:
+    """P(X <= m), by the way that their number allows."""
+    import numpy as np  # noqa: PLC0415
+
     if len(found) <= _ENUMERATED:
-        share = _enumerated(sizes, _smaller(found))
-    else:
-        steps = np.rint(found / _step(sizes))
-        share = _counted(np.sort(np.abs(steps)).astype(np.int64), int(_smaller(steps)))
-    return min(1.0, max(2 * share, float_info.min))
+        return _enumerated(sizes, _smaller(found))
+    step = _step(sizes)
+    if step is None and len(found) > _MANY:
+        return erfc(abs(found.sum()) / sqrt(2 * (found * found).sum())) / 2
+    steps = np.rint(found / (step or sizes.sum() / _GRID))
+    return _counted(np.sort(np.abs(steps)).astype(np.int64), int(_smaller(steps)))
 
 
 def _smaller(found: "Sizes") -> float:
@@ -74,8 +86,8 @@ def _enumerated(sizes: "Sizes", most: float) -> float:
     return float(np.mean(subsets <= most + 1e-9 * sizes.sum()))
 
 
-def _step(sizes: "Sizes") -> float:
-    """The greatest step of which all sizes are multiples; where it is too small, a 32768th of their sum."""
+def _step(sizes: "Sizes") -> float | None:
+    """The greatest step of which all sizes are multiples; None where their sum would have more than 32768 of them."""
     import numpy as np  # noqa: PLC0415
 
     least = sizes[0]
@@ -83,7 +95,7 @@ def _step(sizes: "Sizes") -> float:
     for size in np.unique(sizes):
         counts = size / least * parts
         parts = parts[np.abs(counts - np.rint(counts)) <= _WHOLE]
-    return float(least / parts[0] if len(parts) else sizes.sum() / _GRID)
+    return float(least / parts[0]) if len(parts) else None
 
 
 def _counted(steps: "Steps", most: int) -> float:

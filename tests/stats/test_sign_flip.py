@@ -1,8 +1,10 @@
 """The sign-flip test: against all assignments of signs, against scipy, and how it bears on the interval."""
 
+from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
-from math import fsum
+from math import erfc, fsum
 from time import process_time
 
 import numpy as np
@@ -84,6 +86,40 @@ def test_p_is_a_probability_that_knows_no_side(sums: list[float]) -> None:
 def test_the_scale_does_not_matter(numbers: list[int]) -> None:
     """Milliseconds or seconds."""
     assert sign_flip_p([number / 7 for number in numbers]) == pytest.approx(sign_flip_p(list(map(float, numbers))))
+
+
+@pytest.mark.parametrize("count", [2040, 2060])
+def test_thousands_on_no_grid_have_the_p_of_the_normal_limit(count: int) -> None:
+    """Nearly so where they are counted, and at once where they are more."""
+    sums = np.random.default_rng(count).normal(0.05, 1, count)
+    limit = erfc(abs(sums.sum()) / (2 * (sums**2).sum()) ** 0.5)
+    assert sign_flip_p(sums.tolist()) == pytest.approx(limit, rel=0.1 if count < 2048 else 1e-12)
+    assert sign_flip_p([0.5] * 3000 + [-0.25] * 6000) == 1.0
+
+
+def as_documented(sums: Sequence[float]) -> float:
+    """P by the recipe of docs/statistics.md, for 17 to 2048 sums of several sizes, in whole numbers throughout."""
+    sizes = [abs(each) for each in sums]
+    total, least = fsum(sizes), min(sizes)
+    parts = range(1, int(32768 * least / total) + 1)
+    fits = (r for r in parts if all(abs(s * r / least - round(s * r / least)) <= 1e-6 for s in sizes))
+    part = next(fits, None)
+    step = least / part if part else total / 32768
+    risen, fallen = (sum(round(abs(d) / step) for d in sums if (d > 0) is side) for side in (True, False))
+    ways = Counter({0: 1})
+    for size in sizes:
+        moved = Counter({reached + round(size / step): count for reached, count in ways.items()})
+        ways = ways + moved
+    at_most = sum(count for reached, count in ways.items() if reached <= min(risen, fallen))
+    return float(min(Fraction(1), 2 * Fraction(at_most, 2 ** len(sums))))
+
+
+@pytest.mark.parametrize("digits", [1, 2, 12])
+def test_p_is_the_one_that_the_page_describes(digits: int) -> None:
+    """On a grid, on one that is too fine, and on none: to twelve digits."""
+    for seed in range(3):
+        sums = [round(each, digits) or 0.1 for each in np.random.default_rng(seed).uniform(-0.4, 0.8, 24).tolist()]
+        assert sign_flip_p(sums) == pytest.approx(as_documented(sums), rel=1e-12)
 
 
 def test_nothing_that_differs_is_no_evidence() -> None:
