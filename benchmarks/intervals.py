@@ -15,7 +15,8 @@ from statistics import fmean
 
 import numpy as np
 
-from evals.stats import Mark, mean_interval, paired_difference, wilson
+from evals.stats import Mark, mean_interval, paired_difference, sign_flip_p, wilson
+from evals.stats.clusters import group
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"
@@ -165,8 +166,8 @@ def alarms(kind: str, share: float, alike: float, documents: int | None, size: i
             first = rng.random(units * per)
             moved = np.minimum(first, 1 - first) * rng.random(units * per)
             last = first + np.where(change, np.where(way == 1, moved, -moved), 0)
-        found = paired_difference(first.astype(float).tolist(), last.astype(float).tolist(), labels, low=0, high=1)
-        alarmed += found is not None and found.p < 0.05
+        differences = (last.astype(float) - first).tolist()
+        alarmed += sign_flip_p(group(differences, labels).sums) < 0.05
     return alarmed / samples
 
 

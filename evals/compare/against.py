@@ -69,8 +69,9 @@ def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:
 def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:
     """The difference of one metric between two runs, with its p and its interval at any level.
 
-    For whoever asks about one metric alone, such as a test of non-inferiority: `change.interval(0.05)` is the two-sided
-    interval at 95 %, whose ends are one-sided bounds at 97.5 %. Nothing is adjusted for other metrics.
+    For whoever asks about one metric alone: `change.interval(0.05)` is the two-sided interval at 95 % that leaves out 0
+    where p is below 0.05. For a test of non-inferiority take `change.bounds(0.05)`, whose ends are one-sided bounds at
+    97.5 %. Nothing is adjusted for other metrics.
 
     Returns:
         None where the two runs have no question with values in both, or measured the metric by different means.

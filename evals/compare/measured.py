@@ -69,9 +69,13 @@ class PairedMetric:
             return None
         return _scaled(self.metric, len(self.first), agree(found.bounds, found.difference, self.p, level))
 
+    def bounds(self, level: float) -> Interval | None:
+        """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be."""
+        return bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level)
+
     def _of_percentile(self, p: float, level: float) -> Interval | None:
         """The bootstrap's interval, which reaches to 0 where p is not below the level."""
-        found = bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level)
+        found = self.bounds(level)
         if found is None or p < level:
             return found
         return min(0.0, found[0]), max(0.0, found[1])

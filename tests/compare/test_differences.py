@@ -138,6 +138,7 @@ def test_a_bound_on_a_loss_is_not_narrowed_by_the_test_of_no_difference() -> Non
     bounds, interval = bounds_of(found.metric, first, last, found.clusters, 0.95), found.interval(0.05)
     assert bounds is not None
     assert interval is not None
+    assert bounds == found.bounds(0.05)
     assert bounds[0] < -0.03 < 0 < interval[0]
     assert bounds[1] == interval[1]
 
