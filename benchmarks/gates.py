@@ -98,7 +98,7 @@ def margin_outcome(lost: int, gained: int, n: int) -> str:
     same = n - lost - gained
     first, last = [1.0] * lost + [0.0] * gained + [1.0] * same, [0.0] * lost + [1.0] * gained + [1.0] * same
     difference = paired_difference(first, last, low=0.0, high=1.0)
-    end = difference.estimate.interval[0] if difference and difference.estimate.interval else None
+    end = difference.bounds[0] if difference and difference.bounds else None
     return judge_end((gained - lost) / n, end, -MARGIN, n, lambda value: value > -MARGIN).outcome
 
 

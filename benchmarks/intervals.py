@@ -15,7 +15,8 @@ from statistics import fmean
 
 import numpy as np
 
-from evals.stats import Mark, mean_interval, paired_difference, wilson
+from evals.stats import Mark, mean_interval, paired_difference, sign_flip_p, wilson
+from evals.stats.clusters import group
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"
@@ -50,7 +51,7 @@ def main() -> None:
 
 def tables(samples: int) -> list[str]:
     """Every table, as Markdown; each cell is drawn for itself, so that how many work on them changes nothing."""
-    made: list[Callable[[int], str]] = [clusters, equal_runs, changed_runs, costs, values, rates]
+    made: list[Callable[[int], str]] = [clusters, skewed_runs, equal_runs, changed_runs, costs, values, rates]
     with ProcessPoolExecutor() as workers:
         return list(workers.map(_call, made, [samples] * len(made)))[::-1]
 
@@ -142,9 +143,11 @@ def equal_runs(samples: int) -> str:
 def changed_runs(samples: int) -> str:
     """Two runs of which one is better by a known amount: how often the interval holds it, and leaves out 0."""
     rows = []
-    for better, worse in ((0.03, 0.01), (0.1, 0.02), (0.2, 0.1)):
-        cells = [gain_cell(better, worse, documents, size, samples) for documents, size in PAIRS]
-        rows.append([f"{better:.0%} gained, {worse:.0%} lost", *cells])
+    for better, worse, step in (
+        (0.03, 0.01, 1.0), (0.1, 0.02, 1.0), (0.2, 0.1, 1.0), (0.03, 0.01, 0.1), (0.1, 0.02, 0.1), (0.2, 0.1, 0.1),
+    ):  # fmt: skip
+        cells = [gain_cell(better, worse, step, documents, size, samples) for documents, size in PAIRS]
+        rows.append([f"{better:.0%} gained, {worse:.0%} lost" + ("" if step == 1 else f", by {step:g}"), *cells])
     return table("Runs that differ: coverage of the difference in % (found, in %)", ["", *shape_heads()], rows)
 
 
@@ -163,25 +166,49 @@ def alarms(kind: str, share: float, alike: float, documents: int | None, size: i
             first = rng.random(units * per)
             moved = np.minimum(first, 1 - first) * rng.random(units * per)
             last = first + np.where(change, np.where(way == 1, moved, -moved), 0)
-        found = paired_difference(first.astype(float).tolist(), last.astype(float).tolist(), labels, low=0, high=1)
-        alarmed += found is not None and found.p < 0.05
+        differences = (last.astype(float) - first).tolist()
+        alarmed += sign_flip_p(group(differences, labels).sums) < 0.05
     return alarmed / samples
 
 
-def gain_cell(better: float, worse: float, documents: int | None, size: int, samples: int) -> str:
-    """Of yes and no, where a document's questions are gained together (correlation 0.2)."""
+def gain_cell(better: float, worse: float, step: float, documents: int | None, size: int, samples: int) -> str:
+    """Of values that change by a step, where a document's questions are gained together (correlation 0.2)."""
     rng, held, found = generator(), 0, 0
     units, per = (size, 1) if documents is None else (documents, size)
     labels = None if documents is None else names(units, per)
     for _ in range(samples):
         gained = rng.random(units * per) < beta_rates(rng, better, 0.2 if documents else 0.0, units, per)
         lost = ~gained & (rng.random(units * per) < worse / (1 - better))
-        first, last = np.where(gained, 0.0, 1.0), np.where(lost, 0.0, 1.0)
+        first, last = np.where(gained, 1 - step, 1.0), np.where(lost, 1 - step, 1.0)
         change = paired_difference(first.tolist(), last.tolist(), labels, low=0, high=1)
         assert change is not None
-        held += holds(change.estimate.interval or (0, 0), better - worse)
+        held += holds(change.estimate.interval or (0, 0), step * (better - worse))
         found += change.p < 0.05
     return f"{percent(held / samples)} ({percent(found / samples)})"
+
+
+def skewed_runs(samples: int) -> str:
+    """Two runs that are not equal, though their means are: what the sign-flip test does not suppose."""
+    rows = []
+    for gained, step, lost in ((0.1, 0.1, 0.01), (0.2, 0.1, 0.02), (0.3, 0.5, 0.15)):
+        cells = [skewed_cell(gained, step, lost, n, samples) for n in SIZES[2:]]
+        rows.append([f"{gained:.0%} gained {step:g}, {lost:.0%} lost 1", *cells])
+    title = "Equal means by many small gains and few great losses: p below 5 %, in % (the bounds hold 0, in %)"
+    return table(title, ["", *heads()[2:]], rows)
+
+
+def skewed_cell(gained: float, step: float, lost: float, n: int, samples: int) -> str:
+    """How often the two seem to differ, and how often the bounds of a loss hold that they do not."""
+    rng, found, held = generator(), 0, 0
+    for _ in range(samples):
+        drawn = rng.random(n)
+        first = np.where(drawn < lost, 1.0, 0.0)
+        last = np.where((drawn >= lost) & (drawn < lost + gained), step, 0.0)
+        change = paired_difference(first.tolist(), last.tolist(), low=0, high=1)
+        assert change is not None
+        found += change.p < 0.05
+        held += holds(change.bounds or (0, 0), 0.0)
+    return f"{percent(found / samples)} ({percent(held / samples)})"
 
 
 def coverage(draw: Sampler, n: int, truth: float, samples: int, *, high: float | None) -> tuple[float, float]:

@@ -63,7 +63,7 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False, primary: st
             cannot be compared.
     """
     pairing = pair_up(saved, may_be_empty=len(saved) > 2)
-    against = [compare_with_baseline(saved[0], other, primary) for other in saved[1:]]
+    against = [compare_with_baseline(saved[0], other, primary, len(saved) - 1) for other in saved[1:]]
     _check_primary(primary, against)
     metrics = align_all(pairing)
     unknown = [f"metric {name} does not exist here and is left out" for name in find_unknown(pairing)]

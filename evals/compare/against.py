@@ -15,20 +15,23 @@ from evals.compare.withheld import find_obstacles, why_withheld
 from evals.scoring.settings import scoring_config
 
 
-def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | None = None) -> RunComparison:
+def compare_with_baseline(
+    baseline: SavedRun, other: SavedRun, primary: str | None = None, comparisons: int = 1
+) -> RunComparison:
     """Compare one run with the baseline.
 
     Args:
         baseline: The run that the other is set against; its configuration names the primary metric of each group.
         other: The run.
         primary: The one metric that is tested at 0.05; None for none.
+        comparisons: How many runs are set against this baseline, which share 0.05.
 
     Raises:
         ConfigError: The two have no question in common.
     """
     pairing = pair_up([baseline, other])
     metrics = align_all(pairing)
-    rules = _rules(pairing, primary)
+    rules = _rules(pairing, primary, comparisons)
     sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
     changes = find_changes(pairing, sound)
     return RunComparison(
@@ -50,10 +53,10 @@ def compare_metrics(pairing: Pairing, metrics: Sequence[Aligned]) -> list[Metric
         pairing: The baseline and the run.
         metrics: Those of both.
     """
-    return compare_pairs(metrics, _rules(pairing, None))
+    return compare_pairs(metrics, _rules(pairing, None, 1))
 
 
-def _rules(pairing: Pairing, primary: str | None) -> Rules:
+def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:
     """What is tested at which level between the two runs of a pairing."""
     obstacles = find_obstacles(pairing)
     return Rules(
@@ -61,14 +64,16 @@ def _rules(pairing: Pairing, primary: str | None) -> Rules:
         latency=why_no_latency(pairing.runs),
         primary_of=scoring_config(pairing.runs[0]).primary,
         primary=primary,
+        comparisons=comparisons,
     )
 
 
 def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:
     """The difference of one metric between two runs, with its p and its interval at any level.
 
-    For whoever asks about one metric alone, such as a test of non-inferiority: `change.interval(0.05)` is the two-sided
-    interval at 95 %, whose ends are one-sided bounds at 97.5 %. Nothing is adjusted for other metrics.
+    For whoever asks about one metric alone: `change.interval(0.05)` is the two-sided interval at 95 % that leaves out 0
+    where p is below 0.05. For a test of non-inferiority take `change.bounds(0.05)`, whose ends are one-sided bounds at
+    97.5 %. Nothing is adjusted for other metrics.
 
     Returns:
         None where the two runs have no question with values in both, or measured the metric by different means.

@@ -1,7 +1,7 @@
 """How a comparison of many metrics keeps its chance of a false verdict: which metric is tested at which level.
 
 A comparison has 0.05 to spend. The groups of quality share it equally. In a group that has a primary metric, this one
-has four fifths of the group's level and the others share the rest; they get all of it once the primary is decided, and
+has nine tenths of the group's level and the others share the rest; they get all of it once the primary is decided, and
 the primary once they are. What a wholly decided group had goes to the others. Each hypothesis thus has a weight that
 depends on which others are undecided and never falls as these become fewer, and the weights never exceed 1 in sum: to
 reject whatever has p <= 0.05·weight, and to begin anew with the rest, keeps the chance of any false rejection at 0.05
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 ALPHA = 0.05
 """The chance of any false verdict in a family where nothing differs."""
-PRIMARY_SHARE = 0.8
+PRIMARY_SHARE = 0.9
 """Of the level of a group that has a primary metric and others."""
 FEWEST = 6
 """So many pairs must differ for a verdict: of five that all differ the same way, p is 0.0625."""
@@ -44,7 +44,7 @@ class Ruling:
 
     Attributes:
         level: It is rejected where p is below.
-        adjusted: The level of the whole family at which it would be rejected; below 0.05 exactly where p < level.
+        adjusted: The level of the whole family at which it would be rejected; below alpha exactly where p < level.
     """
 
     level: float

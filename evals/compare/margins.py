@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evals.compare.measured import interval_of
+from evals.compare.measured import bounds_of
 from evals.compare.pairing import Pairing
 from evals.compare.score_change import score_change
 from evals.compare.sides import Change, Sides
@@ -74,5 +74,5 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
     if metric.unit == "ms" and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
     before, after = aligned.values(0), aligned.values(1)
-    interval = interval_of(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
+    interval = bounds_of(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
     return Change(value_over(aligned.metric, before), value_over(aligned.metric, after), interval, len(before))

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
 
 from evals.compare.families import least_p
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring.scorecard import value_over
-from evals.stats import Difference, Interval, paired_difference
+from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p
 from evals.stats.bootstrap import paired_percentile_difference
+from evals.stats.clusters import group
 
-_TESTS: dict[str, Test] = {"exact McNemar": "mcnemar", "exact sign test": "sign"}
+_PAIR = 2
+"""Of fewer questions nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,23 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        found = interval_of(self.metric, self.first, self.last, self.clusters, 1 - level)
-        if found is None:
+        if self.metric.aggregation is Aggregation.PERCENTILE:
+            return self._of_percentile(self.p, level)
+        found = _difference(self.metric, self.first, self.last, self.clusters, 1 - level)
+        if found is None or found.bounds is None:
             return None
-        low, high = found
-        return (low, high) if self.p < level else (min(0.0, low), max(0.0, high))
+        return _scaled(self.metric, len(self.first), agree(found.bounds, found.difference, self.p, level))
+
+    def bounds(self, level: float) -> Interval | None:
+        """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be."""
+        return bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level)
+
+    def _of_percentile(self, p: float, level: float) -> Interval | None:
+        """The bootstrap's interval, which reaches to 0 where p is not below the level."""
+        found = self.bounds(level)
+        if found is None or p < level:
+            return found
+        return min(0.0, found[0]), max(0.0, found[1])
 
 
 def span_of(metric: BaseMetric) -> float | None:
@@ -86,35 +99,34 @@ def _test(
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, clusters=clusters)
         return (found[1], "bootstrap") if found else (None, None)
-    difference = _difference(metric, first, last, clusters, 0.95)
-    if difference is None:
+    if len(first) < _PAIR:
         return None, None
-    test = _TESTS.get(difference.test, "t")
-    return (max(difference.p, _score_p(first, last)) if test == "mcnemar" else difference.p), test
+    grouped = group([after - before for before, after in zip(first, last, strict=True)], clusters)
+    yes_or_no = grouped.plain and {metric.low, metric.high}.issuperset([*first, *last])
+    return sign_flip_p(grouped.sums), "mcnemar" if yes_or_no else "sign-flip"
 
 
-def _score_p(first: Sequence[float], last: Sequence[float]) -> float:
-    """P of McNemar's score test, which Tango's interval inverts: beyond 13 pairs of one kind the exact one is below it.
-
-    Formula: z = |c - b| / sqrt(b + c) (McNemar 1947). The greater of the two p fits the interval at every level.
-    """
-    fallen = sum(after < before for before, after in zip(first, last, strict=True))
-    risen = sum(after > before for before, after in zip(first, last, strict=True))
-    return erfc(abs(risen - fallen) / sqrt(2 * (risen + fallen))) if risen + fallen else 1.0
-
-
-def interval_of(
+def bounds_of(
     metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
 ) -> Interval | None:
-    """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none."""
+    """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none.
+
+    Other than that of a `PairedMetric`, it is not narrowed by the test of no difference: it bounds how great a loss can
+    be, also where few questions lose much and many gain a little.
+    """
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
         return found[0] if found else None
     difference = _difference(metric, first, last, clusters, confidence)
-    ends = difference.estimate.interval if difference else None
-    if ends is not None and metric.aggregation is Aggregation.SUM:
-        return len(first) * ends[0], len(first) * ends[1]
-    return ends
+    if difference is None or difference.bounds is None:
+        return None
+    return _scaled(metric, len(first), difference.bounds)
+
+
+def _scaled(metric: BaseMetric, n: int, ends: Interval) -> Interval:
+    """The interval of a mean, of a sum times the number of questions."""
+    scale = n if metric.aggregation is Aggregation.SUM else 1
+    return scale * ends[0], scale * ends[1]
 
 
 def _difference(

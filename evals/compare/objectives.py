@@ -7,7 +7,11 @@ from math import fsum
 from evals.compare.families import least_p
 from evals.compare.measured import measure, span_of
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.stats import paired_difference
+from evals.stats import sign_flip_p
+from evals.stats.clusters import group
+
+_PAIR = 2
+"""Of fewer questions nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,6 @@ class _Part:
     steps: dict[str, float]
     """By how much each question became better, as a share of the metric's range or of its threshold."""
 
-    @property
-    def mean(self) -> float:
-        return fsum(self.steps.values()) / len(self.steps)
-
 
 def stand(fed: Sequence[Fed], clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> Standing:
     """Compare two runs in an objective.
@@ -97,27 +97,20 @@ def _sign(metric: BaseMetric) -> int:
 
 
 def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Standing:
-    """Test the mean of the metrics' means by the influence of each question on it.
+    """Test the mean of the metrics' means by what each question adds to it.
 
-    Formula: with N questions, M metrics and n_m values of metric m, question i moves the objective by
-    psi_i = sum over its metrics of N/(n_m·M)·(d_mi - mean_m); the objective's gain plus psi_i are N values whose mean
-    is the gain and whose cluster-robust error is that of the objective (the delta method; Deng et al. 2018).
+    Formula: with N questions, M metrics and n_m values of metric m, question i adds
+    c_i = sum over its metrics of d_mi/(n_m·M); the gain is their sum, and a question that is asked of the two runs the
+    other way round changes the sign of its c_i: the sign-flip test is over them, or over their sums by cluster.
     """
     moved = _of_any(parts)
     ids = [key for key in clusters if key in moved]
-    gain = fsum(part.mean for part in parts) / len(parts)
-    influences = [gain + _influence(parts, key, len(ids)) for key in ids]
-    found = paired_difference(
-        [(1 - value) / 2 for value in influences],
-        [(1 + value) / 2 for value in influences],
-        [clusters[key] for key in ids],
-        low=0.0,
-        high=1.0,
-    )
-    if found is None:
+    if len(ids) < _PAIR:
         return Standing(reason="too few pairs")
+    added = [_added(parts, key) for key in ids]
+    p = sign_flip_p(group(added, [clusters[key] for key in ids]).sums)
     differing = sum(moved.values())
-    return Standing(gain, max(found.p, least_p(differing)), differing, len(ids))
+    return Standing(fsum(added), max(p, least_p(differing)), differing, len(added))
 
 
 def _of_any(parts: Sequence[_Part]) -> dict[str, bool]:
@@ -129,7 +122,6 @@ def _of_any(parts: Sequence[_Part]) -> dict[str, bool]:
     return found
 
 
-def _influence(parts: Sequence[_Part], key: str, n: int) -> float:
-    """By how much a question moves the mean of the metrics' means, times the number of questions."""
-    own = [n / len(part.steps) * (part.steps[key] - part.mean) for part in parts if key in part.steps]
-    return fsum(own) / len(parts)
+def _added(parts: Sequence[_Part], key: str) -> float:
+    """What a question adds to the mean of the metrics' means."""
+    return fsum(part.steps[key] / len(part.steps) for part in parts if key in part.steps) / len(parts)

@@ -1,7 +1,7 @@
 """One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import NOT_IN_TURN
@@ -30,12 +30,19 @@ class Rules:
         latency: Why latency gets none; None where it may.
         primary_of: By group of metrics, the names of which the first that is tested is the group's primary metric.
         primary: The one metric that is tested at 0.05; None for none.
+        comparisons: How many runs are set against the baseline: their comparisons share 0.05.
     """
 
     withheld: Withheld = lambda _metric: None
     latency: str | None = None
     primary_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     primary: str | None = None
+    comparisons: int = 1
+
+    @property
+    def alpha(self) -> float:
+        """What this comparison has to spend."""
+        return ALPHA / self.comparisons
 
 
 def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
@@ -93,10 +100,11 @@ def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[st
         families.setdefault(family, []).append((name, hypothesis))
     found = {}
     for family, members in families.items():
-        rulings = decide([hypothesis for _, hypothesis in members])
+        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha)
         for (name, hypothesis), ruling in zip(members, rulings, strict=True):
             group = hypothesis.group if family == "quality" else family
-            found[name] = group, hypothesis.primary or family == PRIMARY_FAMILY, ruling
+            adjusted = min(1.0, rules.comparisons * ruling.adjusted)
+            found[name] = group, hypothesis.primary or family == PRIMARY_FAMILY, replace(ruling, adjusted=adjusted)
     return found
 
 
@@ -119,7 +127,7 @@ def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[
 
 def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules) -> MetricPair:
     metric, before, after = each.metric, value_over(each.metric, each.first), value_over(each.metric, each.last)
-    family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(ALPHA, 1.0))
+    family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
     pair = MetricPair(
         name=metric.name,
         group=metric.group.value,

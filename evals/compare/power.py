@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, fsum, sqrt
 from statistics import NormalDist, fmean, stdev
 
-from evals.stats.clusters import group, standard_error
-from evals.stats.differences import bounded_error
-from evals.stats.distributions import t_quantile
+from evals.stats.clusters import group
 
 POWER = 0.8
 """The chance with which a difference shall be found."""
 SOUGHT = 0.05
 """The difference that users ask about, as a share of a metric's range."""
+_QUANTILE = NormalDist().inv_cdf
+_Z = _QUANTILE(POWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,12 @@ class Reach:
 def reach(
     differences: Sequence[float], clusters: Sequence[str] | None, span: float | None, level: float
 ) -> Reach | None:
-    """What a test of the differences at a level can show with a power of 0.8.
+    """What a sign-flip test of the differences at a level can show with a power of 0.8.
 
-    Formula: (t_{1-level/2} + z_0.8)·SE (Miller 2024, section 5), with the standard error of the test, so that of
-    differences which are all 0 too; n grows with the square of what that exceeds the difference sought by.
+    Formula: with n questions and S the sums of the units that differ, r = sqrt(mean S²), or the range where none
+    differs, and what is no common change, N = max(0, sum S² - r·|sum S|): a change of x = n·d more adds x/r units of
+    size r, and is found where x = z·sqrt(N + r·x) with z = z_{1-level/2} + z_0.8 (Miller 2024, section 5, with the
+    error of the test). N grows with n: a difference d takes n = z²·(N/n + r·d)/d² questions.
 
     Args:
         differences: A difference a question.
@@ -43,20 +45,22 @@ def reach(
         level: Of the two-sided test.
 
     Returns:
-        None for fewer than two differences, and for such without a range that are all the same.
+        None for fewer than two differences, and for such without a range that are all 0.
     """
     if len(differences) < 2:
         return None
-    grouped = group(differences, clusters)
-    if span is None:
-        _, error, df = standard_error(grouped.sums, grouped.sizes)
-    else:
-        _, error, df = bounded_error(differences, grouped, span)
-    if error <= 0:
+    n, sums = len(differences), [each for each in group(differences, clusters).sums if each]
+    if not sums and span is None:
         return None
-    smallest = (t_quantile(1 - level / 2, df) + NormalDist().inv_cdf(POWER)) * error
-    needed = None if span is None else ceil(len(differences) * (smallest / (SOUGHT * span)) ** 2)
-    return Reach(smallest if span is None else min(span, smallest), needed)
+    squares = fsum(each * each for each in sums)
+    size = sqrt(squares / len(sums)) if sums else span or 0.0
+    noise, square = max(0.0, squares - size * abs(fsum(sums))), (_Z - _QUANTILE(level / 2)) ** 2
+    half = square * size / 2
+    smallest = (half + sqrt(half * half + square * noise)) / n
+    if span is None:
+        return Reach(smallest, None)
+    sought = SOUGHT * span
+    return Reach(min(span, smallest), ceil(square * (noise / n + size * sought) / sought**2))
 
 
 def effect_size(differences: Sequence[float]) -> float | None:

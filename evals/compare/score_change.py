@@ -49,7 +49,7 @@ def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influenc
         high=max(first.high, last.high),
         confidence=sides.confidence,
     )
-    ends = difference.estimate.interval if difference else None
+    ends = difference.bounds if difference else None
     return ends and (max(-1.0, ends[0]), min(1.0, ends[1]))
 
 

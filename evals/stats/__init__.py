@@ -6,36 +6,33 @@
 Clusters are labels, one a value; docs/statistics.md says how they are chosen, and what was found about the methods.
 """
 
-from evals.stats.differences import paired_difference, tango
+from evals.stats.differences import agree, paired_difference, tango
 from evals.stats.distributions import t_quantile
 from evals.stats.estimates import Difference, IntervalEstimate, Mark
 from evals.stats.intervals import (
     Interval,
-    benjamini_hochberg,
     mcnemar_p,
-    paired_t_p,
     percentile,
     percentile_interval,
-    t_interval,
     wilson,
 )
 from evals.stats.means import mean_interval
 from evals.stats.percentiles import percentile_estimate
+from evals.stats.sign_flip import sign_flip_p
 
 __all__ = [
     "Difference",
     "Interval",
     "IntervalEstimate",
     "Mark",
-    "benjamini_hochberg",
+    "agree",
     "mcnemar_p",
     "mean_interval",
     "paired_difference",
-    "paired_t_p",
     "percentile",
     "percentile_estimate",
     "percentile_interval",
-    "t_interval",
+    "sign_flip_p",
     "t_quantile",
     "tango",
     "wilson",

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import copysign, inf, sqrt
+from math import copysign, inf, nextafter, sqrt
 from statistics import fmean
 
 from evals.stats.clusters import Grouped, group, standard_error
-from evals.stats.distributions import normal_quantile, t_quantile, two_sided_p
+from evals.stats.distributions import normal_quantile, t_quantile
 from evals.stats.estimates import Difference, IntervalEstimate, Mark
-from evals.stats.intervals import Interval, mcnemar_p
+from evals.stats.intervals import Interval
 from evals.stats.means import few_clusters, with_pseudo_values, within
+from evals.stats.sign_flip import sign_flip_p
 
 _TOGETHER = 0.25
 """As in the intervals of means; less is assumed, as most questions do not change."""
@@ -28,9 +29,10 @@ def paired_difference(
 ) -> Difference | None:
     """The difference of two means of paired values, last minus first.
 
-    By Tango's interval and McNemar's exact test where all values lie at the ends of the range and are independent; else
-    by Student's t over the differences, with two pseudo-values where values have a range, cluster-robust where they
-    come in clusters.
+    p is that of the sign-flip test over the units: questions, or clusters of them. The interval is Tango's where all
+    values lie at the ends of the range and are independent; else Student's t over the differences, with two
+    pseudo-values where values have a range, cluster-robust where they come in clusters. `agree` then moves its end near
+    0, so that it leaves out 0 exactly where p is below 1 - confidence.
 
     Args:
         first: A value a question.
@@ -47,12 +49,45 @@ def paired_difference(
         return None
     differences = [after - before for before, after in zip(first, last, strict=True)]
     grouped = group(differences, clusters)
-    values = [*first, *last]
+    found = _apart([*first, *last], differences, grouped, (low, high), confidence)
+    mean, p, level = fmean(differences), sign_flip_p(grouped.sums), 1 - confidence
+    agreed = found.interval and agree(found.interval, mean, p, level)
+    test = "exact McNemar" if found.method == "Tango" else "sign-flip"
+    return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
+
+
+def _apart(
+    values: Sequence[float],
+    differences: Sequence[float],
+    grouped: Grouped,
+    ends: tuple[float | None, float | None],
+    confidence: float,
+) -> IntervalEstimate:
+    """The interval, made without the test, by the method that the values allow."""
+    low, high = ends
     if low is None or high is None or not within(values, low, high):
         return _unbounded(differences, grouped, confidence)
-    if grouped.plain and {low, high}.issuperset(values):
-        return _binary(differences, grouped, high - low, confidence)
-    return _bounded(differences, grouped, high - low, confidence)
+    make = _binary if grouped.plain and {low, high}.issuperset(values) else _bounded
+    return make(differences, grouped, high - low, confidence)
+
+
+def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
+    """An interval of a difference that leaves out 0 exactly where p is below the level.
+
+    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends beside 0: at the
+    least number above or below it. What the test knows is the side on which the difference lies, not how far from 0.
+
+    Args:
+        interval: As it was made without the test.
+        difference: As seen.
+        p: Two-sided, that there is none.
+        level: In (0, 1).
+    """
+    low, high = interval
+    if p >= level:
+        return min(0.0, low), max(0.0, high)
+    beside = nextafter(0.0, difference)
+    return (max(beside, low), high) if difference > 0 else (low, min(beside, high))
 
 
 def tango(only_first: int, only_last: int, n: int, confidence: float = 0.95) -> Interval:
@@ -98,44 +133,35 @@ def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float
     return start
 
 
-def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> Difference:
-    """Tango's interval, which reaches to 0 where the exact test does not tell the two apart."""
+def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
+    """Tango's interval, times the range."""
     fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
-    p = mcnemar_p(fallen, risen)
     low, high = tango(fallen, risen, grouped.n, confidence)
-    if p >= 1 - confidence:
-        low, high = min(0.0, low), max(0.0, high)
-    found = IntervalEstimate((span * low, span * high), "Tango", grouped.n, grouped.clusters, few_clusters(grouped))
-    return Difference(span * (risen - fallen) / grouped.n, found, p, "exact McNemar")
+    return _estimate((span * low, span * high), "Tango", grouped)
 
 
-def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> Difference:
+def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
     """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    centre, error, df = bounded_error(differences, grouped, span)
+    centre, error, df = _bounded_error(differences, grouped, span)
     half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
     interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
-    method = "t with two pseudo-values"
-    found = IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))
-    return Difference(mean, found, two_sided_p(centre / error, df), method)
+    return _estimate(interval, "t with two pseudo-values", grouped)
 
 
-def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
-    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
-
-    Args:
-        differences: A difference a question.
-        grouped: The same by units.
-        span: From the metric's least to its greatest value.
-    """
+def _bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
+    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values."""
     return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER))
 
 
-def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> Difference:
-    """Student's t over the differences; where all are the same, which leaves no spread, the exact sign test."""
+def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:
+    """Student's t over the differences; none where all are the same, which leaves no spread."""
     mean, error, df = standard_error(grouped.sums, grouped.sizes)
-    found = IntervalEstimate(None, "t", grouped.n, grouped.clusters, few_clusters(grouped))
     if error <= 1e-12 * max(map(abs, differences)):
-        p = 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums))
-        return Difference(mean, replace(found, marks=(*found.marks, Mark.ALIKE)), p, "exact sign test")
+        found = _estimate(None, "t", grouped)
+        return replace(found, marks=(*found.marks, Mark.ALIKE))
     half = t_quantile(0.5 + confidence / 2, df) * error
-    return Difference(mean, replace(found, interval=(mean - half, mean + half)), two_sided_p(mean / error, df), "t")
+    return _estimate((mean - half, mean + half), "t", grouped)
+
+
+def _estimate(interval: Interval | None, method: str, grouped: Grouped) -> IntervalEstimate:
+    return IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))

@@ -51,9 +51,13 @@ class Difference:
         estimate: Its interval.
         p: Two-sided, that there is no difference; below 1 - confidence exactly where the interval leaves 0 out.
         test: What p comes from.
+        bounds: The interval, not cut at 0 where p says on which side the difference lies. A test of no difference at
+            all says little of how great a loss may have gone unseen: whoever asks that asks these. None where there is
+            none.
     """
 
     difference: float
     estimate: IntervalEstimate
     p: float
     test: str
+    bounds: Interval | None

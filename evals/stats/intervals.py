@@ -5,9 +5,8 @@ Written here because scipy takes more than 100 MB; tests compare the p values wi
 
 from collections.abc import Sequence
 from math import ceil, comb, exp, floor, lgamma, log, sqrt
-from statistics import fmean, stdev
 
-from evals.stats.distributions import binomial_cdf, normal_quantile, t_quantile, two_sided_p
+from evals.stats.distributions import binomial_cdf, normal_quantile
 
 Interval = tuple[float, float]
 
@@ -29,16 +28,6 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval | Non
     scale = 1 + z * z / n
     low, high = (centre - half) / scale, (centre + half) / scale
     return (0.0 if successes == 0 else max(0.0, low), 1.0 if successes == n else min(1.0, high))
-
-
-def t_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Student's t interval of a mean: mean ± t(n-1)·s/sqrt(n); None for fewer than two values."""
-    n = len(values)
-    if n < 2:
-        return None
-    mean = fmean(values)
-    half = t_quantile(0.5 + confidence / 2, n - 1) * stdev(values) / sqrt(n)
-    return mean - half, mean + half
 
 
 def percentile(values: Sequence[float], q: float) -> float:
@@ -88,21 +77,6 @@ def _widened(low: int, high: int, middle: float, widening: float) -> tuple[int, 
     return floor(middle - widening * (middle - low)), ceil(middle + widening * (high - middle))
 
 
-def paired_t_p(differences: Sequence[float]) -> float | None:
-    """Two-sided p of the paired t test that the mean difference is 0; None for fewer than two pairs.
-
-    Formula: t = mean / (s/sqrt(n)) with n - 1 degrees of freedom (Student 1908). Differences that are all the same have
-    no spread to divide by: 1 where they are all 0, else the exact sign test, 2^(1-n).
-    """
-    n = len(differences)
-    if n < 2:
-        return None
-    mean, spread = fmean(differences), stdev(differences)
-    if spread <= 1e-12 * max(map(abs, differences)):
-        return 1.0 if mean == 0 else 2.0 ** (1 - n)
-    return two_sided_p(mean / (spread / sqrt(n)), n - 1)
-
-
 def mcnemar_p(only_first: int, only_second: int) -> float:
     """Exact two-sided p of McNemar's test: pairs of yes and no, of which only those that differ count.
 
@@ -127,16 +101,3 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
     else:
         greatest = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(n - few + 1) - n * log(2))
     return min(1.0, 2 * tail * greatest)
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """The q value of each p value: the false discovery rate at which its test would be called significant.
-
-    Formula: with p sorted, q_(i) = min over j >= i of m·p_(j)/j, at most 1 (Benjamini & Hochberg 1995).
-    """
-    m = len(p_values)
-    q_values, least = [1.0] * m, 1.0
-    for rank, place in sorted(enumerate(sorted(range(m), key=p_values.__getitem__), start=1), reverse=True):
-        least = min(least, m * p_values[place] / rank)
-        q_values[place] = least
-    return q_values

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
-from evals.compare.measured import measure
+from evals.compare.measured import bounds_of, measure
 from evals.metrics.registry import parse_metric
-from evals.stats import paired_difference
-from evals.stats.intervals import mcnemar_p, paired_t_p, t_interval
+from evals.stats import agree, mean_interval, paired_difference
+from evals.stats.intervals import mcnemar_p
 
 Saved = Callable[..., SavedRun]
 FIRST, LAST = [0.0] * 12 + [1.0] * 8, [1.0] * 9 + [0.0] * 11
@@ -54,8 +54,11 @@ def test_zeros_and_ones_of_a_metric_without_bounds_are_no_rate(pair_of: Callable
     """Dollars are compared as amounts, also where each question costs none or one."""
     pair = pair_of("cost_per_query", FIRST, LAST)
     differences = [b - a for a, b in zip(FIRST, LAST, strict=True)]
-    assert (pair.test, pair.p) == ("t", pytest.approx(paired_t_p(differences)))
-    assert pair.interval == pytest.approx(t_interval(differences))
+    assert (pair.test, pair.p) == ("sign-flip", mcnemar_p(8, 9))
+    students = mean_interval(differences)
+    assert students is not None
+    assert students.interval is not None
+    assert pair.interval == pytest.approx(agree(students.interval, 1 / 20, mcnemar_p(8, 9), 0.05))
 
 
 @pytest.mark.parametrize(("first", "last"), [([0.0] * 30, [1.0] * 20 + [0.0] * 10), ([1.0] * 30, [0.0] * 30)])
@@ -103,7 +106,7 @@ def test_a_failure_counts_as_worst_only_where_every_run_was_told_so(
 def test_an_interval_leaves_out_0_exactly_where_p_is_below_its_level(level: float, clustered: bool) -> None:
     """At every level that a family may give, for rates and other means, however many questions moved."""
     n = 60
-    labels = [f"c{place % 10 if clustered else place}" for place in range(n)]
+    labels = [f"c{place % 20 if clustered else place}" for place in range(n)]
     seen = set()
     for risen, fallen, step in product(range(0, 40, 2), (0, 1, 5), (1.0, 0.5)):
         last = [step] * risen + [-step] * fallen + [0.0] * (n - risen - fallen)
@@ -114,6 +117,30 @@ def test_an_interval_leaves_out_0_exactly_where_p_is_below_its_level(level: floa
         assert (found.p < level) == (not interval[0] <= 0 <= interval[1]), (risen, fallen, step)
         seen.add(found.p < level)
     assert seen == {True, False}
+
+
+def test_seventeen_that_fell_and_none_that_rose_are_a_loss(pair_of: Callable[..., MetricPair]) -> None:
+    """However little each fell: p is 2^-16, and the interval, which cannot know how far from 0 it is, ends beside 0."""
+    first = [0.5] * 100
+    pair = pair_of("ndcg_at_10", first, [0.5 - 0.002 * place for place in range(1, 18)] + first[17:])
+    assert (pair.p, pair.test, pair.verdict) == (2.0**-16, "sign-flip", "worse")
+    assert pair.interval is not None
+    assert pair.interval[0] < pair.difference < pair.interval[1] < 0
+    assert pair.interval[1] == pytest.approx(0, abs=1e-300)
+
+
+def test_a_bound_on_a_loss_is_not_narrowed_by_the_test_of_no_difference() -> None:
+    """Many small gains do not show that nothing is lost altogether: who asks for a bound gets one that minds it."""
+    first, last = [0.5] * 50, [0.51] * 20 + [0.5] * 30
+    found = measure(parse_metric("mrr"), first, last, [str(place) for place in range(50)])
+    assert found.p is not None
+    assert found.p < 0.0001
+    bounds, interval = bounds_of(found.metric, first, last, found.clusters, 0.95), found.interval(0.05)
+    assert bounds is not None
+    assert interval is not None
+    assert bounds == found.bounds(0.05)
+    assert bounds[0] < -0.03 < 0 < interval[0]
+    assert bounds[1] == interval[1]
 
 
 def test_one_metric_is_compared_for_whoever_asks(saved: Saved) -> None:

@@ -23,8 +23,8 @@ def families(draw: st.DrawFn) -> list[Hypothesis]:
     return family
 
 
-def test_a_primary_metric_has_four_fifths_of_its_groups_level() -> None:
-    """The adjusted p is p·G/0.8; that of the others is Holm's within a fifth, or over all of it once that is more."""
+def test_a_primary_metric_has_nine_tenths_of_its_groups_level() -> None:
+    """The adjusted p is p·G/0.9; that of the others is Holm's within a tenth, or over all of it once that is more."""
     family = [
         Hypothesis("retrieval", 0.03, primary=True),
         Hypothesis("retrieval", 0.02),
@@ -33,18 +33,18 @@ def test_a_primary_metric_has_four_fifths_of_its_groups_level() -> None:
         Hypothesis("citation", 0.6),
     ]
     primary, first, second, *_ = decide(family)
-    assert (primary.level, primary.adjusted) == (pytest.approx(ALPHA * 0.8 / 2), pytest.approx(0.03 * 2 / 0.8))
-    assert (first.level, first.adjusted) == (pytest.approx(ALPHA * 0.2 / 2 / 2), pytest.approx(0.08))
+    assert (primary.level, primary.adjusted) == (pytest.approx(ALPHA * 0.9 / 2), pytest.approx(0.03 * 2 / 0.9))
+    assert (first.level, first.adjusted) == (pytest.approx(ALPHA * 0.1 / 2 / 2), pytest.approx(0.08))
     assert second.adjusted >= first.adjusted
 
 
 def test_the_others_of_a_group_get_its_whole_level_once_the_primary_is_decided() -> None:
-    """And the loss of another metric alone is found in a fifth of it."""
+    """And the loss of another metric alone is found in a tenth of it."""
     decided = decide([Hypothesis("a", 0.001, primary=True), Hypothesis("a", 0.03), Hypothesis("b", 0.9)])
-    alone = decide([Hypothesis("a", 0.7, primary=True), Hypothesis("a", 0.003), Hypothesis("b", 0.9)])
+    alone = decide([Hypothesis("a", 0.7, primary=True), Hypothesis("a", 0.0015), Hypothesis("b", 0.9)])
     assert decided[1].level == pytest.approx(ALPHA / 2)
     assert decided[1].adjusted == pytest.approx(0.06)
-    assert alone[1].level == pytest.approx(ALPHA * 0.2 / 2)
+    assert alone[1].level == pytest.approx(ALPHA * 0.1 / 2)
     assert alone[1].adjusted == pytest.approx(0.03)
 
 
@@ -72,7 +72,7 @@ def test_a_metric_is_rejected_exactly_where_p_is_below_its_level(family: list[Hy
 @deterministic
 @given(families())
 def test_no_adjusted_p_is_above_that_of_the_plain_rule(family: list[Hypothesis]) -> None:
-    """Without passing on what decided groups had: p·G/0.8, and min(5·G·h, max(1.25·G·p, G·h)) with Holm's h."""
+    """Without passing on what decided groups had: p·G/0.9, and min(10·G·h, max(G·p/0.9, G·h)) with Holm's h."""
     groups = {one.group for one in family}
     rulings = dict(zip(map(id, family), decide(family), strict=True))
     for group in groups:
@@ -84,10 +84,10 @@ def test_no_adjusted_p_is_above_that_of_the_plain_rule(family: list[Hypothesis])
             holm[id(one)] = least
         if primary is None:
             continue
-        assert rulings[id(primary)].adjusted <= min(1, primary.p * len(groups) / 0.8) + 1e-12
+        assert rulings[id(primary)].adjusted <= min(1, primary.p * len(groups) / 0.9) + 1e-12
         for one in others:
             h = holm[id(one)]
-            plain = min(5 * len(groups) * h, max(1.25 * len(groups) * primary.p, len(groups) * h))
+            plain = min(10 * len(groups) * h, max(len(groups) * primary.p / 0.9, len(groups) * h))
             assert rulings[id(one)].adjusted <= min(1, plain) + 1e-12
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from math import ceil
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ def test_the_primary_metric_of_a_group_is_configurable(saved: Saved) -> None:
     ]  # fmt: skip
     told = by_name(compared(saved, 1, eval_config={"scoring": {"primary": {"retrieval": "mrr"}}}))
     assert [name for name, pair in told.items() if pair.primary] == ["mrr", "citation_recall", "unanswerable_accuracy"]
-    assert (plain["mrr"].level, told["mrr"].level) == (pytest.approx(0.05 * 0.1 / 3), pytest.approx(0.05 * 0.8 / 3))
+    assert (plain["mrr"].level, told["mrr"].level) == (pytest.approx(0.05 * 0.05 / 3), pytest.approx(0.05 * 0.9 / 3))
 
 
 def test_the_primary_metric_of_a_comparison_is_tested_at_five_percent(saved: Saved) -> None:
@@ -62,7 +63,7 @@ def test_the_primary_metric_of_a_comparison_is_tested_at_five_percent(saved: Sav
     pairs = by_name(compare_runs(runs, primary="citation_precision"))
     assert (pairs["citation_precision"].level, pairs["citation_precision"].family) == (0.05, "primary")
     assert pairs["citation_precision"].q == pairs["citation_precision"].p
-    assert pairs["recall_at_5"].level == pytest.approx(0.05 * 0.8 / 3)
+    assert pairs["recall_at_5"].level == pytest.approx(0.05 * 0.9 / 3)
     with pytest.raises(ConfigError, match="the primary metric faithfulness has no values in both a and b"):
         compare_runs(runs, primary="faithfulness")
 
@@ -83,5 +84,9 @@ def test_a_row_says_what_it_could_have_shown(saved: Saved) -> None:
     pair = by_name(compare_runs([saved("a", first), saved("b", last)]))["mrr"]
     assert (pair.ties, pair.risen, pair.fallen) == (90, [f"q{n}" for n in range(10)], [])
     assert pair.effect_size == pytest.approx(0.0525 / 0.1582, abs=0.005)
-    assert pair.smallest_difference == pytest.approx(2.8 * 0.2 / 10, rel=0.2)
-    assert pair.questions_needed == pytest.approx(100 * (pair.smallest_difference / 0.05) ** 2, abs=1)
+    size, square = (2.8125 / 10) ** 0.5, (1.959964 + 0.841621) ** 2
+    noise = 2.8125 - 5.25 * size
+    assert 100 * pair.smallest_difference == pytest.approx(
+        (square * (noise + size * 100 * pair.smallest_difference)) ** 0.5, rel=1e-6
+    )
+    assert pair.questions_needed == ceil(square * (noise / 100 + 0.05 * size) / 0.05**2)

@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.compare import SavedRun, compare_runs, dominates
+from evals.compare.objectives import Fed, stand
+from evals.metrics.registry import parse_metric
+from evals.stats import sign_flip_p
 
 Saved = Callable[..., SavedRun]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
@@ -297,3 +300,18 @@ def test_an_objective_of_metrics_in_several_units_has_none(saved: Saved) -> None
     assert (report.units["latency"], report.objectives["latency"]) == ("ratio", "higher")
     assert [point.objectives["latency"] for point in report.points] == [pytest.approx(0.7), pytest.approx(0.9)]
     assert (report.units["cost"], report.objectives["cost"]) == ("USD", "lower")
+
+
+def test_an_objective_of_several_metrics_is_tested_by_what_each_question_adds() -> None:
+    """A question that is asked the other way round changes all its metrics: of three questions, p is 2 in 8."""
+    first = {key: {"citation_recall": 0.5, "citation_precision": 0.5} for key in "abc"}
+    recall, precision = parse_metric("citation_recall"), parse_metric("citation_precision")
+    fed = [
+        Fed(recall, {key: each["citation_recall"] for key, each in first.items()}, {"a": 1.0, "b": 0.5, "c": 0.75}),
+        Fed(precision, {key: first[key]["citation_precision"] for key in "ab"}, {"a": 0.25, "b": 1.0}),
+    ]
+    found = stand(fed, {key: key for key in "abc"}, {})
+    added = [0.5 / 6 - 0.25 / 4, 0.5 / 4, 0.25 / 6]
+    assert found.gain == pytest.approx(sum(added))
+    assert (found.p, found.differing) == (sign_flip_p(added), 3)
+    assert found.p == 2 / 8

@@ -48,6 +48,18 @@ def test_a_third_run_hides_no_regression(saved: Saved) -> None:
         assert against["b"].pairs[0].n == 60
 
 
+def test_what_is_set_against_one_baseline_shares_the_chance_of_a_false_verdict(saved: Saved) -> None:
+    """A loss with p = 0.031 is a verdict between two runs, and none beside a third; 0.0156 is one in either case."""
+    same = saved("c", series("mrr", 50))
+    for lost, verdicts in ((6, ["worse", "no difference seen"]), (7, ["worse", "worse"])):
+        good, bad = saved("a", series("mrr", 50)), saved("b", series("mrr", 50 - lost))
+        pairs = [compare_runs(runs).against[0].pairs[0] for runs in ([good, bad], [good, bad, same])]
+        assert [pair.verdict for pair in pairs] == verdicts
+        assert [pair.level for pair in pairs] == [0.05, 0.025]
+        assert pairs[1].q == 2 * pairs[0].q
+        assert [pair.interval[1] < 0 for pair in pairs] == [verdict == "worse" for verdict in verdicts]
+
+
 def test_a_third_run_that_shares_nothing_with_the_second_takes_no_verdict_away(saved: Saved) -> None:
     """The table of common values is empty then; the tests are not."""
     values = series("mrr", 50)
