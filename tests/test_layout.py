@@ -75,6 +75,7 @@ BRANCHY = (
     ("run/preflight.py", "check_probes", 17),
     ("run/text_models.py", "compare_texts", 17),
     ("scoring/outcomes.py", "notes_on_answers", 11),
+    ("scoring/strata.py", "_weighted", 12),
     ("text/after_number.py", "_first_scale", 12),
     ("text/before_number.py", "head", 13),
     ("text/misspelling.py", "is_misspelt", 13),

@@ -12,8 +12,8 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
 from evals.scoring.evidence import judge_end
-from evals.scoring.scorecard import value_over
 from evals.scoring.seen import SCORE
+from evals.scoring.strata import value_over
 
 
 def hold_against(saved: SavedRun, baseline: SavedRun, names: Sequence[str], margin: float) -> list[GateOutcome]:

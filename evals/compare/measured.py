@@ -7,7 +7,7 @@ from math import erfc, sqrt
 from evals.compare.families import least_p
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.scoring.scorecard import value_over
+from evals.scoring.strata import value_over
 from evals.stats import Difference, Interval, paired_difference
 from evals.stats.bootstrap import paired_percentile_difference
 

@@ -11,7 +11,7 @@ from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import MetricGroup
-from evals.scoring.scorecard import value_over
+from evals.scoring.strata import value_over
 
 ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""

@@ -46,6 +46,9 @@ class MetricResult(Record):
     reason: str | None = None
     missing: Missing | None = None
     """Of which kind the missing value is; None where there is a value."""
+    judged_by: list[str] = []
+    """The judge's verdicts that it hangs on, in the order in which they were needed; where it is missing for the judge,
+    the last is the one that is lost. Empty where all is known without a judge, and in runs of before."""
     details: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -72,6 +75,19 @@ class MetricCounts(Record):
     not_applicable: int = 0
     transport: int = 0
     judge: int = 0
+
+
+class JudgedStrata(Record):
+    """Of how many questions a metric was known without a judge, and of how many it hung on verdicts."""
+
+    settled: int
+    """Values that needed no verdict."""
+    judged: int
+    """Questions that needed verdicts, those lost included."""
+    obtained: int
+    """Of these, how many got them all: a value, or that there is none."""
+    heaviest: Finite
+    """For how many questions a value stands at most: those lost beside it, and itself."""
 
 
 class MetricInterval(Record):
@@ -105,6 +121,8 @@ class MetricSummary(Record):
     """Whether the value is a lower bound: a percentile at or above the time of a request that ran out of it."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
+    strata: JudgedStrata | None = None
+    """Where verdicts were lost: what the value is made of. None where none was, and in runs of before."""
     reason: str | None = None
     """Why there is no value, or what to know about the value there is."""
     rules: dict[str, int] = {}

@@ -19,6 +19,7 @@ from evals.stats.intervals import (
     t_interval,
     wilson,
 )
+from evals.stats.lost import Observation, Weighted, weigh, weighted_interval
 from evals.stats.means import mean_interval
 from evals.stats.percentiles import percentile_estimate
 
@@ -27,6 +28,8 @@ __all__ = [
     "Interval",
     "IntervalEstimate",
     "Mark",
+    "Observation",
+    "Weighted",
     "benjamini_hochberg",
     "mcnemar_p",
     "mean_interval",
@@ -38,5 +41,7 @@ __all__ = [
     "t_interval",
     "t_quantile",
     "tango",
+    "weigh",
+    "weighted_interval",
     "wilson",
 ]
