@@ -13,7 +13,6 @@ from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
 from evals.scoring.evidence import judge_end
 from evals.scoring.seen import SCORE
-from evals.scoring.strata import value_over
 
 
 def hold_against(saved: SavedRun, baseline: SavedRun, names: Sequence[str], margin: float) -> list[GateOutcome]:
@@ -72,6 +71,7 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
     if metric.unit == "ms" and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
-    before, after = aligned.values(0), aligned.values(1)
-    interval = interval_of(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
-    return Change(value_over(aligned.metric, before), value_over(aligned.metric, after), interval, len(before))
+    first, last = aligned.values(0), aligned.values(1)
+    interval = interval_of(aligned.metric, first, last, sides.clusters(aligned.ids), sides.confidence, aligned.lost)
+    before, after = (aligned.value(values) for values in (first, last))
+    return Change(before, after, interval, len(first))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from math import erfc, sqrt
 
 from evals.compare.families import least_p
+from evals.compare.lost_pairs import LostPairs
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.scoring.strata import value_over
-from evals.stats import Difference, Interval, paired_difference
+from evals.scoring.strata import value_over, weighted_value
+from evals.stats import Difference, Interval, paired_difference, weighted_difference
 from evals.stats.bootstrap import paired_percentile_difference
 
 _TESTS: dict[str, Test] = {"exact McNemar": "mcnemar", "exact sign test": "sign"}
@@ -33,11 +34,19 @@ class PairedMetric:
     clusters: Sequence[str]
     p: float | None
     test: Test | None
+    lost: LostPairs | None = None
+    """Where verdicts are lost, all questions that may have a value in both runs."""
 
     @property
     def difference(self) -> float:
         """That of the two runs' values."""
-        return value_over(self.metric, self.last) - value_over(self.metric, self.first)
+        return self.value(self.last) - self.value(self.first)
+
+    def value(self, values: Sequence[float]) -> float:
+        """The values of one of the runs as its value over the pairs."""
+        if self.lost is not None:
+            return weighted_value(self.metric, self.lost.weigh(values))
+        return value_over(self.metric, values)
 
     @property
     def differences(self) -> list[float]:
@@ -61,7 +70,7 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        found = interval_of(self.metric, self.first, self.last, self.clusters, 1 - level)
+        found = interval_of(self.metric, self.first, self.last, self.clusters, 1 - level, self.lost)
         if found is None:
             return None
         low, high = found
@@ -73,11 +82,34 @@ def span_of(metric: BaseMetric) -> float | None:
     return None if metric.low is None or metric.high is None else metric.high - metric.low
 
 
-def measure(metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str]) -> PairedMetric:
-    """Compare the values of one metric, pair by pair."""
+def measure(
+    metric: BaseMetric,
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str],
+    lost: LostPairs | None = None,
+) -> PairedMetric:
+    """Compare the values of one metric, pair by pair; where verdicts are lost, pairs stand for those that are."""
     differing = sum(before != after for before, after in zip(first, last, strict=True))
-    p, test = _test(metric, first, last, clusters)
-    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test)
+    p, test = _test(metric, first, last, clusters) if lost is None else _weighted_test(metric, first, last, lost)
+    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test, lost)
+
+
+def _weighted_test(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs
+) -> tuple[float | None, Test | None]:
+    found = _weighted(metric, first, last, lost, 0.95)
+    return (found.p, "t") if found is not None else (None, None)
+
+
+def _weighted(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
+) -> Difference | None:
+    """The difference of two means; None for percentiles, of which values that stand for others have no test."""
+    if metric.aggregation is Aggregation.PERCENTILE or len(first) < 2:
+        return None
+    steps = lost.weigh([after - before for before, after in zip(first, last, strict=True)])
+    return weighted_difference(steps, lost.clusters, span=span_of(metric), confidence=confidence)
 
 
 def _test(
@@ -103,10 +135,28 @@ def _score_p(first: Sequence[float], last: Sequence[float]) -> float:
     return erfc(abs(risen - fallen) / sqrt(2 * (risen + fallen))) if risen + fallen else 1.0
 
 
+def _weighted_ends(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
+) -> Interval | None:
+    found = _weighted(metric, first, last, lost, confidence)
+    if found is None or found.estimate.interval is None:
+        return None
+    low, high = found.estimate.interval
+    times = lost.weigh(first).size if metric.aggregation is Aggregation.SUM else 1
+    return times * low, times * high
+
+
 def interval_of(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
+    metric: BaseMetric,
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str],
+    confidence: float,
+    lost: LostPairs | None = None,
 ) -> Interval | None:
     """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none."""
+    if lost is not None:
+        return _weighted_ends(metric, first, last, lost, confidence)
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
         return found[0] if found else None

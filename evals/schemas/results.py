@@ -86,6 +86,8 @@ class JudgedStrata(Record):
     """Questions that needed verdicts, those lost included."""
     obtained: int
     """Of these, how many got them all: a value, or that there is none."""
+    size: Finite
+    """How many values there would be had nothing been lost, as far as can be told; a sum is of so many."""
     heaviest: Finite
     """For how many questions a value stands at most: those lost beside it, and itself."""
 

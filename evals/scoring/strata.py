@@ -77,27 +77,33 @@ def _is_marked(observed: Sequence[Observation]) -> bool:
 
 def _weighted(pairs: Sequence[tuple[Observation, str]], plain: Sample, results: Sequence[MetricResult]) -> Sample:
     observed = [each for each, _ in pairs]
-    judged = [each for each in observed if each.path]
     weighted = weigh(observed)
     if weighted is None:
-        return Sample([], [], reason=_why_none(len(judged), results) if plain.values else None)
+        judged = sum(bool(each.path) for each in observed)
+        return Sample([], [], reason=_why_none(judged, results) if plain.values else None)
     if not plain.values:
         return plain
-    strata = JudgedStrata(
-        settled=sum(each.value is not None and not each.path for each in observed),
-        judged=len(judged),
-        obtained=sum(not each.lost for each in judged),
-        heaviest=weighted.heaviest,
-    )
+    strata = _strata(observed, weighted)
     if weighted.uniform:
         return Sample(plain.values, plain.clusters, strata=strata)
     return Sample(plain.values, plain.clusters, weighted, tuple(label for _, label in pairs), strata)
 
 
+def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
+    return JudgedStrata(
+        settled=sum(each.value is not None and not each.path for each in observed),
+        judged=sum(bool(each.path) for each in observed),
+        obtained=sum(bool(each.path) and not each.lost for each in observed),
+        size=weighted.size,
+        heaviest=weighted.heaviest,
+    )
+
+
 def _why_none(judged: int, results: Sequence[MetricResult]) -> str:
     reasons = Counter(result.reason for result in results if result.missing == "judge")
     most = next(reason for reason, _ in reasons.most_common(1))
-    return f"{counted(judged, 'answer')} {agree(judged, 'needs', 'need')} a verdict of the judge, and none is there: {most}"
+    need = agree(judged, "needs", "need")
+    return f"{counted(judged, 'answer')} {need} a verdict of the judge, and none is there: {most}"
 
 
 def value_of(metric: BaseMetric, sample: Sample) -> float | None:
@@ -111,9 +117,7 @@ def value_of(metric: BaseMetric, sample: Sample) -> float | None:
 
 def size_of(sample: Sample) -> float:
     """How many values there would be without losses, as far as can be told; how many there are, where nothing is."""
-    if sample.weighted is not None:
-        return sample.weighted.size
-    return len(sample.values) * (sample.strata.heaviest if sample.strata else 1.0)
+    return sample.strata.size if sample.strata is not None else len(sample.values)
 
 
 def weighted_value(metric: BaseMetric, weighted: Weighted) -> float:

@@ -19,7 +19,7 @@ from evals.stats.intervals import (
     t_interval,
     wilson,
 )
-from evals.stats.lost import Observation, Weighted, weigh, weighted_interval
+from evals.stats.lost import Observation, Weighted, weigh, weighted_difference, weighted_interval
 from evals.stats.means import mean_interval
 from evals.stats.percentiles import percentile_estimate
 
@@ -42,6 +42,7 @@ __all__ = [
     "t_quantile",
     "tango",
     "weigh",
+    "weighted_difference",
     "weighted_interval",
     "wilson",
 ]

@@ -11,7 +11,7 @@ from evals.stats.estimates import Difference, IntervalEstimate, Mark
 from evals.stats.intervals import Interval, mcnemar_p
 from evals.stats.means import few_clusters, with_pseudo_values, within
 
-_TOGETHER = 0.25
+TOGETHER_IN_PAIRS = 0.25
 """As in the intervals of means; less is assumed, as most questions do not change."""
 _STEPS = 60
 """Halvings of an interval: more than a double tells apart."""
@@ -127,7 +127,7 @@ def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -
         grouped: The same by units.
         span: From the metric's least to its greatest value.
     """
-    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER))
+    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS))
 
 
 def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> Difference:

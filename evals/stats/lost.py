@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from math import fsum
 
 from evals.stats.clusters import FEWEST, Grouped, standard_error
-from evals.stats.distributions import t_quantile
-from evals.stats.estimates import IntervalEstimate
+from evals.stats.differences import TOGETHER_IN_PAIRS
+from evals.stats.distributions import t_quantile, two_sided_p
+from evals.stats.estimates import Difference, IntervalEstimate, Mark
 from evals.stats.means import TOGETHER, bounded_ends, few_clusters, pseudo_weight, unbounded, within
 
 WEIGHED = "t with two pseudo-values, weighted"
@@ -283,3 +284,36 @@ def weighted_interval(
     centre, error, df = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
     ends = bounded_ends(mean, centre, t_quantile(0.5 + confidence / 2, df) * error, low, high)
     return IntervalEstimate(ends, WEIGHED, grouped.n, grouped.clusters, few_clusters(grouped))
+
+
+def weighted_difference(
+    sample: Weighted, clusters: Sequence[str] | None = None, *, span: float | None = None, confidence: float = 0.95
+) -> Difference | None:
+    """The difference of two means of paired values, by Student's t over differences that stand for lost ones.
+
+    Args:
+        sample: The differences.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+        span: From the least to the greatest value that there can be; None where there is no range.
+        confidence: Of the interval.
+
+    Returns:
+        None for fewer than two pairs.
+    """
+    if len(sample.values) < 2:
+        return None
+    grouped, mean = weighted_units(sample, clusters), sample.mean
+    if span is None or not within(sample.values, -span, span):
+        centre, error, df = standard_error(grouped.sums, grouped.sizes)
+        if error <= 1e-12 * max(map(abs, sample.values)):
+            p = 1.0 if mean == 0 else 2.0 ** (1 - grouped.n)
+            none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
+            return Difference(mean, none, p, "exact sign test")
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = (mean - half, mean + half), "t, weighted"
+    else:
+        centre, error, df = weighted_error(sample, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = bounded_ends(mean, centre, half, -span, span), WEIGHED
+    found = IntervalEstimate(ends, method, grouped.n, grouped.clusters, few_clusters(grouped))
+    return Difference(mean, found, two_sided_p(centre / error, df), method)

@@ -79,7 +79,7 @@ def test_refusals_do_not_stand_for_answers_whose_verdict_is_lost() -> None:
     assert fmean([100.0] * 40 + answers * 4) == pytest.approx(93.7, abs=0.05)
     assert (lost.sample_size, lost.counts.judge) == (56, 44)
     assert lost.strata is not None
-    assert lost.strata.model_dump() == {"settled": 40, "judged": 60, "obtained": 16, "heaviest": 3.75}
+    assert lost.strata.model_dump() == {"settled": 40, "judged": 60, "obtained": 16, "size": 100.0, "heaviest": 3.75}
 
 
 def test_a_spent_budget_leaves_the_value_where_it_was() -> None:
