@@ -13,7 +13,7 @@ from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
 from evals.schemas.response import EvalResponse
 from evals.schemas.tables import frame, html_table
-from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict, VerdictLosses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,6 +287,8 @@ class Outcomes(Record):
     """Why asking ended early; None where it did not, or where evals itself was interrupted."""
     transport: dict[str, int] = {}
     judge: dict[str, int] = {}
+    judge_losses: list[VerdictLosses] = []
+    """Whether lost verdicts were lost at random, one test each; none where too few were lost for a test."""
     citations: int | None = None
     """Distinct sources cited; None where the server sends no citations."""
     invalid_citations: int | None = None

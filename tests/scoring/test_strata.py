@@ -1,12 +1,15 @@
 """What lost verdicts make of the values of a run: those that are there stand for those that needed the same ones."""
 
+import random
 from collections.abc import Sequence
-from statistics import fmean
+from math import fsum, log
+from statistics import NormalDist, fmean
 from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric
@@ -167,3 +170,100 @@ def test_the_value_without_losses_lies_within_the_bounds_with_them(made: list[tu
     for value in (whole.value, left.value):
         if value is not None and left.bounds is not None:
             assert left.bounds[0] - 1e-12 <= value <= left.bounds[1] + 1e-12
+
+
+Weights = dict[tuple[str, ...], float]
+
+
+def weights_of(paths: Sequence[tuple[str, ...]], lost: Sequence[bool]) -> Weights:
+    """Step 1 of the page: for each beginning of a path, the product of N/K."""
+    found: Weights = {}
+    for path in sorted({each[:j] for each in paths for j in range(1, len(each) + 1)}, key=len):
+        begun = [(one, gone) for one, gone in zip(paths, lost, strict=True) if one[: len(path)] == path]
+        there = sum(len(one) > len(path) or not gone for one, gone in begun)
+        found[path] = found.get(path[:-1], 1.0) * len(begun) / there if there else 0.0
+    return found
+
+
+def residuals_of(results: Sequence[MetricResult], mean: float) -> tuple[list[float], list[float]]:
+    """Steps 1 and 3: by how much each question moves the mean, and what its value weighs."""
+    paths, lost = [tuple(one.judged_by) for one in results], [one.missing == "judge" for one in results]
+    weights = weights_of(paths, lost)
+    own = [0.0 if one.value is None else one.value - mean for one in results]
+
+    def typical(path: tuple[str, ...]) -> float:
+        ended = [
+            (weights[one], y)
+            for one, y, gone in zip(paths, own, lost, strict=True)
+            if one[: len(path)] == path and not gone
+        ]
+        return fsum(w * y for w, y in ended) / fsum(w for w, _ in ended)
+
+    moves, sizes = [], []
+    for path, y, gone, result in zip(paths, own, lost, results, strict=True):
+        there = path[:-1] if gone else path
+        steps = [
+            weights[path[:j]] * ((typical(path[: j + 1]) if j < len(path) else y) - typical(path[:j]))
+            for j in range(1, len(there) + 1)
+        ]
+        moves.append(typical(path[:1]) + fsum(steps) if path else y)
+        sizes.append(0.0 if result.value is None else weights.get(path, 1.0))
+    return moves, sizes
+
+
+def interval_by_the_page(results: Sequence[MetricResult], labels: Sequence[str]) -> tuple[float, float, float]:
+    """Steps 2 and 4: the value and its interval, of independent questions or in clusters."""
+    paths, lost = [tuple(one.judged_by) for one in results], [one.missing == "judge" for one in results]
+    weights = weights_of(paths, lost)
+    valued = [
+        (weights.get(path, 1.0), one.value) for path, one in zip(paths, results, strict=True) if one.value is not None
+    ]
+    mean = fsum(w * x for w, x in valued) / fsum(w for w, _ in valued)
+    heaviest = max(w for w, _ in valued)
+    moves, sizes = residuals_of(results, mean)
+    units = {label: [place for place, own in enumerate(labels) if own == label] for label in labels}
+    s = [fsum(sizes[place] for place in unit) for unit in units.values()]
+    r = [fsum(moves[place] for place in unit) for unit in units.values()]
+    weight = -log(0.05) / (1 + NormalDist().inv_cdf(0.975)) * heaviest
+    if len(units) < len(labels):
+        big, extra = fsum(x * x for x in s) / fsum(x * x for x in sizes), 2 * heaviest**2
+        effect = (fsum(x * x for x in r) + big * extra) / (fsum(x * x for x in moves) + extra)
+        weight *= min(max(1.0, big), max(1.0, effect))
+    sums = [size * mean + move for size, move in zip(s, r, strict=True)] + [0.0, weight]
+    s += [weight, weight]
+    whole = fsum(s)
+    centre = fsum(sums) / whole
+    corrected = [1 / (1 - size / whole) for size in s]
+    error = fsum((S - k * centre) ** 2 * h for S, k, h in zip(sums, s, corrected, strict=True)) ** 0.5 / whole
+    second = fsum(k**2 for k in s)
+    third, fourth = (
+        fsum(k**2 * h for k, h in zip(s, corrected, strict=True)),
+        fsum((k**2 * h) ** 2 for k, h in zip(s, corrected, strict=True)),
+    )
+    df = whole**2 / (second + (third**2 - fourth) / whole**2)
+    half = float(student.ppf(0.975, df)) * error
+    return mean, max(0.0, min(mean, centre - half)), min(1.0, max(mean, centre + half))
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_value_and_interval_can_be_computed_again_by_the_page(seed: int, size: int) -> None:
+    """From the values, their kinds of missing and the verdicts that they hang on, and nothing else."""
+    rng, metric = random.Random(seed), Share()  # noqa: S311 - a simulation
+    results = []
+    for _ in range(80):
+        path = rng.choice([[], ["a"], ["b"], ["b", "c"], ["a", "b", "c"]])
+        reached = next((j for j in range(1, len(path) + 1) if rng.random() < 0.25), None)
+        if reached is not None:
+            results.append(metric.judged(metric.undefined(LOST, missing="judge"), path[:reached]))
+        elif rng.random() < 0.15:
+            results.append(metric.judged(metric.undefined("no claims"), path))
+        else:
+            results.append(metric.judged(metric.result(rng.random()), path))
+    labels = [f"d{place // size}" for place in range(80)]
+    found = summarise(metric, results, ScoreSettings(), labels)
+    assert found.interval is not None
+    assert found.interval.method == "t with two pseudo-values, weighted"
+    assert found.value is not None
+    assert found.ci is not None
+    assert (found.value, *found.ci) == pytest.approx(interval_by_the_page(results, labels), abs=1e-12, rel=0)
