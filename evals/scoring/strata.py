@@ -79,8 +79,7 @@ def _weighted(pairs: Sequence[tuple[Observation, str]], plain: Sample, results: 
     observed = [each for each, _ in pairs]
     weighted = weigh(observed)
     if weighted is None:
-        judged = sum(bool(each.path) for each in observed)
-        return Sample([], [], reason=_why_none(judged, results) if plain.values else None)
+        return Sample([], [], reason=_why_none(observed, results) if plain.values else None)
     if not plain.values:
         return plain
     strata = _strata(observed, weighted)
@@ -99,11 +98,14 @@ def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata
     )
 
 
-def _why_none(judged: int, results: Sequence[MetricResult]) -> str:
+def _why_none(observed: Sequence[Observation], results: Sequence[MetricResult]) -> str:
+    judged = [each for each in observed if each.path]
     reasons = Counter(result.reason for result in results if result.missing == "judge")
     most = next(reason for reason, _ in reasons.most_common(1))
-    need = agree(judged, "needs", "need")
-    return f"{counted(judged, 'answer')} {need} a verdict of the judge, and none is there: {most}"
+    if not all(each.lost for each in judged):
+        return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"
+    need = agree(len(judged), "needs", "need")
+    return f"{counted(len(judged), 'answer')} {need} a verdict of the judge, and none is there: {most}"
 
 
 def value_of(metric: BaseMetric, sample: Sample) -> float | None:

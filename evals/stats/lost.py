@@ -6,9 +6,12 @@ sample of all. Those that needed the same verdicts are: where five needed one an
 verdicts in sequence as in Robins, Rotnitzky and Zhao 1994). It is right where the loss does not depend on the value.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import fsum
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import chain
+from math import fsum, prod
 
 from evals.stats.clusters import FEWEST, Grouped, standard_error
 from evals.stats.differences import TOGETHER_IN_PAIRS
@@ -18,6 +21,10 @@ from evals.stats.means import TOGETHER, bounded_ends, few_clusters, pseudo_weigh
 
 WEIGHED = "t with two pseudo-values, weighted"
 """The method of an interval of values that stand for lost ones."""
+
+
+MOST_UNKNOWN = 0.1
+"""A greater share of what needs verdicts may not hang on a verdict that is lost everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,64 +43,24 @@ class Observation:
     lost: bool = False
 
 
-@dataclass(slots=True)
-class _Node:
-    """The questions that needed the same verdicts so far.
-
-    Attributes:
-        ended: Places of those of which all is known here.
-        lost: Places of those whose verdict is lost here.
-        onward: The others, by the verdict that they need next.
-    """
-
-    ended: list[int] = field(default_factory=list)
-    lost: list[int] = field(default_factory=list)
-    onward: "dict[str, _Node]" = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        return len(self.ended) + len(self.lost) + sum(child.size for child in self.onward.values())
-
-    @property
-    def live(self) -> "list[_Node]":
-        """The children of which something is known; what is lost in the others is lost here."""
-        return [child for child in self.onward.values() if child.known]
-
-    @property
-    def known(self) -> int:
-        """How many members have their verdict, and lead to something known."""
-        return len(self.ended) + sum(child.size for child in self.onward.values() if child.known)
-
-    @property
-    def members(self) -> list[int]:
-        return [*self.ended, *self.lost, *(place for child in self.onward.values() for place in child.members)]
-
-
-def _tree(outcomes: Sequence[Observation]) -> _Node:
-    root = _Node()
-    for place, outcome in enumerate(outcomes):
-        node = root
-        for name in outcome.path:
-            node = node.onward.setdefault(name, _Node())
-        (node.lost if outcome.lost else node.ended).append(place)
-    return root
-
-
 @dataclass(frozen=True, slots=True)
 class Weighted:
     """Values that stand for lost ones beside themselves.
 
     Attributes:
         outcomes: Of all questions.
-        weights: For how many questions each of them stands; 0 where it has no value.
-        judged: Those that need verdicts, as a tree; the rest is settled.
-        settled: Places of the rest.
+        masses: For how many questions each stands whose outcome is known, also one without a value; 0 for lost ones.
+        stands_for: By verdict, how many needed it over how many got it; one that nobody got is left out.
     """
 
     outcomes: Sequence[Observation]
-    weights: list[float]
-    judged: _Node
-    settled: list[int]
+    masses: list[float]
+    stands_for: Mapping[str, float]
+
+    @property
+    def weights(self) -> list[float]:
+        """For how many questions each value stands; 0 where there is none."""
+        return [mass * (each.value is not None) for mass, each in zip(self.masses, self.outcomes, strict=True)]
 
     @property
     def values(self) -> list[float]:
@@ -146,63 +113,90 @@ class Weighted:
             mean: Of the values, where it is known already.
         """
         centre = self.mean if mean is None else mean
-        own = [0.0 if outcome.value is None else outcome.value - centre for outcome in self.outcomes]
-        found = [0.0] * len(own)
-        for place in self.settled:
-            found[place] = own[place]
-        if self.judged.known:
-            _spread(self.judged, own, 1.0, found)
-            typical = _typical(self.judged, own)
-            for place in self.judged.members:
-                found[place] += typical
+        own = [0.0 if each.value is None else each.value - centre for each in self.outcomes]
+        judged = [place for place, each in enumerate(self.outcomes) if each.path]
+        if not judged:
+            return own
+        typical = fsum(self.masses[place] * own[place] for place in judged) / len(judged)
+        beside = {place: self.masses[place] * (own[place] - typical) for place in judged}
+        expected = self._expected(beside)
+        for place in judged:
+            own[place] = typical + self._moved(self.outcomes[place], beside[place], expected)
+        return own
+
+    def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
+        """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
+        members: dict[str, list[int]] = {}
+        for place in beside:
+            for name in self.outcomes[place].path:
+                members.setdefault(name, []).append(place)
+        found: dict[str, float] = {}
+        for name in _last_first([each.path for each in self.outcomes]):
+            parts = (_onward(self.outcomes[place], name, beside[place], found) for place in members[name])
+            found[name] = fsum(parts) / len(members[name])
         return found
 
+    def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
+        """What a question contributes beside the mean of those that need verdicts."""
+        there = each.path[:-1] if each.lost else each.path
+        steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
+        return expected[each.path[0]] + fsum(steps)
 
-def _typical(node: _Node, own: Sequence[float]) -> float:
-    """The mean over a node, as far as it is known."""
-    onward = (child.size * _typical(child, own) for child in node.live)
-    return (fsum(own[place] for place in node.ended) + fsum(onward)) / node.known
+
+def _onward(each: Observation, name: str, beside: float, expected: Mapping[str, float]) -> float:
+    """What a question contributes once this verdict is there: as much as its next verdict lets expect, else itself."""
+    at = each.path.index(name) + 1
+    if at < len(each.path):
+        return expected[each.path[at]]
+    return 0.0 if each.lost else beside
 
 
-def _spread(node: _Node, own: Sequence[float], weight: float, found: list[float]) -> None:
-    """Add to each member what it is beside the mean of its node, times the weight that it has there."""
-    weight, typical = weight * node.size / node.known, _typical(node, own)
-    for place in node.ended:
-        found[place] += weight * (own[place] - typical)
-    for child in node.live:
-        beside = weight * (_typical(child, own) - typical)
-        for place in child.members:
-            found[place] += beside
-        _spread(child, own, weight, found)
+def _last_first(paths: Iterable[tuple[str, ...]]) -> Iterable[str]:
+    """The verdicts, each before those that lead to it."""
+    onward: dict[str, set[str]] = {}
+    for path in paths:
+        for place, name in enumerate(path, start=1):
+            onward.setdefault(name, set()).update(path[place:])
+    return TopologicalSorter(onward).static_order()
 
 
 def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
     """Have each outcome stand for the lost ones that needed the same verdicts.
 
-    Where of those that needed the same nothing is known, those stand for them that needed the same verdicts before.
-
     Args:
-        outcomes: Of all questions that may have a value.
+        outcomes: Of all questions that may have a value; their paths follow one order.
 
     Returns:
-        None where some need a verdict and of none of these anything is known.
+        None where some need verdicts and of none of these anything is known, or where more than a tenth of them hang on
+        a verdict that nobody got.
     """
-    root = _tree(outcomes)
-    judged = _Node(lost=root.lost, onward=root.onward)
-    weights = [0.0] * len(outcomes)
-    for place in root.ended:
-        weights[place] = float(outcomes[place].value is not None)
-    if judged.known:
-        _assign(judged, outcomes, 1.0, weights)
-    return Weighted(outcomes, weights, judged, root.ended) if judged.known or not judged.size else None
+    judged = [each for each in outcomes if each.path]
+    stands_for = _stands_for(judged)
+    if not judged:
+        return Weighted(outcomes, [1.0] * len(outcomes), {})
+    known = fsum(_mass(each, stands_for) for each in judged)
+    if not known or _unknown(judged, stands_for) > MOST_UNKNOWN * len(judged):
+        return None
+    scale = len(judged) / known
+    masses = [_mass(each, stands_for) * (scale if each.path else 1.0) for each in outcomes]
+    return Weighted(outcomes, masses, stands_for)
 
 
-def _assign(node: _Node, outcomes: Sequence[Observation], weight: float, weights: list[float]) -> None:
-    weight *= node.size / node.known
-    for place in node.ended:
-        weights[place] = weight * (outcomes[place].value is not None)
-    for child in node.live:
-        _assign(child, outcomes, weight, weights)
+def _mass(each: Observation, stands_for: Mapping[str, float]) -> float:
+    return 0.0 if each.lost else prod(map(stands_for.__getitem__, each.path))
+
+
+def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
+    """By verdict, how many needed it over how many got it; one that nobody got is left out."""
+    needed = Counter(chain.from_iterable(each.path for each in judged))
+    lost = Counter(each.path[-1] for each in judged if each.lost)
+    return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
+
+
+def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
+    """How many hang on a verdict that nobody got."""
+    ended = [each.path for each in judged if each.path[-1] not in stands_for]
+    return fsum(prod(map(stands_for.__getitem__, path[:-1])) for path in ended)
 
 
 def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:

@@ -2,7 +2,8 @@
 
 import random
 from collections.abc import Sequence
-from math import fsum, log
+from functools import cache
+from math import fsum, log, prod
 from statistics import NormalDist, fmean
 from typing import Any, ClassVar
 
@@ -103,6 +104,9 @@ def test_with_no_verdict_at_all_there_is_no_value() -> None:
     assert found.reason == f"9 answers need a verdict of the judge, and none is there: {LOST}"
     assert found.bounds == (55.0, 100.0)
     assert (found.counts.scored, found.counts.judge) == (11, 9)
+    some = [*judged(metric, *["judge"] * 9, verdict="first"), *judged(metric, 1.0, 1.0, verdict="other")]
+    found = summary(metric, settled(metric, 100.0), some)
+    assert found.reason == f"more than a tenth of the answers hang on verdicts of which the judge gave none: {LOST}"
     alone = summary(metric, settled(metric, 100.0), judged(metric, "judge"))
     assert alone.reason == f"1 answer needs a verdict of the judge, and none is there: {LOST}"
 
@@ -172,55 +176,65 @@ def test_the_value_without_losses_lies_within_the_bounds_with_them(made: list[tu
             assert left.bounds[0] - 1e-12 <= value <= left.bounds[1] + 1e-12
 
 
-Weights = dict[tuple[str, ...], float]
+Paths = Sequence[tuple[str, ...]]
 
 
-def weights_of(paths: Sequence[tuple[str, ...]], lost: Sequence[bool]) -> Weights:
-    """Step 1 of the page: for each beginning of a path, the product of N/K."""
-    found: Weights = {}
-    for path in sorted({each[:j] for each in paths for j in range(1, len(each) + 1)}, key=len):
-        begun = [(one, gone) for one, gone in zip(paths, lost, strict=True) if one[: len(path)] == path]
-        there = sum(len(one) > len(path) or not gone for one, gone in begun)
-        found[path] = found.get(path[:-1], 1.0) * len(begun) / there if there else 0.0
+def shares_of(paths: Paths, lost: Sequence[bool]) -> dict[str, float]:
+    """Step 1 of the page: N/K of each verdict."""
+    found = {}
+    for v in {name for path in paths for name in path}:
+        having = [(path, gone) for path, gone in zip(paths, lost, strict=True) if v in path]
+        found[v] = len(having) / sum(path[-1] != v or not gone for path, gone in having)
     return found
 
 
-def residuals_of(results: Sequence[MetricResult], mean: float) -> tuple[list[float], list[float]]:
-    """Steps 1 and 3: by how much each question moves the mean, and what its value weighs."""
+def weights_of(paths: Paths, lost: Sequence[bool]) -> list[float]:
+    """Step 1: what each question weighs."""
+    shares = shares_of(paths, lost)
+    raw = [0.0 if gone else prod(shares[v] for v in path) for path, gone in zip(paths, lost, strict=True)]
+    judged = sum(bool(path) for path in paths)
+    f = judged / fsum(w for w, path in zip(raw, paths, strict=True) if path)
+    return [w * f if path else w for w, path in zip(raw, paths, strict=True)]
+
+
+def residuals_of(results: Sequence[MetricResult], mean: float) -> list[float]:
+    """Step 3: by how much each question moves the mean."""
     paths, lost = [tuple(one.judged_by) for one in results], [one.missing == "judge" for one in results]
-    weights = weights_of(paths, lost)
-    own = [0.0 if one.value is None else one.value - mean for one in results]
+    weights, shares = weights_of(paths, lost), shares_of(paths, lost)
+    y = [0.0 if one.value is None else one.value - mean for one in results]
+    judged = [place for place, path in enumerate(paths) if path]
+    a = fsum(weights[place] * y[place] for place in judged) / len(judged)
+    b = [w * (one - a) for w, one in zip(weights, y, strict=True)]
 
-    def typical(path: tuple[str, ...]) -> float:
-        ended = [
-            (weights[one], y)
-            for one, y, gone in zip(paths, own, lost, strict=True)
-            if one[: len(path)] == path and not gone
-        ]
-        return fsum(w * y for w, y in ended) / fsum(w for w, _ in ended)
+    def got(place: int) -> tuple[str, ...]:
+        return paths[place][:-1] if lost[place] else paths[place]
 
-    moves, sizes = [], []
-    for path, y, gone, result in zip(paths, own, lost, results, strict=True):
-        there = path[:-1] if gone else path
-        steps = [
-            weights[path[:j]] * ((typical(path[: j + 1]) if j < len(path) else y) - typical(path[:j]))
-            for j in range(1, len(there) + 1)
-        ]
-        moves.append(typical(path[:1]) + fsum(steps) if path else y)
-        sizes.append(0.0 if result.value is None else weights.get(path, 1.0))
-    return moves, sizes
+    def onward(place: int, v: str) -> float:
+        following = paths[place][paths[place].index(v) + 1 :]
+        return expected(following[0]) if following else b[place]
+
+    @cache
+    def expected(v: str) -> float:
+        count = sum(v in path for path in paths)
+        return fsum(onward(place, v) for place in judged if v in got(place)) / count
+
+    return [
+        a + expected(path[0]) + fsum(onward(place, v) - expected(v) * shares[v] for v in got(place))
+        if path
+        else y[place]
+        for place, path in enumerate(paths)
+    ]
 
 
 def interval_by_the_page(results: Sequence[MetricResult], labels: Sequence[str]) -> tuple[float, float, float]:
     """Steps 2 and 4: the value and its interval, of independent questions or in clusters."""
     paths, lost = [tuple(one.judged_by) for one in results], [one.missing == "judge" for one in results]
     weights = weights_of(paths, lost)
-    valued = [
-        (weights.get(path, 1.0), one.value) for path, one in zip(paths, results, strict=True) if one.value is not None
-    ]
+    valued = [(w, one.value) for w, one in zip(weights, results, strict=True) if one.value is not None]
     mean = fsum(w * x for w, x in valued) / fsum(w for w, _ in valued)
     heaviest = max(w for w, _ in valued)
-    moves, sizes = residuals_of(results, mean)
+    moves = residuals_of(results, mean)
+    sizes = [0.0 if one.value is None else w for w, one in zip(weights, results, strict=True)]
     units = {label: [place for place, own in enumerate(labels) if own == label] for label in labels}
     s = [fsum(sizes[place] for place in unit) for unit in units.values()]
     r = [fsum(moves[place] for place in unit) for unit in units.values()]
