@@ -380,7 +380,7 @@ def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=200, help="runs that are drawn")
-    parser.add_argument("--draws", type=int, default=20, help="how often verdicts of each run are lost, at each rate")
+    parser.add_argument("--draws", type=int, default=10, help="how often verdicts of each run are lost, at each rate")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--write", action="store_true", help="put the table into docs/judge.md")
     options = parser.parse_args()
