@@ -32,6 +32,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
+	$(PYTHON) benchmarks/judge_losses.py --seeds 5
 	$(PYTHON) benchmarks/judge_overlap.py
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py

@@ -22,7 +22,8 @@ def metrics_page() -> str:
         "# Metrics\n",
         "Generated from the code by `python docs/generate.py`. `evals metrics NAME` prints the same.\n",
         "A metric that cannot be computed for a question has no value and a reason; such questions are counted, and\n"
-        "left out of its mean. K is any positive number.\n",
+        "left out of its mean. Where the judge's word is lost, others stand for it ([statistics.md](statistics.md)).\n"
+        "K is any positive number.\n",
     ]
     for group in MetricGroup:
         parts.append(f"## {group.value}\n")

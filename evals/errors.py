@@ -15,7 +15,8 @@
     │   ├── UnwritableError        2   a place that cannot be written at all was named
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
     ├── RunIncompleteError         4   no answer at all, more failures than `max_error_rate`, server gone, the judge's
-    │                                  budget spent, the judge failed on most decisions, or saved answers missing
+    │                                  budget spent, more of its decisions lost than `judge.max_error_rate`, or saved
+    │                                  answers missing
     ├── RunInterruptedError      130   somebody pressed Ctrl-C; what was answered is saved
     └── GateFailedError            1   a threshold or a comparison was not met, or there was not enough evidence for it
 
@@ -172,8 +173,8 @@ class RunNotFoundError(StoreError):
 class RunIncompleteError(EvalsError):
     """The run is partial or failed; what was answered is saved.
 
-    That is: no answer at all, more failures than `max_error_rate`, server gone, the judge's budget spent, the judge
-    failed on most decisions, or saved answers missing.
+    That is: no answer at all, more failures than `max_error_rate`, server gone, the judge's budget spent, more of its
+    decisions lost than `judge.max_error_rate`, or saved answers missing.
     """
 
     exit_code = 4

@@ -45,7 +45,7 @@ BRANCHY = (
     ("cli/commands/stats.py", "show_stats", 14),
     ("client/ingest.py", "_wait_until_ready", 12),
     ("client/ingest.py", "document_names", 12),
-    ("compare/values.py", "_align", 14),
+    ("compare/values.py", "_align", 13),
     ("datasets/answers.py", "_id_of", 15),
     ("datasets/answers.py", "_table", 14),
     ("datasets/hub.py", "hub_rows", 13),

@@ -85,4 +85,4 @@ def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMet
     found = next((each for each in align_all(pairing) if each.metric.name == metric and each.complete), None)
     if found is None or why_withheld(found.metric, find_obstacles(pairing)):
         return None
-    return measure(found.metric, found.values(0), found.values(1), found.clusters)
+    return measure(found.metric, found.values(0), found.values(1), found.clusters, found.lost)

@@ -7,9 +7,9 @@ from itertools import combinations
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import why_no_latency
 from evals.compare.models import Dominance, ObjectiveTest
-from evals.compare.objectives import Fed, Standing, stand
+from evals.compare.objectives import Standing, stand
 from evals.compare.pairing import Pairing, SavedRun, pair_up
-from evals.compare.values import values_of
+from evals.compare.values import fed_of
 from evals.compare.withheld import find_obstacles, why_withheld
 from evals.metrics.base import BaseMetric
 
@@ -72,7 +72,7 @@ def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[
         reason = late or why_withheld(metric, obstacles)
         if reason is not None:
             return Standing(reason=reason)
-    fed = [Fed(metric, *(values_of(metric, pairing, run) for run in (0, 1))) for metric in metrics]
+    fed = [fed_of(metric, pairing) for metric in metrics]
     return stand(fed, dict(zip(pairing.ids, pairing.clusters(pairing.ids), strict=True)), thresholds)
 
 

@@ -12,7 +12,6 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
 from evals.scoring.evidence import judge_end
-from evals.scoring.scorecard import value_over
 from evals.scoring.seen import SCORE
 
 
@@ -73,6 +72,7 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
     if metric.unit == "ms" and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
-    before, after = aligned.values(0), aligned.values(1)
-    interval = bounds_of(aligned.metric, before, after, sides.clusters(aligned.ids), sides.confidence)
-    return Change(value_over(aligned.metric, before), value_over(aligned.metric, after), interval, len(before))
+    first, last = aligned.values(0), aligned.values(1)
+    interval = bounds_of(aligned.metric, first, last, sides.clusters(aligned.ids), sides.confidence, aligned.lost)
+    before, after = (aligned.value(values) for values in (first, last))
+    return Change(before, after, interval, len(first))

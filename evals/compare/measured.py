@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.compare.families import least_p
+from evals.compare.lost_pairs import LostPairs
 from evals.compare.models import Test
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.scoring.scorecard import value_over
-from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p
+from evals.scoring.strata import value_over, weighted_value
+from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p, weighted_difference
 from evals.stats.bootstrap import paired_percentile_difference
 from evals.stats.clusters import group
 
@@ -34,11 +35,19 @@ class PairedMetric:
     clusters: Sequence[str]
     p: float | None
     test: Test | None
+    lost: LostPairs | None = None
+    """Where verdicts are lost, all questions that may have a value in both runs."""
 
     @property
     def difference(self) -> float:
         """That of the two runs' values."""
-        return value_over(self.metric, self.last) - value_over(self.metric, self.first)
+        return self.value(self.last) - self.value(self.first)
+
+    def value(self, values: Sequence[float]) -> float:
+        """The values of one of the runs as its value over the pairs."""
+        if self.lost is not None:
+            return weighted_value(self.metric, self.lost.weigh(values))
+        return value_over(self.metric, values)
 
     @property
     def differences(self) -> list[float]:
@@ -62,8 +71,8 @@ class PairedMetric:
         """
         if self.p is None:
             return None
-        if self.metric.aggregation is Aggregation.PERCENTILE:
-            return self._of_percentile(self.p, level)
+        if self.lost is not None or self.metric.aggregation is Aggregation.PERCENTILE:
+            return self._stretched(self.p, level)
         found = _difference(self.metric, self.first, self.last, self.clusters, 1 - level)
         if found is None or found.bounds is None:
             return None
@@ -71,10 +80,10 @@ class PairedMetric:
 
     def bounds(self, level: float) -> Interval | None:
         """The same, but not cut at 0 where p is below the level: for whoever asks how great a loss can be."""
-        return bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level)
+        return bounds_of(self.metric, self.first, self.last, self.clusters, 1 - level, self.lost)
 
-    def _of_percentile(self, p: float, level: float) -> Interval | None:
-        """The bootstrap's interval, which reaches to 0 where p is not below the level."""
+    def _stretched(self, p: float, level: float) -> Interval | None:
+        """The interval that p comes with, which reaches to 0 where p is not below the level."""
         found = self.bounds(level)
         if found is None or p < level:
             return found
@@ -86,11 +95,17 @@ def span_of(metric: BaseMetric) -> float | None:
     return None if metric.low is None or metric.high is None else metric.high - metric.low
 
 
-def measure(metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str]) -> PairedMetric:
-    """Compare the values of one metric, pair by pair."""
+def measure(
+    metric: BaseMetric,
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str],
+    lost: LostPairs | None = None,
+) -> PairedMetric:
+    """Compare the values of one metric, pair by pair; where verdicts are lost, pairs stand for those that are."""
     differing = sum(before != after for before, after in zip(first, last, strict=True))
-    p, test = _test(metric, first, last, clusters)
-    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test)
+    p, test = _test(metric, first, last, clusters) if lost is None else _weighted_test(metric, first, last, lost)
+    return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test, lost)
 
 
 def _test(
@@ -106,14 +121,49 @@ def _test(
     return sign_flip_p(grouped.sums), "mcnemar" if yes_or_no else "sign-flip"
 
 
+def _weighted_test(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs
+) -> tuple[float | None, Test | None]:
+    found = _weighted(metric, first, last, lost, 0.95)
+    return (found.p, "t") if found is not None else (None, None)
+
+
+def _weighted(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
+) -> Difference | None:
+    """The difference of two means; None for percentiles, of which values that stand for others have no test."""
+    if metric.aggregation is Aggregation.PERCENTILE or len(first) < 2:
+        return None
+    steps = lost.weigh([after - before for before, after in zip(first, last, strict=True)])
+    return weighted_difference(steps, lost.clusters, span=span_of(metric), confidence=confidence)
+
+
+def _weighted_ends(
+    metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
+) -> Interval | None:
+    found = _weighted(metric, first, last, lost, confidence)
+    if found is None or found.estimate.interval is None:
+        return None
+    low, high = found.estimate.interval
+    times = lost.weigh(first).size if metric.aggregation is Aggregation.SUM else 1
+    return times * low, times * high
+
+
 def bounds_of(
-    metric: BaseMetric, first: Sequence[float], last: Sequence[float], clusters: Sequence[str], confidence: float
+    metric: BaseMetric,
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str],
+    confidence: float,
+    lost: LostPairs | None = None,
 ) -> Interval | None:
     """The interval of the difference of a metric's value, of a sum that of the sum; None where there can be none.
 
     Other than that of a `PairedMetric`, it is not narrowed by the test of no difference: it bounds how great a loss can
     be, also where few questions lose much and many gain a little.
     """
+    if lost is not None:
+        return _weighted_ends(metric, first, last, lost, confidence)
     if metric.aggregation is Aggregation.PERCENTILE:
         found = paired_percentile_difference(first, last, metric.percentile or 50.0, confidence, clusters)
         return found[0] if found else None

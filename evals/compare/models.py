@@ -10,7 +10,7 @@ from evals.schemas.results import RunStatus
 from evals.scoring.diagnosis import Link
 
 Verdict = Literal["better", "worse", "changed", "no difference seen", "not established", "not compared"]
-Test = Literal["mcnemar", "sign-flip", "bootstrap"]
+Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
 
 ANSWER_RATE = "answer_rate"
 """The share of questions that bring an answer, well or badly."""

@@ -11,7 +11,6 @@ from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import MetricGroup
-from evals.scoring.scorecard import value_over
 
 ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""
@@ -55,7 +54,7 @@ def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
         rules: What is tested, and at which level.
     """
     complete = [each for each in metrics if each.complete]
-    found = [measure(each.metric, each.values(0), each.values(-1), each.clusters) for each in complete]
+    found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
     rulings = rule_on(list(_tested(found, reasons)), rules)
     pairs = (
@@ -126,7 +125,7 @@ def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[
 
 
 def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: str | None, rules: Rules) -> MetricPair:
-    metric, before, after = each.metric, value_over(each.metric, each.first), value_over(each.metric, each.last)
+    metric, before, after = each.metric, each.value(each.first), each.value(each.last)
     family, primary, ruling = decided or (group_of(metric), metric.name == rules.primary, Ruling(rules.alpha, 1.0))
     pair = MetricPair(
         name=metric.name,
@@ -171,8 +170,11 @@ def _few(differing: int) -> str | None:
 
 
 def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
-    """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means."""
-    if each.metric.aggregation is Aggregation.PERCENTILE:
+    """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means.
+
+    Nor is anything known of it where pairs stand for lost ones.
+    """
+    if each.metric.aggregation is Aggregation.PERCENTILE or each.lost is not None:
         return {}
     found = reach(each.differences, each.clusters, each.span, level)
     scale = len(each.first) if each.metric.aggregation is Aggregation.SUM else 1

@@ -1,17 +1,20 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evals.case.case import Case
 from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
+from evals.compare.lost_pairs import LostPairs, RunResults
 from evals.compare.models import MetricRow
+from evals.compare.objectives import Fed
 from evals.compare.pairing import Pairing
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
+from evals.scoring.strata import value_over, weighted_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Aligned:
         results: The results for these questions, a list a run; None for a run that does not have the metric.
         clusters: The label of each question's cluster, as the first run says what questions are clustered by.
         reason: Why it is not compared over all runs; None where it is.
+        lost: Where verdicts are lost, all questions that may have a value; None where a plain mean is right.
+        columns: All results of each run, where some are lost.
     """
 
     metric: BaseMetric
@@ -31,6 +36,8 @@ class Aligned:
     results: list[list[MetricResult] | None]
     clusters: list[str]
     reason: str | None = None
+    lost: LostPairs | None = None
+    columns: tuple[RunResults, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -41,8 +48,26 @@ class Aligned:
         """The values of a run, in the order of the ids."""
         return [result.value for result in self.results[run] or () if result.value is not None]
 
+    def results_by_id(self, run: int) -> dict[str, MetricResult]:
+        """The results of a run that has the metric, by question; where verdicts are lost, with those."""
+        if self.lost is not None:
+            return dict(zip(self.lost.ids, self.lost.results(self.metric, self.columns[run]), strict=True))
+        return dict(zip(self.ids, self.results[run] or (), strict=True))
+
+    def value(self, values: Sequence[float]) -> float:
+        """The values of a run, in the order of the ids, as its value over these questions."""
+        if self.lost is not None:
+            return weighted_value(self.metric, self.lost.weigh(values))
+        return value_over(self.metric, values)
+
     def summaries(self, settings: ScoreSettings) -> list[MetricSummary | None]:
         """The metric over these questions, a summary a run, with intervals as the settings say."""
+        lost = self.lost
+        if lost is not None:
+            return [
+                summarise(self.metric, lost.results(self.metric, column), settings, lost.clusters) if column else None
+                for column in self.columns
+            ]
         return [
             summarise(self.metric, results, settings, self.clusters) if results else None for results in self.results
         ]
@@ -114,17 +139,23 @@ def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, 
     }
 
 
-def values_of(metric: BaseMetric, pairing: Pairing, run: int) -> dict[str, float]:
-    """The values of one metric in one run, by question."""
-    records = pairing.records[run]
+def fed_of(metric: BaseMetric, pairing: Pairing) -> Fed:
+    """The values of one metric in two runs, by question."""
     worst = all(score_settings(each).worst_on_error for each in pairing.runs)
+    columns = [_column(metric, pairing, run, worst=worst) for run in range(len(pairing.runs))]
+    first, last = (
+        {key: result.value for key, result in column.items() if result.value is not None} for column in columns
+    )
+    return Fed(metric, first, last, _lost(columns, [_valued(column) for column in columns], pairing))
+
+
+def _column(metric: BaseMetric, pairing: Pairing, run: int, *, worst: bool) -> dict[str, MetricResult]:
+    """The results of one metric in one run, by question."""
     if isinstance(metric, AbstentionRate):
-        results = _abstained(metric, run, pairing)
-    elif isinstance(metric, AnswerRate):
-        results = _answer_rates(records)
-    else:
-        results = _results(metric, records, worst=worst)
-    return {key: result.value for key, result in results.items() if result.value is not None}
+        return _abstained(metric, run, pairing)
+    if isinstance(metric, AnswerRate):
+        return _answer_rates(pairing.records[run])
+    return _results(metric, pairing.records[run], worst=worst)
 
 
 def _has_value(run: EvalRun, name: str) -> bool:
@@ -143,25 +174,51 @@ def _names(pairing: Pairing) -> list[str]:
 
 
 def _results(metric: BaseMetric, records: dict[str, EvalRecord], *, worst: bool) -> dict[str, MetricResult]:
+    """All results of one run, those without a value included."""
     results = {}
     for key, record in records.items():
         result = next((score for score in record.scores if score.name == metric.name), None)
         if result is not None and worst and result.missing == "transport" and metric.worst is not None:
             result = metric.result(metric.worst)
-        if result is not None and result.value is not None:
+        if result is not None:
             results[key] = result
     return results
 
 
-def _align(metric: BaseMetric, columns: Sequence[dict[str, MetricResult]], pairing: Pairing) -> Aligned:
-    having = [column for column in columns if column]
-    ids = [key for key in pairing.ids if all(key in column for column in having)] if having else []
-    lacking = [run.id for run, column in zip(pairing.runs, columns, strict=True) if not column]
-    reason = None if ids else "no question for which all runs have a value"
+def _valued(column: RunResults) -> dict[str, MetricResult]:
+    return {key: result for key, result in column.items() if result.value is not None}
+
+
+def _align(metric: BaseMetric, columns: Sequence[RunResults], pairing: Pairing) -> Aligned:
+    there = [_valued(column) for column in columns]
+    lost = _lost(columns, there, pairing)
+    ids = [] if lost is not None and lost.unknown else _common_ids([column for column in there if column], pairing)
+    reason = _why_not_all(there, ids, pairing)
+    results = [[column[key] for key in ids] if column else None for column in there]
+    aligned = Aligned(metric, ids, results, pairing.clusters(ids), reason)
+    if lost is None or not ids:
+        return aligned
+    full = tuple(column if own else {} for column, own in zip(columns, there, strict=True))
+    return replace(aligned, lost=lost, columns=full)
+
+
+def _why_not_all(there: Sequence[RunResults], ids: Sequence[str], pairing: Pairing) -> str | None:
+    lacking = [run.id for run, column in zip(pairing.runs, there, strict=True) if not column]
     if lacking:
-        reason = f"no value in {', '.join(lacking)}"
-    results = [[column[key] for key in ids] if column else None for column in columns]
-    return Aligned(metric, ids, results, pairing.clusters(ids), reason)
+        return f"no value in {', '.join(lacking)}"
+    return None if ids else "no question for which all runs have a value"
+
+
+def _common_ids(having: Sequence[RunResults], pairing: Pairing) -> list[str]:
+    return [key for key in pairing.ids if all(key in column for column in having)] if having else []
+
+
+def _lost(columns: Sequence[RunResults], there: Sequence[RunResults], pairing: Pairing) -> LostPairs | None:
+    """What is lost of the runs that have a value."""
+    having = [column for column, own in zip(columns, there, strict=True) if own]
+    if not any(result.missing == "judge" for column in having for result in column.values()):
+        return None
+    return LostPairs.of(pairing.ids, pairing.clusters(pairing.ids), having)
 
 
 def _failed(record: EvalRecord) -> bool:

@@ -33,8 +33,8 @@ def _why(pairing: Pairing, metric: BaseMetric) -> str:
     scores = [score for record in pairing.records[1].values() for score in record.scores if score.name == metric.name]
     if not scores:
         return "it was not measured"
-    reasons = Counter(score.reason for score in scores if score.reason)
-    if reasons:
-        return reasons.most_common(1)[0][0]
     summary = pairing.runs[1].scorecard.find(metric.name)
+    reasons = Counter(score.reason for score in scores)
+    if None not in reasons:
+        return reasons.most_common(1)[0][0] or ""
     return (summary and summary.reason) or "its values do not stand for the run"

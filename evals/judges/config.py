@@ -54,7 +54,8 @@ class JudgeConfig(Record):
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """No call starts for which this does not hold what it will cost; the run is partial then."""
-
+    max_error_rate: Annotated[Finite, MayChange.ON_RESUME] = Field(default=0.1, ge=0, le=1)
+    """With a greater share of its decisions lost than this the run is partial, and the exit code 4."""
     max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
     """What would send more in one call is not asked, and counts as missing for the judge."""
 

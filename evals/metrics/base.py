@@ -109,9 +109,26 @@ class BaseMetric(ABC):
         if reason:
             return self.undefined(reason)
         if case.abstention_open and self.hangs_on_abstention(case):
-            return self.undefined(why_open(case.verdicts, case.decided_by), missing="judge")
-        result, disputed = self.measure(case), self.dispute_flag(case)
+            return self.judged(
+                self.undefined(why_open(case.verdicts, case.decided_by), missing="judge"), [case.decided_by]
+            )
+        result, disputed = self._measured(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
+
+    def _measured(self, case: Case) -> MetricResult:
+        result = self.measure(case)
+        return self.judged(result, self.verdicts_needed(case)) if case.judged and not result.judged_by else result
+
+    def judged(self, result: MetricResult, verdicts: Sequence[str]) -> MetricResult:
+        """The same result, which says what verdicts it hangs on."""
+        return result.model_copy(update={"judged_by": list(verdicts)}) if verdicts else result
+
+    def verdicts_needed(self, case: Case) -> list[str]:
+        """The verdicts that the value hangs on, in the order in which they are needed, up to the first that is lost.
+
+        For most metrics none, or whether the answer declines, where their value hangs on that.
+        """
+        return [case.decided_by] if case.abstention_judged and self.hangs_on_abstention(case) else []
 
     def requests(self, case: Case) -> list[VerdictRequest]:
         """What a judge must decide before this metric can be measured.

@@ -74,6 +74,11 @@ class FactualMatch(JudgedMetric):
         by_letters, by_meaning = FuzzyMatch().score(case), GPTScore().score(case)
         scores = {"fuzzy_match": by_letters.value, "gptscore": by_meaning.value}
         details: dict[str, Any] = {**scores, **self.injection_flag(case), **self.dispute_flag(case)}
+        settled = bool(by_letters.value) or not case.judged
+        needed = list(dict.fromkeys([*by_letters.judged_by, *([] if settled else by_meaning.judged_by)]))
+        return self.judged(self._either(by_letters, by_meaning, details), needed)
+
+    def _either(self, by_letters: MetricResult, by_meaning: MetricResult, details: Mapping[str, Any]) -> MetricResult:
         if by_letters.value is not None and by_meaning.value is not None:
             disagree = {"needs_verification": True} if by_letters.value != by_meaning.value else {}
             return self.result(max(by_letters.value, by_meaning.value), **details, **disagree)

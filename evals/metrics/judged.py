@@ -120,6 +120,17 @@ class JudgedMetric(BaseMetric):
             return True
         return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
 
+    def verdicts_needed(self, case: Case) -> list[str]:
+        found = super().verdicts_needed(case)
+        if (found and case.abstention_open) or self.settled(case) is not None:
+            return found
+        for inquiry in chain(self.wanted(case)):
+            if inquiry.given(case) is None:
+                found += [] if inquiry.name in found else [inquiry.name]  # correctness tells whether it declines too
+                if not inquiry.replies(case):
+                    break
+        return found
+
     def unavailable(self, case: Case) -> str | None:
         return None if case.judged or case.verdicts else "no judge was used"
 

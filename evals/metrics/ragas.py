@@ -68,6 +68,9 @@ class _ContextPrecision(JudgedMetric):
     inquiries = (CONTEXT_RELEVANCE,)
     of_answer = False
 
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
+
     def settled(self, case: Case) -> MetricResult | None:
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
@@ -91,8 +94,8 @@ class ContextPrecision(_ContextPrecision):
     """Share of the retrieved chunks that help to answer the question.
 
     Formula: relevant chunks / chunks on which the judge could tell. Range 0 to 1, higher is better. 0 where the
-    server retrieved nothing; None where it does not say what it retrieved. The same verdicts give
-    `ragas_context_precision`.
+    server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question, to which
+    no chunk can help. The same verdicts give `ragas_context_precision`.
     Reference: Es et al. 2023 (RAGAS), without weighing by rank.
     """
 
@@ -104,8 +107,8 @@ class RagasContextPrecision(_ContextPrecision):
     """Share of the retrieved chunks that help to answer the question, in percent.
 
     Formula: relevant chunks / chunks on which the judge could tell × 100. Range 0 to 100, higher is better. 0 where
-    the server retrieved nothing; None where it does not say what it retrieved. `ragas_context_precision_ordered`
-    weighs by rank.
+    the server retrieved nothing; None where it does not say what it retrieved, and for an unanswerable question.
+    `ragas_context_precision_ordered` weighs by rank.
     Reference: Es et al. 2023 (RAGAS context precision), the unweighted mean.
     """
 
@@ -122,7 +125,7 @@ class RagasContextPrecisionOrdered(RagasContextPrecision):
     relevant. Ranks are among the chunks on which the judge could tell. Not trec_eval's average precision, which
     divides by the number of relevant documents in the corpus.
     Range 0 to 100, higher is better. 0 where the server retrieved nothing; None where it does not say what it
-    retrieved.
+    retrieved, and for an unanswerable question.
     Reference: RAGAS 0.4 (context precision with reference).
     """
 

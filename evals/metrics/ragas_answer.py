@@ -105,13 +105,24 @@ def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float]
     return sum(weigh[name] * value for name, value in there.items()) / total if total else None
 
 
+def _verdicts_of(parts: Sequence[MetricResult]) -> tuple[list[str], str | None]:
+    """The verdicts that parts hang on, up to the first that is lost, and why that one is; None where none is."""
+    needed: dict[str, None] = {}
+    for part in parts:
+        needed.update(dict.fromkeys(part.judged_by))
+        if part.missing == "judge":
+            return list(needed), part.reason
+    return list(needed), None
+
+
 class RagasScore(JudgedMetric):
     """The four RAGAS metrics in one number, in percent.
 
     Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
     `ragas_faithfulness`, 0.20 for `ragas_context_precision`, 0.20 for `ragas_context_recall` and 0.30 for
     `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
-    parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value.
+    parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value, and where the
+    judge's word on one that weighs something is lost.
     Reference: the formula here.
     """
 
@@ -156,12 +167,19 @@ class RagasScore(JudgedMetric):
         results = {part.name: part.score(case) for part in self.parts}
         values = {name: result.value for name, result in results.items()}
         left_out = {name: result.reason for name, result in results.items() if result.value is None}
+        weigh = {**RAGAS_WEIGHTS, **self.weights}
+        needed, lost = _verdicts_of([result for name, result in results.items() if weigh[name]])
+        if lost is not None:
+            found = self.undefined(lost, missing="judge", parts=values, **self.injection_flag(case))
+            return self.judged(found, needed)
         score = ragas_score(values, self.weights)
-        if score is not None:
-            partly = {"left_out": left_out} if left_out else {}
-            return self.result(score, parts=values, **partly, **self.injection_flag(case))
-        missing = "judge" if any(result.missing == "judge" for result in results.values()) else "not_applicable"
-        return self.undefined("; ".join(dict.fromkeys(map(str, left_out.values()))), missing=missing)
+        if score is None:
+            return self.judged(self.undefined("; ".join(dict.fromkeys(map(str, left_out.values())))), needed)
+        partly = {"left_out": left_out} if left_out else {}
+        return self.judged(self.result(score, parts=values, **partly, **self.injection_flag(case)), needed)
+
+    def verdicts_needed(self, case: Case) -> list[str]:
+        return []  # as its parts say
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         return self.measure(case)

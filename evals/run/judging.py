@@ -67,6 +67,7 @@ class Judging:
         cases: The records as metrics see them.
         journal: Every verdict is written there the moment it arrives.
         before: The judge of the run that goes on, or whose verdicts are used again.
+        max_error_rate: The run is incomplete where more of the decisions are lost.
         tell: Hears at once, in the thread that started the judging, of what must be known.
     """
 
@@ -78,6 +79,7 @@ class Judging:
         journal: Journal,
         *,
         before: JudgeRecord | None = None,
+        max_error_rate: float = 0.1,
         tell: Callable[[str], None] = lambda _note: None,
     ) -> None:
         self._judge = judge
@@ -85,6 +87,7 @@ class Judging:
         self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
         self._before = before
+        self._max_error_rate = max_error_rate
         self._tell = tell
         self._questions: dict[str, _Judged] = {}
         self._queue: deque[_Job] = deque()
@@ -250,9 +253,13 @@ class Judging:
 
     @property
     def incomplete(self) -> bool:
-        """Whether the budget ended the judging, or most of it failed."""
+        """Whether the budget ended the judging, or more of it failed than may."""
+        return bool(self._judge.prevented) or self._too_many_failed
+
+    @property
+    def _too_many_failed(self) -> bool:
         lost, total = failed(self.verdicts)
-        return bool(self._judge.prevented) or 2 * lost > total
+        return lost > self._max_error_rate * total
 
     def notes(self) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
@@ -260,6 +267,8 @@ class Judging:
         notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
         if before is not None and not is_judge(before, judge):
             notes.append(f"{NOTE} model, address or effort was another before: {_named(before)}")
+        if self._too_many_failed:
+            notes.append(f"{NOTE} failures are more than judge.max_error_rate ({self._max_error_rate:g}) allows")
         if self._unfit:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"

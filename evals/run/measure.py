@@ -63,7 +63,13 @@ async def measure(
             journal = _open(work, store, writing) if asking or instruments.judge else None
             if journal is not None and instruments.judge is not None:
                 judging = Judging(
-                    instruments.judge, instruments.metrics, cases, journal, before=work.before, tell=observer.note
+                    instruments.judge,
+                    instruments.metrics,
+                    cases,
+                    journal,
+                    before=work.before,
+                    max_error_rate=config.judge.max_error_rate,
+                    tell=observer.note,
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)

@@ -10,6 +10,7 @@ from evals.schemas.dataset import (
     Section,
 )
 from evals.schemas.gates import GateOutcome
+from evals.schemas.outcomes import Outcomes
 from evals.schemas.response import Citation, EvalResponse, ResponseError, RetrievedChunk, TokenUsage
 from evals.schemas.results import (
     EvalRecord,
@@ -19,7 +20,6 @@ from evals.schemas.results import (
     MetricInterval,
     MetricResult,
     MetricSummary,
-    Outcomes,
     ParetoPoint,
     Scorecard,
     ServerRecord,

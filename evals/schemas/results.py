@@ -11,6 +11,7 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
+from evals.schemas.outcomes import Outcomes
 from evals.schemas.response import EvalResponse
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
@@ -46,6 +47,9 @@ class MetricResult(Record):
     reason: str | None = None
     missing: Missing | None = None
     """Of which kind the missing value is; None where there is a value."""
+    judged_by: list[str] = []
+    """The judge's verdicts that it hangs on, in the order in which they were needed; where it is missing for the judge,
+    the last is the one that is lost. Empty where all is known without a judge, and in runs of before."""
     details: dict[str, Any] = {}
 
     @model_validator(mode="after")
@@ -72,6 +76,21 @@ class MetricCounts(Record):
     not_applicable: int = 0
     transport: int = 0
     judge: int = 0
+
+
+class JudgedStrata(Record):
+    """Of how many questions a metric was known without a judge, and of how many it hung on verdicts."""
+
+    settled: int
+    """Values that needed no verdict."""
+    judged: int
+    """Questions that needed verdicts, those lost included."""
+    obtained: int
+    """Of these, how many got them all: a value, or that there is none."""
+    size: Finite
+    """How many values there would be had nothing been lost, as far as can be told; a sum is of so many."""
+    heaviest: Finite
+    """For how many questions a value stands at most: those lost beside it, and itself."""
 
 
 class MetricInterval(Record):
@@ -105,6 +124,8 @@ class MetricSummary(Record):
     """Whether the value is a lower bound: a percentile at or above the time of a request that ran out of it."""
     bounds: tuple[Finite, Finite] | None = None
     """[worst, best]: the value if every question lost to a failure had scored worst, or best."""
+    strata: JudgedStrata | None = None
+    """Where verdicts were lost: what the value is made of. None where none was, and in runs of before."""
     reason: str | None = None
     """Why there is no value, or what to know about the value there is."""
     rules: dict[str, int] = {}
@@ -250,35 +271,6 @@ class ServerRecord(Record):
     """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
     changed: bool | None = None
     """Whether the server's configuration differs between start and end; None where it could not be read."""
-
-
-class Outcomes(Record):
-    """How the questions ended."""
-
-    answered: int = 0
-    abstained: int = 0
-    abstention_disputed: int | None = None
-    """Answers that one of text rules and judge takes for a refusal and the other does not; the judge's word counts.
-    None without a judge, and where it was not asked, as in runs of before."""
-    abstention_open: int = 0
-    """Answers on which the judge should have the word, and it is lost: not counted as abstained."""
-    abstention_by_judge: int | None = None
-    """Answers that abstain or do not by the judge's word; the others by the text rules. None without a judge, and in
-    runs of before, where it was asked about what the text rules take for a refusal alone."""
-    not_asked: int = 0
-    stopped: str | None = None
-    """Why asking ended early; None where it did not, or where evals itself was interrupted."""
-    transport: dict[str, int] = {}
-    judge: dict[str, int] = {}
-    citations: int | None = None
-    """Distinct sources cited; None where the server sends no citations."""
-    invalid_citations: int | None = None
-    """Of these, how many point to no retrieved chunk: validity, apart from precision and recall."""
-    retried: int = 0
-    """Questions that needed more than one attempt."""
-    median_chunks: Finite | None = None
-    """Median number of chunks returned: recall_at_10 of five chunks says something else."""
-    warmup_ms: list[Finite | None] = []
 
 
 class SavedFiles(Protocol):

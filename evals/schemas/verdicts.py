@@ -7,6 +7,7 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
+LossBy = Literal["length", "items"]
 BLOCK = "#"
 """What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 
@@ -127,6 +128,26 @@ class JudgeVerdict(Record):
         )
         earlier = self.earlier or JudgeSpending()
         return earlier if self.cached else earlier + own
+
+
+class VerdictLosses(Record):
+    """Whether the verdicts on one request were lost at random, by one measure of its size."""
+
+    request: str
+    """What was asked of the judge."""
+    by: LossBy
+    """Characters of what the judge is given, or the number of its items: claims, passages, statements."""
+    lost: int
+    obtained: int
+    median_lost: Finite
+    """Of the sizes of those lost."""
+    median_obtained: Finite
+    p: Finite
+    """Two-sided, of the test of Mann and Whitney that neither are greater."""
+    level: Finite
+    """What p is held against: 0.05 shared by all tests of the run."""
+    at_random: bool
+    """Whether nothing speaks against it."""
 
 
 class JudgeRecord(Record):

@@ -11,6 +11,7 @@ from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.gates import check_gates
 from evals.scoring.influence import with_interval
+from evals.scoring.losses import LOSSES, find_losses, notes_on_losses
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records
@@ -76,8 +77,10 @@ def conclude(
         scored = score_records(priced, records, cases)
     semantics = cases.settings.semantics
     scorecard = make_scorecard(priced, scored, cases.settings)
-    outcomes = count_outcomes(scored, cases, warmup_ms).model_copy(update={"stopped": stopped})
-    notes = [note for note in fields.pop("notes", run.notes) if not note.startswith(MATCHING)]
+    losses = find_losses(priced, scored, cases)
+    outcomes = count_outcomes(scored, cases, warmup_ms)
+    outcomes = outcomes.model_copy(update={"stopped": stopped, "judge_losses": losses})
+    notes = [note for note in fields.pop("notes", run.notes) if not note.startswith((MATCHING, LOSSES))]
     weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
     concluded = run.model_copy(
         update={
@@ -89,7 +92,7 @@ def conclude(
             "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,
             "semantics": semantics.names() if semantics is not None else None,
-            "notes": [*notes, *notes_on_matching(scored, cases.settings)],
+            "notes": [*notes, *notes_on_matching(scored, cases.settings), *notes_on_losses(losses)],
             **fields,
         }
     )

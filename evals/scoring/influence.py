@@ -3,7 +3,8 @@
 The score is a weighted mean of means over questions. To it belongs a value for each question, whose mean is the score
 itself: score + N · sum over metrics of c·(x - mean)/n, where x is the question's value of a metric on the scale from 0
 to 1, n the number of questions that have one, N that of all and c the metric's share of the score. An interval of the
-mean of these values is one of the score, with all that metrics have in common (Deville 1999).
+mean of these values is one of the score, with all that metrics have in common (Deville 1999). Where verdicts of the
+judge are lost, n and x - mean are those of values that stand for the lost ones (`evals.stats.lost`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +13,35 @@ from math import fsum, sqrt
 from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.schemas import EvalRecord, WeightedScore
+from evals.schemas import EvalRecord, MetricResult, WeightedScore
 from evals.scoring.clusters import cluster_of
 from evals.scoring.config import ScoringConfig
 from evals.scoring.intervals import tell
 from evals.scoring.objectives import scaled
 from evals.scoring.settings import ScoreSettings
+from evals.scoring.strata import sample_of
 from evals.stats import IntervalEstimate, mean_interval, percentile, percentile_interval
 from evals.stats.distributions import normal_quantile
 
 Column = Mapping[str, float]
 """The values of a metric by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedColumn:
+    """A metric of which verdicts are lost.
+
+    Attributes:
+        residuals: By how much each question moves the mean, times the size, by question; lost ones too.
+        mean: Of the metric.
+        size: How many values there would be without losses.
+        heaviest: For how many questions a value stands at most.
+    """
+
+    residuals: Mapping[str, float]
+    mean: float
+    size: float
+    heaviest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +67,43 @@ class _Part:
     values: dict[str, float]
     low: float
     high: float
+    mean: float
+    size: float
+    """Of how many values the mean is."""
+
+
+def _plain_part(share: float, values: dict[str, float], low: float, high: float) -> _Part:
+    return _Part(share, values, low, high, fmean(values.values()), len(values))
 
 
 def columns_of(
-    metrics: Iterable[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
-) -> Mapping[str, Column]:
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
+) -> Mapping[str, Column | WeightedColumn]:
     """The values of metrics by question, as they count: where it is so told, no answer is the worst value."""
-    worst = {metric.name: metric.worst if settings.worst_on_error else None for metric in metrics}
-    columns: dict[str, dict[str, float]] = {name: {} for name in worst}
+    results: dict[str, dict[str, MetricResult]] = {metric.name: {} for metric in metrics}
     for record in records:
         for score in record.scores:
-            value = worst.get(score.name) if score.missing == "transport" else score.value
-            if score.name in columns and value is not None:
-                columns[score.name][record.question.id] = value
-    return columns
+            if score.name in results:
+                results[score.name][record.question.id] = score
+    return {metric.name: column_of(metric, results[metric.name], settings) for metric in metrics}
+
+
+def column_of(
+    metric: BaseMetric, results: Mapping[str, MetricResult], settings: ScoreSettings
+) -> Column | WeightedColumn:
+    """The values of a metric, of its results by question."""
+    sample = sample_of(metric, list(results.values()), list(results), worst_on_error=settings.worst_on_error)
+    weighted = sample.weighted
+    if weighted is None:
+        return dict(zip(sample.clusters, sample.values, strict=True))
+    residuals = dict(zip(sample.all_clusters, weighted.residuals(), strict=True))
+    return WeightedColumn(residuals, weighted.mean, weighted.size, weighted.heaviest)
 
 
 def influence(
     weighted: WeightedScore,
     metrics: Iterable[BaseMetric],
-    columns: Mapping[str, Column],
+    columns: Mapping[str, Column | WeightedColumn],
     thresholds: Mapping[str, float],
     confidence: float,
 ) -> Influence | None:
@@ -110,7 +146,7 @@ def score_interval(found: Influence, clusters: Sequence[str] | None, confidence:
 def _parts(
     weighted: WeightedScore,
     metrics: Mapping[str, BaseMetric],
-    columns: Mapping[str, Column],
+    columns: Mapping[str, Column | WeightedColumn],
     thresholds: Mapping[str, float],
     confidence: float,
 ) -> list[_Part]:
@@ -124,8 +160,14 @@ def _parts(
 
 
 def _part(
-    share: float, metric: BaseMetric, column: Column, thresholds: Mapping[str, float], confidence: float
+    share: float,
+    metric: BaseMetric,
+    column: Column | WeightedColumn,
+    thresholds: Mapping[str, float],
+    confidence: float,
 ) -> _Part | None:
+    if isinstance(column, WeightedColumn):
+        return _weighted_part(share, metric, column, thresholds)
     if not column:
         return None
     if metric.aggregation is Aggregation.PERCENTILE:
@@ -134,7 +176,23 @@ def _part(
         values = {key: 1 - value / thresholds[metric.unit] for key, value in column.items()}
     else:
         values = {key: scaled(metric, value, thresholds) for key, value in column.items()}
-    return _Part(share, values, min(0.0, *values.values()), max(1.0, *values.values()))
+    return _plain_part(share, values, min(0.0, *values.values()), max(1.0, *values.values()))
+
+
+def _weighted_part(
+    share: float, metric: BaseMetric, column: WeightedColumn, thresholds: Mapping[str, float]
+) -> _Part | None:
+    """Values that stand for lost ones: the least and the greatest there can be stand for as many as the heaviest."""
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return None
+    if metric.unit in thresholds:
+        slope, mean = -1 / thresholds[metric.unit], 1 - column.mean / thresholds[metric.unit]
+    else:
+        slope = scaled(metric, 1.0, thresholds) - scaled(metric, 0.0, thresholds)
+        mean = scaled(metric, column.mean, thresholds)
+    values = {key: mean + slope * residual for key, residual in column.residuals.items()}
+    low, high = mean - column.heaviest * mean, mean + column.heaviest * (1 - mean)
+    return _Part(share, values, min(low, *values.values()), max(high, *values.values()), mean, column.size)
 
 
 def _percentile_part(
@@ -152,11 +210,11 @@ def _percentile_part(
     slope = (scaled(metric, ends[0], thresholds) - scaled(metric, ends[1], thresholds)) / reach
     middle = percentile(values, q)
     below = {key: slope * (value <= middle) for key, value in column.items()}
-    return _Part(share, below, min(0.0, slope), max(0.0, slope))
+    return _plain_part(share, below, min(0.0, slope), max(0.0, slope))
 
 
 def _added(found: Influence, part: _Part) -> Influence:
-    mean, scale = fmean(part.values.values()), part.share * len(found.values) / len(part.values)
+    mean, scale = part.mean, part.share * len(found.values) / part.size
     values = dict(found.values)
     for key, value in part.values.items():
         values[key] += scale * (value - mean)

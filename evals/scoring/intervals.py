@@ -7,13 +7,13 @@ from evals.metrics.performance import RAN_OUT
 from evals.schemas import MetricInterval, MetricResult
 from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.settings import ScoreSettings
-from evals.stats import Interval, IntervalEstimate, Mark, mean_interval, percentile_estimate
+from evals.scoring.strata import Sample, size_of
+from evals.stats import Interval, IntervalEstimate, Mark, mean_interval, percentile_estimate, weighted_interval
 
 
 def metric_interval(
     metric: BaseMetric,
-    values: Sequence[float],
-    clusters: Sequence[str] | None,
+    sample: Sample,
     settings: ScoreSettings,
     lower_bounds: Sequence[float] = (),
 ) -> tuple[Interval | None, MetricInterval | None]:
@@ -21,17 +21,17 @@ def metric_interval(
 
     Args:
         metric: With its range and how its values become one.
-        values: Of the questions.
-        clusters: Their labels, in the same order; None where all are independent.
+        sample: The values of the questions.
         settings: Confidence, and by what questions are clustered.
         lower_bounds: Those of the values that are too small: the request ran out of time.
     """
-    found = _estimate(metric, values, clusters, settings.confidence)
+    found = _estimate(metric, sample, settings.confidence)
     if found is None:
         return None, None
     ends = found.interval
     if ends is not None and metric.aggregation is Aggregation.SUM:
-        ends = (ends[0] * found.n, ends[1] * found.n)
+        times = size_of(sample)
+        ends = (ends[0] * times, ends[1] * times)
     told = tell(found, settings)
     open_above = ends is not None and any(value <= ends[1] for value in lower_bounds)
     return ends, told.model_copy(update={"open_above": open_above})
@@ -48,12 +48,21 @@ def tell(found: IntervalEstimate, settings: ScoreSettings) -> MetricInterval:
     )
 
 
-def _estimate(
-    metric: BaseMetric, values: Sequence[float], clusters: Sequence[str] | None, confidence: float
-) -> IntervalEstimate | None:
+def _estimate(metric: BaseMetric, sample: Sample, confidence: float) -> IntervalEstimate | None:
+    values, clusters, weighted = sample.values, sample.clusters, sample.weighted
     if metric.aggregation is Aggregation.PERCENTILE:
-        return percentile_estimate(values, metric.percentile or 50.0, clusters, confidence)
+        return _of_percentile(metric, sample, confidence)
+    if weighted is not None:
+        return weighted_interval(weighted, sample.all_clusters, low=metric.low, high=metric.high, confidence=confidence)
     return mean_interval(values, clusters, low=metric.low, high=metric.high, confidence=confidence)
+
+
+def _of_percentile(metric: BaseMetric, sample: Sample, confidence: float) -> IntervalEstimate | None:
+    """Order statistics; none where values stand for different numbers of lost ones, which have no such ranks."""
+    if sample.weighted is not None:
+        n = len(sample.values)
+        return IntervalEstimate(None, "order statistics", n, len(set(sample.clusters)), (Mark.WEIGHTED,))
+    return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
 
 
 def too_small(metric: BaseMetric, results: Sequence[MetricResult]) -> list[float]:

@@ -48,8 +48,13 @@ def on_scale(summary: MetricSummary, value: float, thresholds: Mapping[str, floa
     """
     metric = known_metric(summary.name)
     if metric is not None and metric.aggregation is Aggregation.SUM:
-        value /= summary.sample_size
+        value /= _summed(summary)
     return _scaled(summary, metric, value, thresholds)
+
+
+def _summed(summary: MetricSummary) -> float:
+    """Of how many values a sum is: lost ones included, for which the others stand."""
+    return summary.strata.size if summary.strata is not None else summary.sample_size
 
 
 def scaled(metric: BaseMetric, value: float, thresholds: Mapping[str, float]) -> float:

@@ -7,10 +7,9 @@ was selected and never asked, because the run ended before, has no results: it i
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import fsum, inf
-from statistics import fmean
+from math import inf
 
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import BaseMetric
 from evals.schemas import (
     EvalRecord,
     MetricCounts,
@@ -22,7 +21,8 @@ from evals.schemas import (
 from evals.scoring.clusters import cluster_of
 from evals.scoring.intervals import metric_interval, too_small
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats import Interval, percentile
+from evals.scoring.strata import Sample, sample_of, value_of, value_over
+from evals.stats import Interval
 
 
 def score_records(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases) -> list[EvalRecord]:
@@ -71,42 +71,29 @@ def summarise(
         settings: Confidence, and what becomes of questions without an answer.
         clusters: The label of each question's cluster, in the same order; None where all are independent.
     """
-    counted = _counted(metric, results, clusters, settings)
-    one_sided = metric.one_sided(results) if counted else None
-    values, labels = _columns([] if one_sided else counted)
-    value = value_over(metric, values) if values else None
+    sample = sample_of(metric, results, clusters, worst_on_error=settings.worst_on_error)
+    one_sided = metric.one_sided(results) if sample.values else None
+    sample = Sample([], []) if one_sided else sample
+    value = value_of(metric, sample)
     late = too_small(metric, results)
-    ci, interval = metric_interval(metric, values, labels, settings, late)
+    ci, interval = metric_interval(metric, sample, settings, late)
     return MetricSummary(
         name=metric.name,
         value=value,
         group=metric.group,
-        sample_size=len(values),
+        sample_size=len(sample.values),
         counts=_counts(results),
         ci=ci,
         interval=interval,
         at_least=value is not None and min(late, default=inf) <= value,
         bounds=None if one_sided else _bounds(metric, results),
-        reason=(one_sided or _why_missing(results)) if value is None else None,
+        strata=sample.strata,
+        reason=(one_sided or sample.reason or _why_missing(results)) if value is None else None,
         rules=_rules(results),
         labels=_labels(results),
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
     )
-
-
-def _counted(
-    metric: BaseMetric, results: Sequence[MetricResult], clusters: Sequence[str] | None, settings: ScoreSettings
-) -> list[tuple[float, str]]:
-    """The values that count, each with its cluster: where it is so told, no answer counts as the worst value."""
-    worst = metric.worst if settings.worst_on_error else None
-    labels = [str(place) for place in range(len(results))] if clusters is None else clusters
-    values = [worst if result.missing == "transport" else result.value for result in results]
-    return [(value, label) for value, label in zip(values, labels, strict=True) if value is not None]
-
-
-def _columns(counted: Sequence[tuple[float, str]]) -> tuple[list[float], list[str]]:
-    return [value for value, _ in counted], [label for _, label in counted]
 
 
 def _counts(results: Sequence[MetricResult]) -> MetricCounts:
@@ -120,22 +107,16 @@ def _counts(results: Sequence[MetricResult]) -> MetricCounts:
 
 
 def _bounds(metric: BaseMetric, results: Sequence[MetricResult]) -> Interval | None:
-    """The value if every question that failures took had scored worst, and best; None where they took none."""
-    worst, best = metric.worst, metric.best
+    """The value if every question that failures took had scored worst, and best; None where they took none.
+
+    Of a metric of which neither way is better, the least and the greatest value.
+    """
+    worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
     lost = sum(result.missing in {"transport", "judge"} for result in results)
     if not lost or worst is None or best is None:
         return None
     values = [result.value for result in results if result.value is not None]
     return value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost])
-
-
-def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
-    """The values of questions, of which there is at least one, as the one value of the run."""
-    if metric.aggregation is Aggregation.SUM:
-        return fsum(values)
-    if metric.aggregation is Aggregation.PERCENTILE:
-        return percentile(values, metric.percentile or 50.0)
-    return fmean(values)
 
 
 def _why_missing(results: Sequence[MetricResult]) -> str:

@@ -16,6 +16,7 @@ from evals.stats.intervals import (
     percentile_interval,
     wilson,
 )
+from evals.stats.lost import Observation, Weighted, weigh, weighted_difference, weighted_interval
 from evals.stats.means import mean_interval
 from evals.stats.percentiles import percentile_estimate
 from evals.stats.sign_flip import sign_flip_p
@@ -25,6 +26,8 @@ __all__ = [
     "Interval",
     "IntervalEstimate",
     "Mark",
+    "Observation",
+    "Weighted",
     "agree",
     "mcnemar_p",
     "mean_interval",
@@ -35,5 +38,8 @@ __all__ = [
     "sign_flip_p",
     "t_quantile",
     "tango",
+    "weigh",
+    "weighted_difference",
+    "weighted_interval",
     "wilson",
 ]

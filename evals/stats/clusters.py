@@ -18,7 +18,7 @@ class Grouped:
 
     Attributes:
         sums: The sum of each unit's values.
-        sizes: How many values each unit has.
+        sizes: How many values each unit has, or stands for.
         n: How many values there are.
         clusters: How many labels there are.
         few: Whether there are clusters, but too few to serve as units: values are the units, and what is found holds
@@ -26,7 +26,7 @@ class Grouped:
     """
 
     sums: list[float]
-    sizes: list[int]
+    sizes: Sequence[float]
     n: int
     clusters: int
     few: bool

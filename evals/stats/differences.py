@@ -12,7 +12,7 @@ from evals.stats.intervals import Interval
 from evals.stats.means import few_clusters, with_pseudo_values, within
 from evals.stats.sign_flip import sign_flip_p
 
-_TOGETHER = 0.25
+TOGETHER_IN_PAIRS = 0.25
 """As in the intervals of means; less is assumed, as most questions do not change."""
 _STEPS = 60
 """Halvings of an interval: more than a double tells apart."""
@@ -142,15 +142,21 @@ def _binary(differences: Sequence[float], grouped: Grouped, span: float, confide
 
 def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
     """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
-    centre, error, df = _bounded_error(differences, grouped, span)
+    centre, error, df = bounded_error(differences, grouped, span)
     half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
     interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
     return _estimate(interval, "t with two pseudo-values", grouped)
 
 
-def _bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
-    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values."""
-    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, _TOGETHER))
+def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
+    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
+
+    Args:
+        differences: A difference a question.
+        grouped: The same by units.
+        span: From the metric's least to its greatest value.
+    """
+    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS))
 
 
 def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:

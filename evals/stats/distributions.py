@@ -42,6 +42,11 @@ def t_cdf(t: float, df: float) -> float:
     return 1 - 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
 
 
+def two_sided_p(t: float, df: float) -> float:
+    """P(|T| >= |t|) for Student's t with df degrees of freedom."""
+    return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
 def binomial_cdf(n: int, p: float) -> list[float]:
     """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
     total, cdf = 0.0, []

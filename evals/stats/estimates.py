@@ -19,6 +19,8 @@ class Mark(StrEnum):
     """Their spread is not known, and no range bounds it: there is no interval."""
     OUT_OF_RANGE = "values outside the metric's range"
     """The range that the metric declares was not used."""
+    WEIGHTED = "values that stand for different numbers of lost ones"
+    """There is no interval of a percentile of them."""
     TOO_FEW = "too few values"
     """There is no interval."""
 

@@ -15,7 +15,7 @@ from evals.stats.distributions import normal_quantile, t_quantile
 from evals.stats.estimates import IntervalEstimate, Mark
 from evals.stats.intervals import Interval
 
-_TOGETHER = 2.0
+TOGETHER = 2.0
 """So many values at the ends of the range are assumed to lie in one cluster, beside what the values show."""
 _SKEWED = 0.2
 """Skewness over the root of n beyond which a t interval misses more often than it says."""
@@ -51,12 +51,13 @@ def mean_interval(
     """
     if not values:
         return None
+    grouped = group(values, clusters)
     if not within(values, low, high):
-        found = _unbounded(values, clusters, None, confidence)
+        found = unbounded(values, grouped, None, confidence)
         return replace(found, marks=(*found.marks, Mark.OUT_OF_RANGE))
     if low is not None and high is not None:
-        return _bounded(values, clusters, low, high, confidence)
-    return _unbounded(values, clusters, low, confidence)
+        return _bounded(values, grouped, low, high, confidence)
+    return unbounded(values, grouped, low, confidence)
 
 
 def within(values: Sequence[float], low: float | None, high: float | None) -> bool:
@@ -99,24 +100,29 @@ def with_pseudo_values(
     return [*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight]
 
 
-def _bounded(
-    values: Sequence[float], clusters: Sequence[str] | None, low: float, high: float, confidence: float
-) -> IntervalEstimate:
+def _bounded(values: Sequence[float], grouped: Grouped, low: float, high: float, confidence: float) -> IntervalEstimate:
     """Student's t over the values and two pseudo-values, cut at the ends of the range; it holds the mean itself."""
-    grouped = group(values, clusters)
-    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), _TOGETHER)
+    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), TOGETHER)
     centre, error, df = standard_error(sums, sizes)
     half = t_quantile(0.5 + confidence / 2, df) * error
-    mean = fmean(values)
-    interval = max(low, min(mean, centre - half)), min(high, max(mean, centre + half))
+    interval = bounded_ends(fmean(values), centre, half, low, high)
     return IntervalEstimate(interval, "t with two pseudo-values", grouped.n, grouped.clusters, few_clusters(grouped))
 
 
-def _unbounded(
-    values: Sequence[float], clusters: Sequence[str] | None, low: float | None, confidence: float
-) -> IntervalEstimate:
-    """Student's t, of the logarithm of the mean where values have a least one: costs are never below 0."""
-    grouped = group(values, clusters)
+def bounded_ends(mean: float, centre: float, half: float, low: float, high: float) -> Interval:
+    """The ends of an interval around a centre, cut at the ends of the range, that holds the mean itself."""
+    return max(low, min(mean, centre - half)), min(high, max(mean, centre + half))
+
+
+def unbounded(values: Sequence[float], grouped: Grouped, low: float | None, confidence: float) -> IntervalEstimate:
+    """Student's t, of the logarithm of the mean where values have a least one: costs are never below 0.
+
+    Args:
+        values: At least one.
+        grouped: The same by units.
+        low: The least value that there can be; None where there is none.
+        confidence: In (0.5, 1).
+    """
     found = IntervalEstimate(None, "t" if low is None else "t of the logarithm", grouped.n, grouped.clusters)
     if grouped.n < 2:
         return replace(found, marks=(Mark.TOO_FEW,))

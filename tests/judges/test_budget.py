@@ -93,6 +93,19 @@ def test_a_judge_that_never_gives_a_verdict_leaves_the_run_incomplete(config: Co
     assert "unparsable" in notes(run)
 
 
+def test_how_many_decisions_may_be_lost_is_a_setting(config: Configure, messages_api: Any) -> None:
+    """A third is more than a tenth: the run is partial, with a note; where as many are allowed it is complete."""
+    messages_api.script({"schema_has": "claims", "then": {"text": "nope"}}, JUDGE)
+    run = run_evaluation(config())
+    lost = run.outcomes.judge["unparsable"]
+    assert 1 < lost <= 8
+    assert run.status == "partial"
+    assert "failures are more than judge.max_error_rate (0.1) allows" in notes(run)
+    allowed = run_evaluation(config(judge={"max_error_rate": 0.9}))
+    assert (allowed.outcomes.judge["unparsable"], allowed.status) == (lost, "complete")
+    assert "max_error_rate" not in notes(allowed)
+
+
 def test_a_judge_that_refuses_midway_says_how_to_go_on(config: Configure, messages_api: Any) -> None:
     """The reason stands in the run, and the way on in the error."""
     messages_api.script({"times": 3, "then": {"python": "judge"}}, {"then": {"status": 401}})

@@ -264,22 +264,55 @@ def test_other_weights_are_used(judged_case: MakeCase) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "response", "left_out", "value"),
+    ("asked", "left_out", "value"),
     [
-        ({"context_relevance": "refused"}, {}, "ragas_context_precision", (15 + 20 + 15) / 0.8),
-        ({"direct_relevance": label("cannot_tell")}, {}, "ragas_answer_relevance", (15 + 10 + 20) / 0.7),
-        ({}, {"asked": {"expected_answer": None}}, "ragas_context_recall", (15 + 10 + 15) / 0.8),
+        ({"expected_answer": None}, "ragas_context_recall", (15 + 10 + 15) / 0.8),
+        ({"is_unanswerable": True}, "ragas_context_recall", (15 + 15) / 0.6),
     ],
 )
 def test_a_part_without_a_value_is_left_out_with_its_reason(
-    judged_case: MakeCase, changes: dict[str, Any], response: dict[str, Any], left_out: str, value: float
+    judged_case: MakeCase, asked: dict[str, Any], left_out: str, value: float
 ) -> None:
     """The rest is renormalised, and the details say what is lacking and why."""
-    result = RagasScore().score(judged_case(everything(**changes), **{"chunks": CHUNKS, **response}))
+    result = RagasScore().score(judged_case(everything(), chunks=CHUNKS, asked=asked))
     assert result.value == pytest.approx(value)
-    assert set(result.details["left_out"]) == {left_out}
+    assert left_out in result.details["left_out"]
     assert result.details["left_out"][left_out]
     assert result.details["parts"][left_out] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "needed"),
+    [
+        ({"answer_claims": "refused"}, ["answer_claims"]),
+        ({"context_relevance": "refused"}, ["answer_claims", "answer_in_contexts", "context_relevance"]),
+        (
+            {"direct_relevance": label("cannot_tell")},
+            [
+                "answer_claims",
+                "answer_in_contexts",
+                "context_relevance",
+                "reference_claims",
+                "reference_in_contexts",
+                "direct_relevance",
+            ],
+        ),
+    ],
+)
+def test_where_the_judges_word_on_a_part_is_lost_the_score_is(
+    judged_case: MakeCase, changes: dict[str, Any], needed: list[str]
+) -> None:
+    """The rest weighed alone would be another number; the lost part and what it took to get there are named."""
+    result = RagasScore().score(judged_case(everything(**changes), chunks=CHUNKS))
+    assert (result.value, result.missing, result.judged_by) == (None, "judge", needed)
+    assert sum(part is None for part in result.details["parts"].values()) == 1
+
+
+def test_a_lost_part_that_weighs_nothing_is_not_missed(judged_case: MakeCase) -> None:
+    """Only what is in the number can make it another."""
+    weights = dict(zip(NAMES, (0.0, 0.0, 1.0, 0.0), strict=True))
+    result = RagasScore(weights=weights).score(judged_case(everything(context_relevance="refused"), chunks=CHUNKS))
+    assert (result.value, result.judged_by) == (100.0, ["reference_claims", "reference_in_contexts"])
 
 
 def test_without_any_part_the_score_has_no_value(judged_case: MakeCase) -> None:

@@ -1,0 +1,400 @@
+"""What lost verdicts do to judged metrics: python benchmarks/judge_losses.py [--seeds 200] [--write].
+
+Draws runs of answers whose verdicts are known, loses decisions of the judge at random, and compares each metric with
+what it is with all verdicts. No API is called: a scripted judge answers the requests that the metrics make, by the
+interface that they ask by (evals.metrics.judged.new_requests), so that 200 runs take minutes. Every decision is lost by
+itself. Of each run verdicts are lost --draws times: interval and bounds are made of the first draw, an error of each.
+
+The table has each metric on a scale from 0 to 1 (a sum divided by the number of questions): its value over all runs;
+the mean of value minus clean value with its standard error; the share of intervals that hold the value of the
+population that the runs are drawn from. Where no verdict was there, there is no value. --write puts it into
+docs/judge.md.
+"""
+
+import argparse
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from evals.case.case import Case
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.judged import new_requests
+from evals.metrics.registry import metric_classes
+from evals.schemas import (
+    Citation,
+    EvalQuestion,
+    EvalResponse,
+    JudgeVerdict,
+    MetricResult,
+    MetricSummary,
+    RetrievedChunk,
+)
+from evals.schemas.verdicts import VerdictRequest
+from evals.scoring.scorecard import summarise
+from evals.scoring.settings import ScoreSettings
+from evals.scoring.strata import sample_of, value_of
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
+BEGIN, END = "<!-- table of benchmarks/judge_losses.py -->", "<!-- end of the table -->"
+QUESTIONS = 120
+RATES = (0.2, 0.4)
+SHORT = ("I don't know.", "No information found.", "")
+LONG = (
+    "I am sorry, but the documents that I was given do not contain this information at all.",
+    "Unfortunately I cannot find an answer to this question in the documents that are available to me.",
+)
+SETTINGS = ScoreSettings()
+NOISE = 0.03
+"""How often the judge says that it cannot tell."""
+
+
+@dataclass
+class Answer:
+    """One answer of a world, with what decides the judge's words on it.
+
+    Attributes:
+        quality: From 0 to 1: how likely a claim of it is supported, and a label of it good.
+        claims: How many it makes; the more, the less likely each is supported.
+        declines: Whether a judge says that it declines.
+    """
+
+    quality: float
+    claims: int
+    declines: bool
+    case: Case
+    clean: list[JudgeVerdict] = field(default_factory=list)
+
+
+def draw_answer(number: int, rng: random.Random) -> Answer:
+    """Four in ten read like refusals, half of them short; one question in six is unanswerable."""
+    unanswerable, quality = rng.random() < 1 / 6, rng.betavariate(3, 1.2)
+    refuses = rng.random() < (0.7 if unanswerable else 0.34)
+    claims = rng.choice([0, 1, 1, 2, 3, 4, 6, 9])
+    declines = refuses and rng.random() < 0.85
+    facts = [f"Item {number}.{n} weighs {rng.randint(2, 900)} grams." for n in range(max(1, claims))]
+    text = rng.choice(SHORT if rng.random() < 0.5 else LONG) if refuses else _worded(facts, claims, rng)
+    question = EvalQuestion(
+        id=f"q{number}",
+        question=f"How much does item {number} weigh in all?",
+        expected_answer=None if unanswerable else f"It weighs {rng.randint(2, 900)} grams.",
+        is_unanswerable=unanswerable,
+    )
+    chunks = [RetrievedChunk(text=f"Passage {n}: {fact}") for n, fact in enumerate(facts[:5], start=1)]
+    response = EvalResponse(answer=text, chunks=chunks if rng.random() < 0.95 else [], citations=[Citation(index=1)])
+    if not refuses and not unanswerable and rng.random() < 0.4 * quality:
+        response = response.model_copy(update={"answer": f"{question.expected_answer} {text}"})
+    case = Case(question, response, (), judged=True)
+    return Answer(quality * 0.97**claims, claims, declines, case)
+
+
+def _worded(facts: Sequence[str], claims: int, rng: random.Random) -> str:
+    if not claims:
+        return "Well, that is a good question to ask about an item."
+    return " ".join(fact[:-1] + (f" [{rng.randint(1, 2)}]." if rng.random() < 0.7 else ".") for fact in facts)
+
+
+Reply = Mapping[str, Any]
+
+
+@dataclass
+class Scripted:
+    """What the judge says of one answer: drawn once, whatever is asked of it."""
+
+    answer: Answer
+    rng: random.Random
+
+    def label(self, good: str, middling: str, bad: str) -> Reply:
+        """One label, by the quality of the answer."""
+        if self.rng.random() < NOISE:
+            return {"verdict": "cannot_tell", "justification": "-"}
+        at = self.rng.random()
+        verdict = good if at < self.answer.quality else middling if at < 0.5 + self.answer.quality / 2 else bad
+        return {"verdict": verdict, "justification": "-"}
+
+    def pick(self, good: str, bad: str) -> str:
+        """One of two, or that it cannot tell."""
+        if self.rng.random() < NOISE:
+            return "cannot_tell"
+        return good if self.rng.random() < self.answer.quality else bad
+
+    def support(self, claims: Sequence[Any], contexts: Sequence[Any]) -> Reply:
+        """Which claims which passages support."""
+        found = []
+        for number, _ in enumerate(claims, start=1):
+            verdict = self.pick("supported", "unsupported")
+            ids = [one["id"] for one in contexts if self.rng.random() < 0.4] or [contexts[0]["id"]]
+            passages = [{"id": each, "quote": "-"} for each in ids] if verdict == "supported" else []
+            found.append({"id": number, "passages": passages, "verdict": verdict})
+        return {"claims": found}
+
+    def criteria(self, names: Sequence[str], good: str, bad: str) -> Reply:
+        """Several criteria."""
+        return {"criteria": [{"id": name, "verdict": self.pick(good, bad)} for name in names]}
+
+    def items(self, data: Mapping[str, Any], key: str, good: str, bad: str) -> list[dict[str, Any]]:
+        """A verdict on each item."""
+        return [{"id": one["id"], "verdict": self.pick(good, bad)} for one in data[key]]
+
+    def reply(self, request: VerdictRequest) -> Reply:
+        """What it says of a request."""
+        return REPLIES[request.name](self, request.data)
+
+
+def _claims(said: Scripted, _data: Mapping[str, Any]) -> Reply:
+    verdicts = [said.pick("supported", "unsupported") for _ in range(said.answer.claims)]
+    return {"claims": [{"claim": "c", "verdict": verdict} for verdict in verdicts]}
+
+
+def _reference_claims(said: Scripted, _data: Mapping[str, Any]) -> Reply:
+    count = said.rng.choice([0, 1, 1, 2, 3])
+    vital = [said.rng.choice(["vital", "vital", "okay"]) for _ in range(count)]
+    return {"claims": [{"claim": "r", "importance": importance} for importance in vital]}
+
+
+def _compared(said: Scripted, data: Mapping[str, Any]) -> Reply:
+    return {
+        "answer_claims": said.items(data, "answer_claims", "correct", "incorrect"),
+        "reference_claims": said.items(data, "reference_claims", "conveyed", "missing"),
+    }
+
+
+def _cited(said: Scripted, data: Mapping[str, Any]) -> Reply:
+    found = said.items(data, "statements", "supported", "unsupported")
+    for item, statement in zip(found, data["statements"], strict=True):
+        flags = [(said.rng.random() < 0.6, said.rng.random() < 0.4) for _ in statement["citations"]]
+        item["citations"] = [
+            {"id": number, "alone": alone, "without": without}
+            for number, (alone, without) in zip(statement["citations"], flags, strict=True)
+        ]
+    return {"statements": found}
+
+
+def _declines(said: Scripted, _data: Mapping[str, Any]) -> Reply:
+    return {"verdict": "declines" if said.answer.declines else "answers", "justification": "-"}
+
+
+FIVE = ("topic", "fact", "contradiction", "figures", "state")
+THREE = ("correctness", "completeness", "consistency")
+REPLIES: dict[str, Callable[[Scripted, Mapping[str, Any]], Reply]] = {
+    "abstention": _declines,
+    "faithfulness": _claims,
+    "answer_correctness": lambda said, _: said.label("correct", "partly_correct", "incorrect"),
+    "answer_relevancy": lambda said, _: said.label("relevant", "partly_relevant", "irrelevant"),
+    "direct_relevance": lambda said, _: said.label("complete", "partly", "not_at_all"),
+    "answer_classification": lambda said, _: said.label("correct", "wrong", "wrong"),
+    "factual_accuracy": lambda said, _: said.criteria(THREE, "excellent", "fair"),
+    "gptscore": lambda said, _: said.criteria(FIVE, "met", "not_met"),
+    "answer_claims": lambda said, _: {"claims": [{"claim": "a"}] * said.answer.claims},
+    "reference_claims": _reference_claims,
+    "answer_in_contexts": lambda said, data: said.support(data["claims"], data["contexts"]),
+    "reference_in_contexts": lambda said, data: said.support(data["claims"], data["contexts"]),
+    "claims_compared": _compared,
+    "context_relevance": lambda said, data: {"contexts": said.items(data, "contexts", "relevant", "irrelevant")},
+    "citation_support": _cited,
+}
+"""What the judge says, by the name of the request."""
+
+
+def judged_metrics() -> list[BaseMetric]:
+    """All metrics whose values may hang on a verdict."""
+    classes = metric_classes()
+    found = [cls for cls in classes if Need.JUDGE in cls.needs or cls.heeds_abstention]
+    return [metric for cls in found for metric in cls.defaults()]
+
+
+def judge(metrics: Sequence[BaseMetric], answer: Answer, rng: random.Random) -> None:
+    """Have all be decided that the metrics ask for, request by request."""
+    said, asked = Scripted(answer, rng), set[str]()
+    while todo := new_requests(metrics, answer.case, asked):
+        for request in todo:
+            asked.add(request.name)
+            answer.clean.append(JudgeVerdict(request=request.name, reply=dict(said.reply(request))))
+        answer.case.verdicts = list(answer.clean)
+
+
+@dataclass
+class Seen:
+    """What was seen of a metric in the runs of one rate of losses, on a scale from 0 to 1."""
+
+    errors: list[float] = field(default_factory=list)
+    """One a run: the mean of its draws."""
+    ends: list[tuple[float, float]] = field(default_factory=list)
+    outside: int = 0
+    draws: int = 0
+    silent: int = 0
+    """Draws without a value."""
+    unfounded: int = 0
+    """Values although no verdict was there: must be none."""
+
+
+@dataclass
+class Study:
+    """All that was seen: of each metric the clean values, and by rate what losses made of them."""
+
+    metrics: list[BaseMetric]
+    draws: int
+    clean: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    seen: dict[tuple[str, float], Seen] = field(default_factory=dict)
+
+    def run(self, seed: int) -> None:
+        """Draw one run, and lose verdicts of it at each rate, again and again."""
+        rng = random.Random(seed)  # noqa: S311 - a simulation
+        answers = [draw_answer(number, rng) for number in range(QUESTIONS)]
+        for answer in answers:
+            judge(self.metrics, answer, rng)
+        whole = {metric.name: [metric.score(answer.case) for answer in answers] for metric in self.metrics}
+        clean = {metric.name: summarise(metric, whole[metric.name], SETTINGS) for metric in self.metrics}
+        for metric in self.metrics:
+            summary = clean[metric.name]
+            if summary.value is not None:
+                self.clean.setdefault(metric.name, []).append((_unit(metric, summary.value), summary.sample_size))
+        for rate in RATES:
+            lost = [
+                [{v.request for v in answer.clean if rng.random() < rate} for answer in answers]
+                for _ in range(self.draws)
+            ]
+            self.check(answers, lost[0], whole)
+            for metric in self.metrics:
+                if clean[metric.name].value is not None:
+                    self.note(rate, metric, clean[metric.name], whole[metric.name], lost)
+
+    def check(
+        self, answers: Sequence[Answer], lost: Sequence[set[str]], whole: Mapping[str, list[MetricResult]]
+    ) -> None:
+        """That a lost verdict does to one answer's results what is taken for it here, by measuring it again."""
+        place = next(place for place, gone in enumerate(lost) if gone)
+        case = answers[place].case
+        case.verdicts = [_lost(v) if v.request in lost[place] else v for v in answers[place].clean]
+        for metric in self.metrics:
+            again, taken = metric.score(case), _without(metric, whole[metric.name][place], lost[place])
+            found = [(one.value, one.missing, one.judged_by) for one in (again, taken)]
+            assert found[0] == found[1], metric.name
+
+    def note(
+        self,
+        rate: float,
+        metric: BaseMetric,
+        clean: MetricSummary,
+        whole: Sequence[MetricResult],
+        lost: Sequence[Sequence[set[str]]],
+    ) -> None:
+        """Hold the values with losses, one a draw, against the one without."""
+        seen = self.seen.setdefault((metric.name, rate), Seen())
+        errors = []
+        for draw in lost:
+            results = [_without(metric, *both) for both in zip(whole, draw, strict=True)]
+            value = value_of(metric, sample_of(metric, results, None, worst_on_error=False))
+            needed = [one for one in results if one.judged_by]
+            seen.unfounded += value is not None and bool(needed) and all(one.missing == "judge" for one in needed)
+            if value is not None:
+                errors.append(_unit(metric, value) - _unit(metric, clean.value or 0.0))
+        seen.draws, seen.silent = seen.draws + len(lost), seen.silent + len(lost) - len(errors)
+        if errors:
+            seen.errors.append(fmean(errors))
+        results = [_without(metric, *both) for both in zip(whole, lost[0], strict=True)]
+        self.note_interval(seen, metric, clean, summarise(metric, results, SETTINGS))
+
+    def note_interval(self, seen: Seen, metric: BaseMetric, clean: MetricSummary, found: MetricSummary) -> None:
+        """Whether the clean value lies in the bounds, and what the interval is."""
+        if found.bounds is not None:
+            seen.outside += not min(found.bounds) <= (clean.value or 0.0) <= max(found.bounds)
+        if found.ci is not None:
+            seen.ends.append((_unit(metric, found.ci[0]), _unit(metric, found.ci[1])))
+
+    def truth(self, name: str) -> float:
+        """The value over all runs drawn."""
+        values = self.clean[name]
+        return sum(value * n for value, n in values) / sum(n for _, n in values)
+
+
+def _unit(metric: BaseMetric, value: float) -> float:
+    if metric.aggregation is Aggregation.SUM:
+        return value / QUESTIONS
+    return value / ((metric.high or 1.0) - (metric.low or 0.0))
+
+
+def _without(metric: BaseMetric, result: MetricResult, lost: set[str]) -> MetricResult:
+    """A result with the first of its verdicts missing that is lost."""
+    for place, name in enumerate(result.judged_by, start=1):
+        if name in lost:
+            return metric.judged(metric.undefined("lost", missing="judge"), result.judged_by[:place])
+    return result
+
+
+def _lost(verdict: JudgeVerdict) -> JudgeVerdict:
+    return verdict.model_copy(update={"reply": None, "failure": "unparsable", "message": "scripted"})
+
+
+def table(study: Study) -> str:
+    """The table as Markdown."""
+    heads = [f"{rate:.0%} lost: error ± SE | interval holds, %" for rate in RATES]
+    lines = [f"| metric | value | {' | '.join(heads)} |", f"|---|---:|{'---:|---:|' * len(RATES)}"]
+    for metric in study.metrics:
+        if metric.name not in study.clean:  # its gold is not in the world
+            continue
+        cells = [_cell(study, metric.name, rate) for rate in RATES]
+        lines.append(f"| `{metric.name}` | {study.truth(metric.name):.3f} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(study: Study, name: str, rate: float) -> str:
+    seen, truth = study.seen[name, rate], study.truth(name)
+    held = fmean(low <= truth <= high for low, high in seen.ends)
+    return f"{fmean(seen.errors):+.4f} ± {_error(seen):.4f} | {100 * held:.1f}"
+
+
+def _error(seen: Seen) -> float:
+    return stdev(seen.errors) / sqrt(len(seen.errors))
+
+
+def verdict(study: Study) -> str:
+    """What the table must show, in a few figures."""
+    every = [seen for (name, _), seen in study.seen.items() if name in study.clean]
+    beyond = sum(abs(fmean(seen.errors)) > 2 * _error(seen) for seen in every)
+    great = max(abs(fmean(seen.errors)) for seen in every)
+    held = [
+        fmean(low <= study.truth(name) <= high for low, high in seen.ends)
+        for (name, _), seen in study.seen.items()
+        if name in study.clean
+    ]
+    silent, draws = (sum(figures) for figures in zip(*((seen.silent, seen.draws) for seen in every), strict=True))
+    return (
+        f"Of {len(every)} means of errors the greatest is {great:.4f}, and {beyond} lie beyond two standard errors "
+        f"(chance alone puts {0.0455 * len(every):.0f} there); the least coverage is {100 * min(held):.1f} %. Clean "
+        f"values outside the bounds: {sum(seen.outside for seen in every)}. Values without a verdict of those that "
+        f"need one: {sum(seen.unfounded for seen in every)}; draws without a value: {silent:,} of {draws:,}."
+    )
+
+
+def report(study: Study, runs: int) -> str:
+    """The table with what it shows."""
+    drawn = f"{runs} runs of {QUESTIONS} questions, of each {study.draws} draws of losses at either rate."
+    return f"{drawn} {verdict(study)}\n\n{table(study)}"
+
+
+def main() -> None:
+    """Print the table, or write it into the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=200, help="runs that are drawn")
+    parser.add_argument("--draws", type=int, default=10, help="how often verdicts of each run are lost, at each rate")
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/judge.md")
+    options = parser.parse_args()
+    study = Study(judged_metrics(), options.draws)
+    for seed in range(options.first, options.first + options.seeds):
+        study.run(seed)
+    text = report(study, options.seeds)
+    if not options.write:
+        print(text)
+        return
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

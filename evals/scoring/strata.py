@@ -1,0 +1,146 @@
+"""The values of a metric over a run, where verdicts of the judge are lost.
+
+What is known without a judge stays whatever becomes of the judge, so that a plain mean of what is left would lean
+towards it. So the values that hung on verdicts stand for those that hung on the same ones and lost them
+(`evals.stats.lost`). Where nothing is lost, values are what they are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
+
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.schemas import MetricResult
+from evals.schemas.results import JudgedStrata
+from evals.stats import Observation, Weighted, percentile, weigh
+from evals.text.counts import agree, counted
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The values of a metric that count.
+
+    Attributes:
+        values: In the order of the questions.
+        clusters: What each belongs to.
+        weighted: The same where they stand for lost ones; None where each stands for itself.
+        all_clusters: What each question of `weighted` belongs to, lost ones included.
+        strata: Where verdicts were lost: how many questions needed some, and how many got them.
+        reason: Why there is no value although there are some of questions that need no judge.
+    """
+
+    values: list[float]
+    clusters: list[str]
+    weighted: Weighted | None = None
+    all_clusters: tuple[str, ...] = ()
+    strata: JudgedStrata | None = None
+    reason: str | None = None
+
+
+def sample_of(
+    metric: BaseMetric, results: Sequence[MetricResult], clusters: Sequence[str] | None, *, worst_on_error: bool
+) -> Sample:
+    """The values that count: where it is so told, no answer counts as the worst value.
+
+    Args:
+        metric: The metric.
+        results: Its results, one a question.
+        clusters: The label of each question's cluster, in the same order; None where all are independent.
+        worst_on_error: Whether a question without an answer counts as the worst value.
+    """
+    labels = map(str, range(len(results))) if clusters is None else clusters
+    worst = metric.worst if worst_on_error else None
+    pairs = [(_observed(result, worst), label) for result, label in zip(results, labels, strict=True)]
+    if worst is None:
+        pairs = [pair for pair, result in zip(pairs, results, strict=True) if result.missing != "transport"]
+    plain = _plain(pairs)
+    return _weighted(pairs, plain, results) if _is_marked([each for each, _ in pairs]) else plain
+
+
+def _plain(pairs: Sequence[tuple[Observation, str]]) -> Sample:
+    there = [(each.value, label) for each, label in pairs if each.value is not None]
+    return Sample([value for value, _ in there], [label for _, label in there])
+
+
+def _observed(result: MetricResult, worst: float | None) -> Observation:
+    value = worst if result.missing == "transport" else result.value
+    return Observation(tuple(result.judged_by), value, result.missing == "judge")
+
+
+def _is_marked(observed: Sequence[Observation]) -> bool:
+    """Whether verdicts are lost, and the results say which: those of runs of before do not."""
+    lost = [each for each in observed if each.lost]
+    return bool(lost) and all(each.path for each in lost)
+
+
+def _weighted(pairs: Sequence[tuple[Observation, str]], plain: Sample, results: Sequence[MetricResult]) -> Sample:
+    observed = [each for each, _ in pairs]
+    weighted = weigh(observed)
+    if weighted is None:
+        return Sample([], [], reason=_why_none(observed, results) if plain.values else None)
+    if not plain.values:
+        return plain
+    strata = _strata(observed, weighted)
+    if weighted.uniform:
+        return Sample(plain.values, plain.clusters, strata=strata)
+    return Sample(plain.values, plain.clusters, weighted, tuple(label for _, label in pairs), strata)
+
+
+def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
+    return JudgedStrata(
+        settled=sum(each.value is not None and not each.path for each in observed),
+        judged=sum(bool(each.path) for each in observed),
+        obtained=sum(bool(each.path) and not each.lost for each in observed),
+        size=weighted.size,
+        heaviest=weighted.heaviest,
+    )
+
+
+def _why_none(observed: Sequence[Observation], results: Sequence[MetricResult]) -> str:
+    judged = [each for each in observed if each.path]
+    reasons = Counter(result.reason for result in results if result.missing == "judge")
+    most = next(reason for reason, _ in reasons.most_common(1))
+    if not all(each.lost for each in judged):
+        return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"
+    need = agree(len(judged), "needs", "need")
+    return f"{counted(len(judged), 'answer')} {need} a verdict of the judge, and none is there: {most}"
+
+
+def value_of(metric: BaseMetric, sample: Sample) -> float | None:
+    """The values, and what they stand for, as the one value of the run; None where there are none."""
+    if not sample.values:
+        return None
+    if sample.weighted is not None:
+        return weighted_value(metric, sample.weighted)
+    return value_over(metric, sample.values, size_of(sample) / len(sample.values))
+
+
+def size_of(sample: Sample) -> float:
+    """How many values there would be without losses, as far as can be told; how many there are, where nothing is."""
+    return sample.strata.size if sample.strata is not None else len(sample.values)
+
+
+def weighted_value(metric: BaseMetric, weighted: Weighted) -> float:
+    """Values that stand for lost ones as the one value of the run."""
+    if metric.aggregation is Aggregation.SUM:
+        return weighted.mean * weighted.size
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return weighted.percentile(metric.percentile or 50.0)
+    return weighted.mean
+
+
+def value_over(metric: BaseMetric, values: Sequence[float], each_stands_for: float = 1.0) -> float:
+    """The values of questions, of which there is at least one, as the one value of the run.
+
+    Args:
+        metric: Says how.
+        values: Of the questions.
+        each_stands_for: So many questions, which matters to a sum.
+    """
+    if metric.aggregation is Aggregation.SUM:
+        return fsum(values) * each_stands_for
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return percentile(values, metric.percentile or 50.0)
+    return fmean(values)

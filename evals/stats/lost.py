@@ -1,0 +1,313 @@
+"""Means where some values are lost: each value stands for those that were lost beside it.
+
+What is known without a verdict is never lost, and what needs verdicts is, so the values that are there are not a fair
+sample of all. Those that needed the same verdicts are: where five needed one and three got it, each of the three counts
+5/3. A value that needed two verdicts counts the product (inverse probability weights, Horvitz and Thompson 1952; for
+verdicts in sequence as in Robins, Rotnitzky and Zhao 1994). It is right where the loss does not depend on the value.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import chain
+from math import fsum, prod
+
+from evals.stats.clusters import FEWEST, Grouped, standard_error
+from evals.stats.differences import TOGETHER_IN_PAIRS
+from evals.stats.distributions import t_quantile, two_sided_p
+from evals.stats.estimates import Difference, IntervalEstimate, Mark
+from evals.stats.means import TOGETHER, bounded_ends, few_clusters, pseudo_weight, unbounded, within
+
+WEIGHED = "t with two pseudo-values, weighted"
+"""The method of an interval of values that stand for lost ones."""
+
+
+MOST_UNKNOWN = 0.1
+"""A greater share of what needs verdicts may not hang on a verdict that is lost everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What became of one question.
+
+    Attributes:
+        path: The verdicts that it needed, in order; of a lost one the last is the verdict that is lost. Empty where it
+            is known without any.
+        value: None where it has none, or it is lost.
+        lost: Whether nobody knows it.
+    """
+
+    path: tuple[str, ...]
+    value: float | None = None
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Values that stand for lost ones beside themselves.
+
+    Attributes:
+        outcomes: Of all questions.
+        masses: For how many questions each stands whose outcome is known, also one without a value; 0 for lost ones.
+        stands_for: By verdict, how many needed it over how many got it; one that nobody got is left out.
+    """
+
+    outcomes: Sequence[Observation]
+    masses: list[float]
+    stands_for: Mapping[str, float]
+
+    @property
+    def weights(self) -> list[float]:
+        """For how many questions each value stands; 0 where there is none."""
+        return [mass * (each.value is not None) for mass, each in zip(self.masses, self.outcomes, strict=True)]
+
+    @property
+    def values(self) -> list[float]:
+        """Those that there are."""
+        return [outcome.value for outcome in self.outcomes if outcome.value is not None]
+
+    @property
+    def size(self) -> float:
+        """How many values there would be without losses, as far as can be told."""
+        return fsum(self.weights)
+
+    @property
+    def heaviest(self) -> float:
+        """For how many questions a value stands at most."""
+        return max(self.weights)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every value stands for as many questions as any other: a plain mean is right then."""
+        there = {weight for weight in self.weights if weight}
+        return len(there) < 2
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean, which lies among the values."""
+        there = [(weight, outcome.value) for weight, outcome in self._pairs() if outcome.value is not None]
+        found = fsum(weight * value for weight, value in there) / fsum(weight for weight, _ in there)
+        values = [value for _, value in there]
+        return min(max(values), max(min(values), found))
+
+    def percentile(self, q: float) -> float:
+        """The least value at or below which lie q percent of what the values stand for (nearest rank)."""
+        there = sorted((each.value, weight) for weight, each in self._pairs() if each.value is not None)
+        needed, below = self.size * q / 100 * (1 - 1e-12), 0.0
+        for value, weight in there:
+            below += weight
+            if below >= needed:
+                return value
+        return there[-1][0]
+
+    def _pairs(self) -> "zip[tuple[float, Observation]]":
+        return zip(self.weights, self.outcomes, strict=True)
+
+    def residuals(self, mean: float | None = None) -> list[float]:
+        """By how much each question moves the mean, times `size`; lost ones move it as those like them do on average.
+
+        With nothing lost it is value - mean. The sum is 0.
+
+        Args:
+            mean: Of the values, where it is known already.
+        """
+        centre = self.mean if mean is None else mean
+        own = [0.0 if each.value is None else each.value - centre for each in self.outcomes]
+        judged = [place for place, each in enumerate(self.outcomes) if each.path]
+        if not judged:
+            return own
+        typical = fsum(self.masses[place] * own[place] for place in judged) / len(judged)
+        beside = {place: self.masses[place] * (own[place] - typical) for place in judged}
+        expected = self._expected(beside)
+        for place in judged:
+            own[place] = typical + self._moved(self.outcomes[place], beside[place], expected)
+        return own
+
+    def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
+        """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
+        members: dict[str, list[int]] = {}
+        for place in beside:
+            for name in self.outcomes[place].path:
+                members.setdefault(name, []).append(place)
+        found: dict[str, float] = {}
+        for name in _last_first([each.path for each in self.outcomes]):
+            parts = (_onward(self.outcomes[place], name, beside[place], found) for place in members[name])
+            found[name] = fsum(parts) / len(members[name])
+        return found
+
+    def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
+        """What a question contributes beside the mean of those that need verdicts."""
+        there = each.path[:-1] if each.lost else each.path
+        steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
+        return expected[each.path[0]] + fsum(steps)
+
+
+def _onward(each: Observation, name: str, beside: float, expected: Mapping[str, float]) -> float:
+    """What a question contributes once this verdict is there: as much as its next verdict lets expect, else itself."""
+    at = each.path.index(name) + 1
+    if at < len(each.path):
+        return expected[each.path[at]]
+    return 0.0 if each.lost else beside
+
+
+def _last_first(paths: Iterable[tuple[str, ...]]) -> Iterable[str]:
+    """The verdicts, each before those that lead to it."""
+    onward: dict[str, set[str]] = {}
+    for path in paths:
+        for place, name in enumerate(path, start=1):
+            onward.setdefault(name, set()).update(path[place:])
+    return TopologicalSorter(onward).static_order()
+
+
+def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
+    """Have each outcome stand for the lost ones that needed the same verdicts.
+
+    Args:
+        outcomes: Of all questions that may have a value; their paths follow one order.
+
+    Returns:
+        None where some need verdicts and of none of these anything is known, or where more than a tenth of them hang on
+        a verdict that nobody got.
+    """
+    judged = [each for each in outcomes if each.path]
+    stands_for = _stands_for(judged)
+    if not judged:
+        return Weighted(outcomes, [1.0] * len(outcomes), {})
+    known = fsum(_mass(each, stands_for) for each in judged)
+    if not known or _unknown(judged, stands_for) > MOST_UNKNOWN * len(judged):
+        return None
+    scale = len(judged) / known
+    masses = [_mass(each, stands_for) * (scale if each.path else 1.0) for each in outcomes]
+    return Weighted(outcomes, masses, stands_for)
+
+
+def _mass(each: Observation, stands_for: Mapping[str, float]) -> float:
+    return 0.0 if each.lost else prod(map(stands_for.__getitem__, each.path))
+
+
+def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
+    """By verdict, how many needed it over how many got it; one that nobody got is left out."""
+    needed = Counter(chain.from_iterable(each.path for each in judged))
+    lost = Counter(each.path[-1] for each in judged if each.lost)
+    return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
+
+
+def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
+    """How many hang on a verdict that nobody got."""
+    ended = [each.path for each in judged if each.path[-1] not in stands_for]
+    return fsum(prod(map(stands_for.__getitem__, path[:-1])) for path in ended)
+
+
+def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:
+    """The questions by units: sums whose residuals are those of the mean, and how many values each stands for.
+
+    Args:
+        sample: The values.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+    """
+    mean, n = sample.mean, len(sample.values)
+    labels = clusters if clusters is not None else list(map(str, range(len(sample.outcomes))))
+    there = {label for label, outcome in zip(labels, sample.outcomes, strict=True) if outcome.value is not None}
+    few = len(there) < min(n, FEWEST)
+    if few:
+        labels = list(map(str, range(len(sample.outcomes))))
+    residuals: dict[str, list[float]] = {}
+    sizes: dict[str, list[float]] = {}
+    for label, residual, weight in zip(labels, sample.residuals(mean), sample.weights, strict=True):
+        residuals.setdefault(label, []).append(residual)
+        sizes.setdefault(label, []).append(weight)
+    heavy = [fsum(each) for each in sizes.values()]
+    sums = [size * mean + fsum(each) for size, each in zip(heavy, residuals.values(), strict=True)]
+    return Grouped(sums, heavy, n, len(there), few)
+
+
+def weighted_error(
+    sample: Weighted, grouped: Grouped, low: float, high: float, weight: float, together: float
+) -> tuple[float, float, float]:
+    """The mean with two pseudo-values, its standard error and the degrees of freedom.
+
+    A pseudo-value stands for as many lost ones as the heaviest value does; in clusters it is as heavy as the design
+    effect says beside.
+
+    Args:
+        sample: The values.
+        grouped: The same by units.
+        low: The least possible value.
+        high: The greatest.
+        weight: Of a pseudo-value where nothing is lost and values are independent.
+        together: As in `with_pseudo_values`.
+    """
+    heaviest, mean = sample.heaviest, sample.mean
+    weight *= heaviest
+    if len(grouped.sums) < len(sample.outcomes):
+        size = fsum(size * size for size in grouped.sizes) / fsum(one * one for one in sample.weights)
+        extra = together * ((high - low) * heaviest) ** 2
+        between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
+        inside = fsum(residual * residual for residual in sample.residuals(mean))
+        weight *= min(max(1.0, size), max(1.0, (between + size * extra) / (inside + extra)))
+    return standard_error([*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight])
+
+
+def weighted_interval(
+    sample: Weighted,
+    clusters: Sequence[str] | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    confidence: float = 0.95,
+) -> IntervalEstimate | None:
+    """The interval of a weighted mean, as `mean_interval` makes that of a plain one.
+
+    Args:
+        sample: The values, and for how many questions each stands.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+        low: The least value that there can be; None where there is none.
+        high: The greatest.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None for no values.
+    """
+    values = sample.values
+    if not values:
+        return None
+    grouped, mean = weighted_units(sample, clusters), sample.mean
+    if low is None or high is None or not within(values, low, high):
+        return unbounded(values, grouped, low if within(values, low, high) else None, confidence)
+    centre, error, df = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
+    ends = bounded_ends(mean, centre, t_quantile(0.5 + confidence / 2, df) * error, low, high)
+    return IntervalEstimate(ends, WEIGHED, grouped.n, grouped.clusters, few_clusters(grouped))
+
+
+def weighted_difference(
+    sample: Weighted, clusters: Sequence[str] | None = None, *, span: float | None = None, confidence: float = 0.95
+) -> Difference | None:
+    """The difference of two means of paired values, by Student's t over differences that stand for lost ones.
+
+    Args:
+        sample: The differences.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+        span: From the least to the greatest value that there can be; None where there is no range.
+        confidence: Of the interval.
+
+    Returns:
+        None for fewer than two pairs.
+    """
+    if len(sample.values) < 2:
+        return None
+    grouped, mean = weighted_units(sample, clusters), sample.mean
+    if span is None or not within(sample.values, -span, span):
+        centre, error, df = standard_error(grouped.sums, grouped.sizes)
+        if error <= 1e-12 * max(map(abs, sample.values)):
+            p = 1.0 if mean == 0 else 2.0 ** (1 - grouped.n)
+            none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
+            return Difference(mean, none, p, "exact sign test", None)
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = (mean - half, mean + half), "t, weighted"
+    else:
+        centre, error, df = weighted_error(sample, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = bounded_ends(mean, centre, half, -span, span), WEIGHED
+    found = IntervalEstimate(ends, method, grouped.n, grouped.clusters, few_clusters(grouped))
+    return Difference(mean, found, two_sided_p(centre / error, df), method, ends)

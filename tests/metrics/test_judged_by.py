@@ -1,0 +1,84 @@
+"""Which verdicts of the judge each result hangs on: what makes lost ones comparable with those that are there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.metrics import Case
+from evals.metrics.abstention import UnanswerableAccuracy
+from evals.metrics.base import BaseMetric
+from evals.metrics.claims import ContextUtilization
+from evals.metrics.generation import AnswerCorrectness, Faithfulness
+from evals.metrics.gptscore import FactualMatch
+from evals.metrics.performance import LatencyP50
+from evals.metrics.ragas import ContextPrecision, RagasContextPrecisionOrdered, RagasFaithfulness
+from evals.schemas import EvalQuestion, EvalResponse, RetrievedChunk
+
+MakeCase = Callable[..., Case]
+CHUNKS = [RetrievedChunk(text="It lasts 96 hours.")]
+LONG = "I am sorry, but the documents that I was given do not contain this information at all."
+SHORT = "I don't know."
+LABEL = {"verdict": "correct", "justification": "because"}
+
+
+def whether(verdict: str) -> dict[str, Any]:
+    return {"abstention": {"verdict": verdict, "justification": "because"}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "said", "answer", "needed", "missing"),
+    [
+        (AnswerCorrectness(), {"answer_correctness": LABEL}, "96 hours.", ["answer_correctness"], None),
+        (AnswerCorrectness(), {"answer_correctness": "refused"}, "96 hours.", ["answer_correctness"], "judge"),
+        (AnswerCorrectness(), {}, SHORT, [], None),
+        (AnswerCorrectness(), whether("declines"), LONG, ["abstention"], None),
+        (AnswerCorrectness(), {"abstention": "refused"}, LONG, ["abstention"], "judge"),
+        (AnswerCorrectness(), whether("answers"), LONG, ["abstention", "answer_correctness"], "judge"),
+        (UnanswerableAccuracy(), whether("declines"), LONG, ["abstention"], None),
+        (UnanswerableAccuracy(), {}, SHORT, [], None),
+        (RagasFaithfulness(), {"answer_claims": {"claims": []}}, "Well.", ["answer_claims"], None),
+        (RagasFaithfulness(), whether("declines"), LONG, ["abstention"], None),
+        (RagasFaithfulness(), {"answer_claims": "refused"}, "96 hours.", ["answer_claims"], "judge"),
+        (Faithfulness(), {"faithfulness": {"claims": []}}, "Well.", ["faithfulness"], "not_applicable"),
+        (LatencyP50(), {}, "96 hours.", [], "not_applicable"),
+    ],
+)
+def test_a_result_names_the_verdicts_that_it_hangs_on(
+    judged_case: MakeCase, metric: BaseMetric, said: dict[str, Any], answer: str, needed: list[str], missing: str | None
+) -> None:
+    """In the order in which they are needed, up to the one that is lost; none where all is settled without a judge."""
+    case = judged_case(said, answer=answer, chunks=CHUNKS, asked={"is_unanswerable": False})
+    result = metric.score(case)
+    assert (result.judged_by, result.missing) == (needed, missing)
+
+
+def test_what_is_asked_in_any_order_is_named_in_one_order(judged_case: MakeCase) -> None:
+    """A chain is followed as it is declared, so that equal needs have equal names."""
+    claims = {"reference_claims": {"claims": [{"claim": "r", "importance": "vital"}]}}
+    result = ContextUtilization().score(judged_case({**claims, "answer_claims": "refused"}, chunks=CHUNKS))
+    assert result.judged_by == ["reference_claims", "reference_in_contexts"]
+    assert result.missing == "judge"
+
+
+def test_without_a_judge_nothing_hangs_on_one() -> None:
+    """A run without a judge has results of no stratum."""
+    case = Case(EvalQuestion(id="q", question="How long?"), EvalResponse(answer=LONG))
+    assert AnswerCorrectness().score(case).judged_by == []
+
+
+def test_a_fact_found_by_letters_needs_no_verdict(judged_case: MakeCase) -> None:
+    """What a judge would say of it makes no difference; what is not found hangs on the judge."""
+    found = FactualMatch().score(judged_case({"gptscore": "refused"}, answer="It lasts 96 hours."))
+    assert (found.value, found.judged_by) == (1.0, [])
+    missed = FactualMatch().score(judged_case({"gptscore": "refused"}, answer="Four days and nights in all it lasts."))
+    assert (missed.value, missed.missing, missed.judged_by) == (None, "judge", ["gptscore"])
+
+
+@pytest.mark.parametrize("metric", [ContextPrecision(), RagasContextPrecisionOrdered()])
+def test_no_chunk_can_help_with_an_unanswerable_question(judged_case: MakeCase, metric: BaseMetric) -> None:
+    """As of context_recall; nobody is asked."""
+    case = judged_case({}, asked={"is_unanswerable": True, "expected_answer": None}, chunks=CHUNKS)
+    result = metric.score(case)
+    assert (result.reason, result.missing) == ("the question is unanswerable", "not_applicable")
+    assert metric.requests(case) == []
