@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from evals.cli.flags import (
+    CalibrateFlags,
     Columns,
     DataDir,
     DatasetFile,
@@ -253,6 +254,24 @@ def gate_command(
         as_json=as_json,
         runs_dir=runs_dir,
     )
+
+
+@app.command("calibrate")
+@takes_flags()
+def calibrate_command(
+    labels: Annotated[list[Path], typer.Argument(help="Labels: a review sheet, .csv, .jsonl and others")],
+    metric: Annotated[str | None, typer.Option(help="What they are about (answer_correctness)")] = None,
+    run: Annotated[str | None, typer.Option(help="Run of the answers, where the labels name none")] = None,
+    scale: Annotated[str | None, typer.Option(help="Worst and best label: 1,5 (by what they are)")] = None,
+    label_cut: Annotated[float | None, typer.Option(help="Labels that count as good, from 0 to 1")] = None,
+    score_cut: Annotated[float | None, typer.Option(help="Scores that count as good, from 0 to 1 (1)")] = None,
+    *,
+    flags: CalibrateFlags,
+) -> None:
+    """Hold the judge against people's labels; later reports show what came out."""
+    from evals.cli.commands.calibrate import calibrate
+
+    calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
 
 
 @app.command("export")

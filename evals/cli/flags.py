@@ -184,6 +184,13 @@ class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
+@dataclass(frozen=True)
+class CalibrateFlags(RunFlags, JudgeFlags):
+    """The flags of `calibrate`."""
+
+    as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
+
+
 def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
     """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
     told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}

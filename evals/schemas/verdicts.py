@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evals.schemas.base import Finite, Record
+from evals.schemas.calibration import JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
 
@@ -124,3 +125,5 @@ class JudgeRecord(Record):
     """Share of the decisions with at least two verdicts on which these disagree; None without repeats."""
     injections_suspected: int = 0
     """Questions whose data speaks to the judge."""
+    cards: dict[str, JudgeCard | None] = {}
+    """By judged metric how the judge fares against people's labels; None where it was never calibrated."""
