@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from evals.cli.flags import (
+    AllowUncalibrated,
     CalibrateFlags,
     Columns,
     DataDir,
@@ -172,6 +173,7 @@ def rescore_command(
     dry_run="Answers: say what would be done; ask nothing",
     gate="Answers: fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable",
     lenient="Answers: a gate without enough evidence is no failure",
+    allow_uncalibrated="Answers: gate on a judge that was never calibrated",
     as_json="Print the means, or the run, as JSON",
 )
 def score_command(
@@ -238,6 +240,7 @@ def gate_command(
         str | None, typer.Option(help="What must not be worse, with commas (metrics of --gate, else score)")
     ] = None,
     lenient: Lenient = False,
+    allow_uncalibrated: AllowUncalibrated = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -251,6 +254,7 @@ def gate_command(
         margin=margin,
         metrics=metrics,
         lenient=lenient,
+        allow_uncalibrated=allow_uncalibrated,
         as_json=as_json,
         runs_dir=runs_dir,
     )

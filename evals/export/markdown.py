@@ -12,6 +12,7 @@ from evals.scoring.settings import Cases, cases_of, confidence
 from evals.text.counts import share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
+from evals.views.judge_card import card_lines
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
@@ -31,6 +32,7 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     remarks = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
+    remarks = [*(f"judge: {line}" for line in card_lines(run)), *remarks]
     notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     cases = cases_of(run, records)
     declined = abstention_table(records, cases, confidence(run))

@@ -21,6 +21,8 @@ from evals.schemas.verdicts import VerdictRequest
 
 ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""
+REPEATS = "repeats"
+"""The detail that holds the values of all repeats, where there are several."""
 
 
 class Decider(Protocol):
@@ -188,7 +190,12 @@ class JudgedMetric(BaseMetric):
         middle = median_low if whole else median
         value = middle(result.value for result in decided if result.value is not None)
         nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
-        return self.result(value, **{**nearest.details, **flag})
+        return self.result(value, **{**nearest.details, **_repeated(decided), **flag})
+
+
+def _repeated(decided: Sequence[MetricResult]) -> dict[str, Any]:
+    """The detail that holds the value of each repeat; nothing where there is one."""
+    return {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
 
 
 def _failure(case: Case, name: str) -> str:

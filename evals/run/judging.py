@@ -6,12 +6,13 @@ the latency of the server.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evals.case.refusal import ABSTENTION
+from evals.judges.family import same_family
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
@@ -263,6 +264,17 @@ class Judging:
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
         return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
+
+    def note_on_family(self, config: Mapping[str, Any]) -> list[str]:
+        """That the judge is of the family of the server's own model, where the server's configuration names one."""
+        found = same_family(self._judge.identity.model, config)
+        if found is None:
+            return []
+        family, model = found
+        return [
+            f"{NOTE} family is that of the server's own model ({family}: {model}), and models favour their own kind; "
+            "calibrate it, or judge by another family"
+        ]
 
 
 def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:

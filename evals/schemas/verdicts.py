@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evals.schemas.base import Finite, Record
-from evals.schemas.calibration import JudgeCard
+from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
 
@@ -122,7 +122,14 @@ class JudgeRecord(Record):
     cost_per_query_usd: Finite | None = None
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
-    """Share of the decisions with at least two verdicts on which these disagree; None without repeats."""
+    """The chance that two verdicts on one thing have different labels, over all inquiries; None without repeats. In
+    runs of before: the share of decisions on which not all verdicts agreed."""
+    flip_rates: dict[str, Finite] = {}
+    """The same by inquiry."""
+    score_flip_rates: dict[str, Finite] = {}
+    """By metric, the chance that two repeats give one answer different scores."""
+    length_correlations: dict[str, Figure] = {}
+    """By metric of the answer, Spearman's correlation of score and number of words."""
     injections_suspected: int = 0
     """Questions whose data speaks to the judge."""
     cards: dict[str, JudgeCard | None] = {}

@@ -28,13 +28,13 @@ def placements(values: Numbers, others: Numbers) -> list[float]:
 def pearson(first: Numbers, second: Numbers) -> float | None:
     """Pearson's correlation, -1 to 1; None where one of both does not vary."""
     n = len(first)
-    if n < 2:
+    if n < 2 or min(map(_spread, (first, second))) == 0:
         return None
     mean, other_mean = fsum(first) / n, fsum(second) / n
     one = [value - mean for value in first]
     other = [value - other_mean for value in second]
     scale = sqrt(fsum(value * value for value in one)) * sqrt(fsum(value * value for value in other))
-    if min(map(_spread, (first, second))) == 0 or scale == 0:
+    if scale == 0:
         return None
     return max(-1.0, min(1.0, fsum(a * b for a, b in zip(one, other, strict=True)) / scale))
 

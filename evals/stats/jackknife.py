@@ -28,6 +28,7 @@ def jackknife_interval(
     *,
     confidence: float = 0.95,
     correlation: bool = False,
+    groups: int = MOST_GROUPS,
 ) -> Interval | None:
     """The interval of a statistic between -1 and 1.
 
@@ -37,17 +38,18 @@ def jackknife_interval(
         clusters: What each belongs to; None where all are independent.
         confidence: In (0.5, 1).
         correlation: Whether it is one, whose interval is made on Fisher's scale, atanh.
+        groups: The most that are left out one after the other.
 
     Returns:
         None where the statistic is undefined, too few units are there, or leaving them out changes nothing: then
         nothing is known of its spread.
     """
     whole = statistic(range(n))
-    groups = _groups(units_of(clusters, n))
-    if whole is None or len(groups) < FEWEST:
+    left_out = _groups(units_of(clusters, n), groups)
+    if whole is None or len(left_out) < FEWEST:
         return None
     forth, back = (_to_fisher, tanh) if correlation else (_same, _same)
-    found = [forth(value) for group in groups if (value := statistic(_without(group, n))) is not None]
+    found = [forth(value) for group in left_out if (value := statistic(_without(group, n))) is not None]
     if len(found) < FEWEST:
         return None
     mean, count = fsum(found) / len(found), len(found)
@@ -59,11 +61,11 @@ def jackknife_interval(
     return max(-1.0, back(centre - half)), min(1.0, back(centre + half))
 
 
-def _groups(units: Sequence[int]) -> list[list[int]]:
+def _groups(units: Sequence[int], most: int) -> list[list[int]]:
     """The places of the items in each group: units, or several of them drawn together where there are many."""
     labels = sorted(set(units))
     Random(_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
-    group_of = {label: place % MOST_GROUPS for place, label in enumerate(labels)}
+    group_of = {label: place % most for place, label in enumerate(labels)}
     groups: dict[int, list[int]] = {}
     for place, unit in enumerate(units):
         groups.setdefault(group_of[unit], []).append(place)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from evals.schemas import EvalRun
 from evals.schemas.calibration import CorrectedMean, Figure, JudgeCard
+from evals.schemas.verdicts import JudgeRecord
 from evals.views.formatting import number
 
 _METHODS = {"prediction-powered": "prediction-powered", "rogan-gladen": "Rogan-Gladen"}
@@ -22,7 +23,7 @@ def bracketed(figure: Figure) -> str:
 
 
 def card_lines(run: EvalRun) -> Iterator[str]:
-    """The judge's card of a run: a line for each metric that it was calibrated by, and one for all others."""
+    """The judge's card of a run: a line for each metric that it was calibrated by, one for all others, and length."""
     if run.judge is None:
         return
     cards = run.judge.cards
@@ -33,6 +34,15 @@ def card_lines(run: EvalRun) -> Iterator[str]:
     never = [name for name, card in cards.items() if card is None]
     if never:
         yield f"never calibrated: {', '.join(never)}"
+    yield from _length(run.judge)
+
+
+def _length(judge: JudgeRecord) -> Iterator[str]:
+    """How far scores follow the length of answers."""
+    found = judge.length_correlations.items()
+    told = [f"{name} {bracketed(figure)}" for name, figure in found if figure.value is not None]
+    if told:
+        yield f"correlation of score and length of the answer (Spearman): {', '.join(told)}"
 
 
 def _calibrated(card: JudgeCard) -> str:

@@ -1,13 +1,14 @@
 """`evals compare`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from evals.cli.carded import carded, never_calibrated
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison
-from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
+from evals.compare import Comparison, MetricPair, RunComparison, SavedRun, compare_runs
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
@@ -43,7 +44,7 @@ def compare(
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:
-        _fail_on_regression(comparison, runs_dir)
+        _fail_on_regression(comparison, {saved.run.id: never_calibrated(saved.run) for saved in runs}, runs_dir)
 
 
 def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
@@ -57,24 +58,34 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
         runs = [first, *(run for run in runs if run.id != first.id)]
     if len(runs) < 2:
         raise ConfigError("a comparison needs at least two runs", f"{command('runs', runs_dir)} lists what there is")
-    return [SavedRun(run, store.records(run)) for run in runs]
+    return [SavedRun(*carded(store, run.id)) for run in runs]
 
 
-def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
-    problems = {one.run: _problem(one) for one in comparison.against}
+def _fail_on_regression(comparison: Comparison, never: Mapping[str, Collection[str]], runs_dir: Path | None) -> None:
+    problems = {one.run: _problem(one, never[one.run]) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
         shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _problem(one: RunComparison) -> str:
-    """In what the run is worse than the baseline; nothing where it is not."""
+def _problem(one: RunComparison, never: Collection[str]) -> str:
+    """In what the run is worse than the baseline; nothing where it is not.
+
+    Args:
+        one: The run beside the baseline.
+        never: The metrics whose judge was never calibrated.
+    """
     if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
         raise _nothing_compared(one)
-    worse = [f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g})" for pair in one.regressions]
+    worse = [_worse(pair, never) for pair in one.regressions]
     gone = [f"{metric.name} has no value any more" for metric in one.vanished if metric.is_regression]
     return f"{one.run} is worse than {one.baseline}: {', '.join([*worse, *gone])}" if worse or gone else ""
+
+
+def _worse(pair: MetricPair, never: Collection[str]) -> str:
+    mark = ", uncalibrated" if pair.name in never else ""
+    return f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g}{mark})"
 
 
 def _nothing_compared(one: RunComparison) -> GateFailedError:

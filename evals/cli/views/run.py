@@ -34,6 +34,7 @@ from evals.text.counts import agree, counted, share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.judge_card import card_lines
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
@@ -127,6 +128,8 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+    for line in card_lines(run):
+        out.print(clean(f"  {line}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:

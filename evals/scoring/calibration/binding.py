@@ -1,8 +1,9 @@
 """Which calibration is of the judge of a run: of the same model, effort and wording of the prompts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from evals.case.refusal import ABSTENTION
+from evals.errors import ConfigError
 from evals.judges.prompt import load_prompt
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import JudgedMetric, chain
@@ -53,6 +54,20 @@ def find_calibration(
 def calibration_of(metric: str, judge: JudgeRecord, known: Iterable[Calibration]) -> Calibration | None:
     """The calibration of a run's judge by a metric, if any."""
     return find_calibration(metric, judge.model, effort_of(judge), judge.prompt_hashes, known)
+
+
+def refuse_uncalibrated(never: Sequence[str], model: str) -> None:
+    """Stop where a gate is on metrics whose judge was never calibrated by them.
+
+    Raises:
+        ConfigError: There are such metrics.
+    """
+    if never:
+        raise ConfigError(
+            f"a gate is on {' and '.join(never)}, and the judge {model} was never calibrated by that: nobody knows how "
+            "often it is wrong",
+            "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
+        )
 
 
 def _same(theirs: Mapping[str, str], ours: Mapping[str, str]) -> bool:
