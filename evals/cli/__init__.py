@@ -278,6 +278,20 @@ def calibrate_command(
     calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
 
 
+@app.command("review")
+def review_command(
+    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
+    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
+    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
+    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
+    from evals.cli.commands.review import review
+
+    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
+
+
 @app.command("export")
 def export_command(
     run_id: Annotated[str, typer.Option("--run-id", help="Run id, the start of one, or last")],
