@@ -34,6 +34,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_overlap.py
 	$(PYTHON) benchmarks/passage_score.py
+	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200

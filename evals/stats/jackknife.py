@@ -12,7 +12,7 @@ from evals.stats.clusters import FEWEST, units_of
 from evals.stats.distributions import t_quantile
 from evals.stats.intervals import Interval
 
-MOST_GROUPS = 200
+MOST_GROUPS = 100
 """Units beyond these are left out several at a time: the time that it takes does not grow with their square."""
 _SEED = 20260115
 _EDGE = 1 - 1e-9
