@@ -122,11 +122,8 @@ def simulate(world: World, seed: int) -> dict[str, tuple[float, float] | None]:
     chance = random.Random(seed)  # noqa: S311
     drawn = draw(world, world.labels, "l", chance)
     answers = [labelled_answer(record, right=right) for record, right in drawn]
-    agreement = agreement_of(
-        Labelled(
-            [one.label for one in answers], [one.score or 0.0 for one in answers], [one.cluster for one in answers]
-        )
-    )
+    labels, scores = [one.label for one in answers], [one.score or 0.0 for one in answers]
+    agreement = agreement_of(Labelled(labels, scores, [one.cluster for one in answers], resampled=False))
     calibration = Calibration(
         metric=METRIC,
         model="scripted",
@@ -171,7 +168,7 @@ def main() -> None:
     for name, world in WORLDS.items():
         found = coverage(world, runs)
         cells = (f"{each[0]:.1%}, ±{each[1] / 2:.3f}" if (each := found[figure]) else "–" for figure in FIGURES)
-        print(f"| {name} | {' | '.join(cells)} |")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

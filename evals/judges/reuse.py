@@ -1,6 +1,7 @@
 """When a saved reply can be used again: where the request is exactly the same."""
 
 import json
+from collections.abc import Sequence
 
 from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
@@ -16,9 +17,11 @@ def call_of(request: VerdictRequest) -> Call:
     return Call(prompt.system, json.dumps(request.data, ensure_ascii=False), prompt.schema, prompt.max_tokens)
 
 
-def repeats_of(request: VerdictRequest, repeats: int) -> int:
-    """How often a request is made."""
-    return 1 if request.once else repeats
+def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
+    """Which repeats a request is made for, where each decision is made so often."""
+    if request.repeat is not None:
+        return (request.repeat,)
+    return range(1 if request.once else repeats)
 
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:

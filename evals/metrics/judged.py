@@ -7,6 +7,7 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 
 from abc import abstractmethod
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
@@ -23,6 +24,8 @@ ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""
 REPEATS = "repeats"
 """The detail that holds the values of all repeats, where there are several."""
+_EVERY = -1
+"""Stands for every repeat."""
 
 
 class Decider(Protocol):
@@ -42,7 +45,7 @@ class Inquiry:
         data: What the judge is given; called once every inquiry in `after` has its reply.
         after: What must be known before.
         given: The reply where it follows without a judge, for example that an empty answer makes no claims.
-        once: Whether repeats are of no use: later inquiries build on one reply.
+        once: Whether repeats are of no use.
         heeds_abstention: Whether what is asked depends on whether the answer declines.
     """
 
@@ -56,25 +59,47 @@ class Inquiry:
 
     def replies(self, case: Case) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
-        if all(inquiry.replies(case) for inquiry in self.after):
-            given = self.given(case)
-            if given is not None:
-                return {-1: given}
         found: dict[int, ReplyData] = {}
         for verdict in case.verdicts:
             if verdict.request == self.name and verdict.reply is not None:
                 found[-1 if self.once else verdict.repeat] = verdict.reply
+        for repeat in self._begun(case):
+            given = self.given(self._within(case, repeat))
+            if given is not None:
+                found = {**found, repeat: given} if repeat != _EVERY else {_EVERY: given}
         return found
 
     def reply(self, case: Case) -> ReplyData:
         """The first usable reply; only for what is in `after`."""
         return next(iter(self.replies(case).values()))
 
-    def request(self, case: Case) -> VerdictRequest | None:
-        """What to ask now: None where it is known already, or something else must be known first."""
-        if not all(inquiry.replies(case) for inquiry in self.after) or self.given(case) is not None:
-            return None
-        return VerdictRequest(name=self.name, prompt=self.prompt, data=self.data(case), once=self.once)
+    def requests(self, case: Case) -> list[VerdictRequest]:
+        """What to ask now: nothing where it is known already, or something else must be known first.
+
+        Where it builds on what each repeat found anew, there is one request for each repeat.
+        """
+        found = []
+        for repeat in self._begun(case):
+            within, only = self._within(case, repeat), None if repeat == _EVERY else repeat
+            if self.given(within) is None:
+                data = self.data(within)
+                found.append(VerdictRequest(name=self.name, prompt=self.prompt, data=data, once=self.once, repeat=only))
+        return found
+
+    def _begun(self, case: Case) -> list[int]:
+        """The repeats of which all that must be known before is known; -1 alone where it is the same for all."""
+        before = [set(inquiry.replies(case)) for inquiry in self.after]
+        numbered = [repeats for repeats in before if _EVERY not in repeats]
+        return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
+
+    def _within(self, case: Case, repeat: int) -> Case:
+        """The case as one repeat sees it: of what must be known before, its own replies alone."""
+        if repeat == _EVERY:
+            return case
+        before = {inquiry.name for inquiry in chain(self.after) if not inquiry.once}
+        seen = copy(case)  # with all that was derived of it
+        seen.verdicts = [each for each in case.verdicts if each.repeat == repeat or each.request not in before]
+        return seen
 
 
 def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
@@ -152,7 +177,7 @@ class JudgedMetric(BaseMetric):
         first = self._whether_it_abstains(case)
         if (first and case.abstention_open) or self.settled(case) is not None:
             return first
-        return first + [request for one in chain(self.wanted(case)) if (request := one.request(case)) is not None]
+        return first + [request for one in chain(self.wanted(case)) for request in one.requests(case)]
 
     def hangs_on_abstention(self, case: Case) -> bool:
         if self.heeds_abstention:
@@ -213,7 +238,9 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str,
     ]
 
 
-def new_requests(metrics: Iterable[BaseMetric], case: Case, asked: Container[str]) -> list[VerdictRequest]:
+def new_requests(
+    metrics: Iterable[BaseMetric], case: Case, asked: Container[tuple[str, int | None]]
+) -> list[VerdictRequest]:
     """What can be asked about a case now and was not asked yet, each request once.
 
     Some requests build on the replies to others: put the replies into the case and call it again, until nothing is new.
@@ -221,21 +248,21 @@ def new_requests(metrics: Iterable[BaseMetric], case: Case, asked: Container[str
     Args:
         metrics: Of the run.
         case: With the verdicts that are there.
-        asked: The names of the requests that were asked.
+        asked: The places of the requests that were asked.
     """
-    found: dict[str, VerdictRequest] = {}
+    found: dict[tuple[str, int | None], VerdictRequest] = {}
     for metric in metrics:
         for request in metric.requests(case):
-            if request.name not in asked:
-                found.setdefault(request.name, request)
+            if request.place not in asked:
+                found.setdefault(request.place, request)
     return list(found.values())
 
 
 async def _decide_all(metric: BaseMetric, case: Case, judge: Decider) -> None:
-    asked: set[str] = set()
+    asked: set[tuple[str, int | None]] = set()
     while todo := new_requests([metric], case, asked):
         for request in todo:
-            asked.add(request.name)
+            asked.add(request.place)
             case.verdicts = [*case.verdicts, *await judge.decide(request)]
 
 

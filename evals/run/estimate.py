@@ -228,17 +228,17 @@ def _requests(
 
     With each come a stand-in for its reply, and how many of its repeats there is no verdict of yet.
     """
-    there = Counter(request for request, _ in {(v.request, v.repeat) for v in case.verdicts if v.repeat < repeats})
-    asked: set[str] = set()
+    there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
+    asked: set[tuple[str, int | None]] = set()
     while todo := new_requests(metrics, case, asked):
         for request in todo:
-            asked.add(request.name)
-            missing = repeats_of(request, repeats) - there[request.name]
+            asked.add(request.place)
+            missing = [repeat for repeat in repeats_of(request, repeats) if (request.name, repeat) not in there]
             reply = stand_in_reply(load_prompt(request.prompt), request.data)
-            if not there[request.name]:
-                case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
-            if missing > 0:
-                yield request, reply, missing
+            made_up = (JudgeVerdict(request=request.name, repeat=repeat, reply=reply) for repeat in missing)
+            case.verdicts = [*case.verdicts, *made_up]
+            if missing:
+                yield request, reply, len(missing)
 
 
 def _answers(

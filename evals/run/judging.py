@@ -44,7 +44,7 @@ class _Judged:
     response: EvalResponse
     known: list[JudgeVerdict] = field(default_factory=list)
     found: list[JudgeVerdict] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    asked: set[tuple[str, int | None]] = field(default_factory=set)
     begun: bool = False
     pending: Counter[str] = field(default_factory=Counter)
     """How many repeats of each request are still to come."""
@@ -172,9 +172,9 @@ class Judging:
         jobs = []
         there = {(verdict.request, verdict.repeat) for verdict in judged.found}
         for request in self._inquest.requests(judged.question, judged.response, judged.found):
-            if request.name not in judged.asked:
-                judged.asked.add(request.name)
-                repeats = range(repeats_of(request, self._judge.repeats))
+            if request.place not in judged.asked:
+                judged.asked.add(request.place)
+                repeats = repeats_of(request, self._judge.repeats)
                 jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
         judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)

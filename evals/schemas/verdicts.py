@@ -51,11 +51,18 @@ class VerdictRequest(Record):
     """What a metric wants a judge to decide: by which prompt, over which data."""
 
     name: str
-    """Of its verdicts; requests of the same name about a question are the same."""
+    """Of its verdicts; requests of the same name and repeat about a question are the same."""
     prompt: str
     data: dict[str, Any]
     once: bool = False
-    """Whether repeats are of no use, because later requests build on one reply."""
+    """Whether repeats are of no use."""
+    repeat: int | None = None
+    """The one repeat that it is for, where it builds on a reply that each repeat found anew; None: it is for all."""
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """What tells it from the other requests about a question."""
+        return self.name, self.repeat
 
 
 class JudgeVerdict(Record):

@@ -29,6 +29,7 @@ class Labelled:
         score_cut: From here on a score does.
         levels: Where labels and scores have these few values alone, they are what is agreed on; else good or not is.
         confidence: Of the intervals.
+        resampled: Whether figures that are no means, nor an AUROC, have intervals: these take their time.
     """
 
     labels: Numbers
@@ -38,6 +39,7 @@ class Labelled:
     score_cut: float = 1.0
     levels: frozenset[float] = frozenset()
     confidence: float = 0.95
+    resampled: bool = True
 
     @property
     def good(self) -> list[bool]:
@@ -148,6 +150,8 @@ def _resampled(statistic: Statistic, reading: Labelled, reason: str | None = Non
     value = statistic(range(n))
     if value is None:
         return Figure(n=n, reason=reason)
+    if not reading.resampled:
+        return Figure(value=value, n=n)
     ci = jackknife_interval(statistic, n, reading.clusters, confidence=reading.confidence, correlation=not straight)
     return Figure(value=value, ci=ci, n=n)
 
