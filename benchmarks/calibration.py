@@ -23,6 +23,7 @@ from evals.scoring.clusters import cluster_of
 METRIC = "answer_correctness"
 TOGETHER = 0.3
 """The share of documents whose answers are all right or all wrong."""
+ANSWER = EvalResponse(answer="-")
 FIGURES = ("sensitivity", "specificity", "auroc", "prediction-powered", "rogan-gladen")
 
 
@@ -86,13 +87,14 @@ def draw(world: World, count: int, name: str, chance: random.Random) -> Iterator
     """Answers with the judge's scores, and whether they are right."""
     for first, last in pairwise([*range(0, count, world.size), count]):
         shared, together = chance.random() < world.share, world.size > 1 and chance.random() < TOGETHER
-        gold = [GoldPassage(text="-", document_id=f"{name}-{first}")]
+        gold = [GoldPassage.model_construct(text="-", document_id=f"{name}-{first}")]
         for number in range(first, last):
             right = shared if together else chance.random() < world.share
             score = world.judge.score(chance, right=right)
-            question = EvalQuestion(id=f"{name}{number}", question=f"{name} {number}", dataset="d", gold_passages=gold)
-            result = MetricResult(name=METRIC, group="generation", value=score)
-            yield EvalRecord(question=question, response=EvalResponse(answer="-"), scores=[result]), right
+            asked = {"id": f"{name}{number}", "question": f"{name} {number}", "dataset": "d", "gold_passages": gold}
+            question = EvalQuestion.model_construct(**asked)
+            result = MetricResult.model_construct(name=METRIC, value=score)
+            yield EvalRecord.model_construct(question=question, response=ANSWER, scores=[result]), right
 
 
 def labelled_answer(record: EvalRecord, *, right: bool) -> LabelledAnswer:

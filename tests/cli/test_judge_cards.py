@@ -85,6 +85,11 @@ def test_a_calibration_is_shown_with_runs_of_before_and_after(
     assert mean["ci"][0] <= mean["value"] <= mean["ci"][1]
     again = cli("rescore", judged["id"], "--json", *runs).json
     assert again["judge"]["cards"]["answer_correctness"]["labels"] == 15
+    for file in (runs[1] / "calibrations").iterdir():
+        file.unlink()
+    kept = cli("show", again["id"], "--json", *runs).json
+    assert kept["judge"]["cards"] == again["judge"]["cards"]
+    assert kept["scorecard"] == again["scorecard"]
 
 
 @pytest.mark.parametrize(

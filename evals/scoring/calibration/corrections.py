@@ -24,7 +24,7 @@ def answer_hash(question: EvalQuestion, response: EvalResponse) -> str:
 def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Calibration]) -> EvalRun:
     """The run with the card of its judge by each judged metric, and means corrected where there is one.
 
-    What the run holds of former calibrations is replaced.
+    What the run holds of a former calibration stays where there is no newer one: it is of the same judge.
 
     Args:
         run: Judged or not.
@@ -39,10 +39,11 @@ def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Cali
         for summary in run.scorecard.metrics
         if asks_judge(summary.name) and summary.value is not None
     }
-    cards = {name: None if each is None else card_of(each) for name, each in found.items()}
+    cards = {name: judge.cards.get(name) if each is None else card_of(each) for name, each in found.items()}
     corrected = {name: corrected_means(each, run, records) for name, each in found.items() if each is not None}
     summaries = [
-        summary.model_copy(update={"corrected": corrected.get(summary.name, [])}) for summary in run.scorecard.metrics
+        summary.model_copy(update={"corrected": corrected.get(summary.name, summary.corrected)})
+        for summary in run.scorecard.metrics
     ]
     scorecard = run.scorecard.model_copy(update={"metrics": summaries})
     return run.model_copy(update={"judge": judge.model_copy(update={"cards": cards}), "scorecard": scorecard})
@@ -52,7 +53,7 @@ def card_of(calibration: Calibration) -> JudgeCard:
     """What a report says of a calibration."""
     judge = calibration.judge
     return JudgeCard(
-        labels=len(calibration.answers),
+        labels=sum(answer.score is not None for answer in calibration.answers),
         created_at=calibration.created_at,
         agreement=judge.agreement,
         kappa=judge.kappa,
