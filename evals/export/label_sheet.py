@@ -57,7 +57,7 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         raise StoreError(f"cannot read {path}: {error}") from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     if tuple(reader.fieldnames or ()) != COLUMNS:
-        raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file with --output")
+        raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file for the labels")
     return [{name: cell or "" for name, cell in row.items()} for row in reader]
 
 
