@@ -186,6 +186,23 @@ def test_repeats_are_recorded_with_their_disagreement(judged: Callable[..., Eval
     assert "answer_correctness" in run.judge.score_flip_rates
 
 
+def test_each_repeat_finds_its_own_claims_and_is_paid_once(judged: Callable[..., EvalRun], messages_api: Any) -> None:
+    """Twice the calls of one repeat; measured again, all verdicts are those of the run, without a cache too."""
+    keys = {"suite": ["claims"], "samples_per_dataset": 3}
+    once = judged(judge={"cache": False}, **keys)
+    twice = judged(judge={"repeats": 2, "cache": False}, **keys)
+    assert once.judge is not None
+    assert twice.judge is not None
+    assert twice.judge.calls == 2 * once.judge.calls > 0
+    found = [verdict for record in twice.records() for verdict in record.verdicts]
+    assert {verdict.repeat for verdict in found if verdict.request == "answer_claims"} == {0, 1}
+    assert {verdict.repeat for verdict in found if verdict.request == "claims_compared"} == {0, 1}
+    messages_api.reset()
+    again = run_anywhere(rescore(twice, EvalConfig.build(twice.eval_config)))
+    assert messages_api.log() == []
+    assert value(again, "claim_f1") == value(twice, "claim_f1") is not None
+
+
 def test_whether_length_pays_is_recorded_and_shown(
     judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
