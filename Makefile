@@ -33,6 +33,8 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_overlap.py
+	$(PYTHON) benchmarks/judge_estimate.py
+	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py

@@ -11,7 +11,7 @@ from evals.judges.backends.base import Identity
 from evals.judges.flips import flip_rates
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeRecord, JudgeSpending
+from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending
 from evals.text.counts import agree, counted, share
 
 NOTE = "the judge's"
@@ -38,6 +38,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
+        effort=judge.effort,
         prompt_hashes=_prompt_hashes(every),
         repeats=repeats,
         calls=spent.calls,
@@ -50,6 +51,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         cost_per_query_usd=_cost_per_query(spent, verdicts),
         flip_rate=fmean(flips.values()) if flips else None,
         flip_rates=flips,
+        sizes=_sizes(every),
         injections_suspected=_suspected(verdicts),
     )
 
@@ -124,6 +126,24 @@ def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
 def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
     by_request = sorted(every, key=attrgetter("request"))
     return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+
+
+def _sizes(every: Sequence[JudgeVerdict]) -> dict[str, CallSizes]:
+    """What calls took, by request; of the calls by several versions of its prompt, those by one."""
+    found: dict[str, CallSizes] = {}
+    for verdict in every:
+        if verdict.usage is None or not verdict.counted:
+            continue
+        sizes = CallSizes(
+            prompt_hash=verdict.prompt_hash,
+            calls=verdict.counted,
+            characters=verdict.characters,
+            usage=verdict.usage,
+        )
+        known = found.get(verdict.request)
+        if known is None or known.prompt_hash == sizes.prompt_hash:
+            found[verdict.request] = sizes if known is None else known + sizes
+    return found
 
 
 def _saved_usd(every: Sequence[JudgeVerdict]) -> float | None:

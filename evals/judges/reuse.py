@@ -1,7 +1,9 @@
 """When a saved reply can be used again: where the request is exactly the same."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 from evals.judges.backends.base import Call, Identity
 from evals.judges.cache import JudgeCache
@@ -11,10 +13,29 @@ from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest
 
 
-def call_of(request: VerdictRequest) -> Call:
-    """What is sent to a model for a request."""
+def call_of(request: VerdictRequest, *, repeats: int = 1, shared: Container[str] = ()) -> Call:
+    """What is sent to a model for a request.
+
+    Args:
+        request: What is wanted.
+        repeats: How often decisions are made in the run: the same data is sent each time.
+        shared: The prompts by which a question is asked about more than once in the run, with all data but the last.
+    """
     prompt = load_prompt(request.prompt)
-    return Call(prompt.system, json.dumps(request.data, ensure_ascii=False), prompt.schema, prompt.max_tokens)
+    content = _dump(request.data)
+    ends = [_beginning(request.data)] if request.prompt in shared else []
+    ends += [len(content)] if len(repeats_of(request, repeats)) > 1 else []
+    return Call(prompt.system, content, prompt.schema, prompt.max_tokens, tuple(ends))
+
+
+def _beginning(data: Mapping[str, Any]) -> int:
+    """How many characters of the data come before its last key."""
+    first = dict(islice(data.items(), len(data) - 1))
+    return len(_dump(first)) - len("}") if first else 0
+
+
+def _dump(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False)
 
 
 def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:

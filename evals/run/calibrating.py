@@ -17,7 +17,6 @@ from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, RetrievedChunk, ServerRecord
 from evals.schemas.calibration import Calibration, LabelledAnswer
 from evals.schemas.results import SAVED_ANSWERS
-from evals.scoring.calibration.binding import effort_of
 from evals.scoring.calibration.corrections import answer_hash
 from evals.scoring.calibration.figures import Judged, figures_of
 from evals.scoring.calibration.scales import Label, Scale, declared_scale, scale_of
@@ -165,7 +164,7 @@ def calibration_from(
     return Calibration(
         metric=metric.name,
         model=run.judge.model,
-        effort=effort_of(run.judge),
+        effort=run.judge.effort,
         prompt_hashes=run.judge.prompt_hashes,
         origin=run.judge.origin,
         created_at=datetime.now(UTC).replace(microsecond=0),

@@ -12,8 +12,9 @@ from evals.judges.config import JudgeConfig
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
 from evals.metrics.registry import select
+from evals.run.child_server import check_embedded
 from evals.schemas.calibration import Calibration
-from evals.scoring.calibration.binding import effort_of, find_calibration, hashes_of, refuse_uncalibrated
+from evals.scoring.calibration.binding import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
 from evals.scoring.weighted import check_feeds
 from evals.semantics.config import ModelChoice
@@ -35,8 +36,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         ConfigError: The configuration cannot work.
         JudgeError: The judge is wanted and there is no key.
     """
-    if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
-        raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
+    _check_asking(config)
     metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -70,7 +70,14 @@ def _gated_by_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> list[B
 
 
 def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calibration]) -> bool:
-    return find_calibration(metric.name, judge.model, effort_of(judge), hashes_of(metric), known) is not None
+    return find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric), known) is not None
+
+
+def _check_asking(config: EvalConfig) -> None:
+    if config.embedded:
+        check_embedded(config.server)
+    if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
+        raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
 
 
 def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:

@@ -12,7 +12,7 @@ from evals.compare import Comparison, MetricPair, RunComparison, SavedRun, compa
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
-from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 
 
@@ -44,7 +44,8 @@ def compare(
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:
-        _fail_on_regression(comparison, {saved.run.id: never_calibrated(saved.run) for saved in runs}, runs_dir)
+        never = {each.run.id: never_calibrated(each.run) for each in runs}
+        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs}, never)
 
 
 def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
@@ -61,26 +62,54 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
     return [SavedRun(*carded(store, run.id)) for run in runs]
 
 
-def _fail_on_regression(comparison: Comparison, never: Mapping[str, Collection[str]], runs_dir: Path | None) -> None:
-    problems = {one.run: _problem(one, never[one.run]) for one in comparison.against}
+def _fail_on_regression(
+    comparison: Comparison, where: Mapping[str, Path | None], never: Mapping[str, Collection[str]]
+) -> None:
+    _refuse_unscored(comparison, where)
+    problems = {one.run: _problem(one, comparison.primary, never[one.run]) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
-        shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
+        shown = " and ".join(command(f"show {run_id}", where[run_id]) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _problem(one: RunComparison, never: Collection[str]) -> str:
+def _refuse_unscored(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
+    """Fail where one of the runs was never finished: nothing of it is scored, and so nothing compares."""
+    for run in comparison.runs:
+        if not run.scored:
+            raise GateFailedError(
+                f"run {run.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
+                f"go on with: {command(f'eval --resume {run.id}', where[run.id])}",
+            )
+
+
+def _problem(one: RunComparison, primary: str | None, never: Collection[str]) -> str:
     """In what the run is worse than the baseline; nothing where it is not.
 
     Args:
         one: The run beside the baseline.
+        primary: The metric that the comparison is about.
         never: The metrics whose judge was never calibrated.
     """
     if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
         raise _nothing_compared(one)
     worse = [_worse(pair, never) for pair in one.regressions]
-    gone = [f"{metric.name} has no value any more" for metric in one.vanished if metric.is_regression]
-    return f"{one.run} is worse than {one.baseline}: {', '.join([*worse, *gone])}" if worse or gone else ""
+    problems = [*worse, *(f"{name} has no value any more" for name in _lost(one, primary))]
+    return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}" if problems else _untested(one, primary)
+
+
+def _lost(one: RunComparison, primary: str | None) -> list[str]:
+    """The metrics that the run has no value of any more: those of quality, and what the comparison is about."""
+    return [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
+
+
+def _untested(one: RunComparison, primary: str | None) -> str:
+    """That nobody can say what the comparison is about; of latency and cost, which fail no gate, nothing."""
+    pair = next((pair for pair in one.pairs if pair.name == primary and pair.is_of_quality and pair.p is None), None)
+    if pair is None:
+        return ""
+    unsaid = f"nobody can say that {one.run} is no worse than {one.baseline}"
+    return f"{primary} could not be tested ({pair.reason}), so {unsaid}"
 
 
 def _worse(pair: MetricPair, never: Collection[str]) -> str:

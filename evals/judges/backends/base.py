@@ -14,11 +14,13 @@ class Identity:
         model: The model asked for.
         origin: Where it is reached, without credentials.
         provider: By whose API.
+        effort: How hard it is told to think; None where that is left to the model.
     """
 
     model: str
     origin: str
     provider: str = ""
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,14 @@ class Call:
         content: The data, as one JSON object in text.
         schema: JSON schema of the reply.
         max_tokens: Upper bound of the reply, thinking included.
+        shared: Lengths of those beginnings of the data that other calls with these instructions have too.
     """
 
     system: str
     content: str
     schema: dict[str, Any]
     max_tokens: int
+    shared: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class BackendError(Exception):
 
 
 class Backend(Protocol):
-    """A way to reach a model."""
+    """A way to reach a model. One that tells the model how hard to think says so by an attribute `effort`."""
 
     model: str
     """The model asked for."""

@@ -41,6 +41,8 @@ class SdkBackend(ABC):
     ) -> None:
         self.model = model
         self.origin = origin_of(address)
+        self.effort: str | None = None
+        """How hard the model is told to think; None leaves that to it."""
         self._sdk: Any = sdk
         self._root_error = root_error
         self._client = client

@@ -55,7 +55,9 @@ def _without_fence(text: str) -> str:
     return inner[opening.end() : -len(opening[1])].strip()
 
 
-def usage_of(new: Any, output: Any, *, read: Any = None, written: Any = None, total: bool) -> JudgeUsage | None:
+def usage_of(
+    new: Any, output: Any, *, read: Any = None, written: Any = None, thought: Any = None, total: bool
+) -> JudgeUsage | None:
     """Tokens of a call; None where they were not counted, or a count is no count.
 
     Args:
@@ -63,6 +65,7 @@ def usage_of(new: Any, output: Any, *, read: Any = None, written: Any = None, to
         output: Tokens written.
         read: Tokens taken from the vendor's cache.
         written: Tokens put into it.
+        thought: Tokens of the output that were not said; no count is as good as none.
         total: Whether `new` counts those of the cache too.
     """
     if new is None and output is None:
@@ -74,6 +77,7 @@ def usage_of(new: Any, output: Any, *, read: Any = None, written: Any = None, to
     return JudgeUsage(
         input_tokens=first if total else first + hit + kept,
         output_tokens=last,
+        thinking_tokens=min(_count(thought) or 0, last),
         cache_read_tokens=hit,
         cache_write_tokens=kept,
     )

@@ -11,7 +11,7 @@ from evals.judges.prompt import load_prompt
 from evals.judges.replies.checks import problem_with
 from evals.judges.replies.injection import looks_injected
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import CallSizes, JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
 
 
 @dataclass(slots=True)
@@ -24,6 +24,7 @@ class Outcome:
         message: The same in words.
         last: The last reply as it came, usable or not.
         spent: By all attempts.
+        sizes: Of those attempts that told their tokens.
     """
 
     reply: dict[str, Any] | None = None
@@ -31,6 +32,7 @@ class Outcome:
     message: str | None = None
     last: JudgeReply | None = None
     spent: JudgeSpending = field(default_factory=JudgeSpending)
+    sizes: CallSizes = field(default_factory=CallSizes)
 
     def fail(self, kind: JudgeFailure, message: str) -> None:
         """Note why there is no usable reply."""
@@ -67,6 +69,8 @@ class VerdictBuilder:
             model=said.model if said is not None else None,
             attempts=spent.calls,
             usage=spent.usage if spent.usage != JudgeUsage() else None,
+            counted=outcome.sizes.calls,
+            characters=outcome.sizes.characters,
             cost_usd=spent.known_cost_usd,
             unpriced=spent.unpriced,
         )

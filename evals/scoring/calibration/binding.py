@@ -25,12 +25,6 @@ def hashes_of(metric: BaseMetric) -> dict[str, str]:
     return {inquiry.name: load_prompt(inquiry.prompt).hash for inquiry in chain(metric.inquiries)}
 
 
-def effort_of(judge: object) -> str | None:
-    """The effort that a judge works with, where it is said."""
-    effort = getattr(judge, "effort", None)
-    return None if effort is None else str(effort)
-
-
 def find_calibration(
     metric: str, model: str, effort: str | None, hashes: Mapping[str, str], known: Iterable[Calibration]
 ) -> Calibration | None:
@@ -53,7 +47,7 @@ def find_calibration(
 
 def calibration_of(metric: str, judge: JudgeRecord, known: Iterable[Calibration]) -> Calibration | None:
     """The calibration of a run's judge by a metric, if any."""
-    return find_calibration(metric, judge.model, effort_of(judge), judge.prompt_hashes, known)
+    return find_calibration(metric, judge.model, judge.effort, judge.prompt_hashes, known)
 
 
 def refuse_uncalibrated(never: Sequence[str], model: str) -> None:
