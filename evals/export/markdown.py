@@ -36,7 +36,7 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     remarks = [*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]
-    remarks = [*(f"judge: {line}" for line in card_lines(run)), *remarks]
+    remarks = [*card_lines(run), *remarks]
     notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     cases = cases_of(run, records)
     declined = abstention_table(records, cases, confidence(run))

@@ -56,6 +56,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_weighted(out, run)
     print_gates(out, run.gates)
     _print_judge(out, run)
+    _print_card(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
@@ -147,6 +148,10 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     effort = f", effort {judge.effort}" if judge.effort else ""
     out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
+
+
+def _print_card(out: Console, run: EvalRun) -> None:
+    """How the judge fares against people's labels, and how its scores go with the length of answers."""
     for line in card_lines(run):
         out.print(clean(f"  {line}"))
 
