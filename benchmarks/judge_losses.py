@@ -211,8 +211,8 @@ def judge(metrics: Sequence[BaseMetric], answer: Answer, rng: random.Random) -> 
     said, asked = Scripted(answer, rng), set[str]()
     while todo := new_requests(metrics, answer.case, asked):
         for request in todo:
-            asked.add(request.name)
-            answer.clean.append(JudgeVerdict(request=request.name, reply=dict(said.reply(request))))
+            asked.add(request.place)
+            answer.clean.append(JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request))))
         answer.case.verdicts = list(answer.clean)
 
 

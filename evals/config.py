@@ -111,6 +111,8 @@ class EvalConfig(Record):
     value of a key of their metadata, or none ("question"). All intervals mind it."""
     gate: Annotated[list[str], MayChange.ON_RESUME, MayChange.ON_RESCORE] = []
     """Conditions on metrics, such as recall_at_5>=0.8 or recall_at_5@low>=0.8; where one fails the exit code is 1."""
+    allow_uncalibrated: Annotated[bool, MayChange.ON_RESUME, MayChange.ON_RESCORE] = False
+    """Whether a gate may be on a judged metric by which the judge was never calibrated."""
     runs_dir: Annotated[Path, MayChange.ON_RESUME, MayChange.ON_RESCORE] = Path(DEFAULT_RUNS_DIR)
 
     @model_validator(mode="wrap")

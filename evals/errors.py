@@ -55,6 +55,10 @@ _IN_PYTHON = {
     "--baseline": "baseline",
     "--margin": "margin",
     "--gate": "gates",
+    "--metric": "metric",
+    "--run": "run",
+    "--scale": "scale",
+    "--allow-uncalibrated": "allow_uncalibrated=True",
     "--no-judge-cache": 'judge={"cache": False}',
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"

@@ -3,7 +3,8 @@
 Passages stand first in what is given, so that calls about the same ones begin alike.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,8 @@ ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""
 Merge = Callable[[Sequence[ReplyData]], ReplyData]
 """How the replies on several blocks of passages become one."""
+_EVERY = -1
+"""Stands for every repeat."""
 MOST_PASSAGES = 10
 """In one block: what stands in the middle of more is read less well."""
 
@@ -30,7 +33,7 @@ class Inquiry:
         data: What the judge is given; called once every inquiry in `after` has its reply.
         after: What must be known before.
         given: The reply where it follows without a judge, for example that an empty answer makes no claims.
-        once: Whether repeats are of no use: later inquiries build on one reply.
+        once: Whether repeats are of no use.
         heeds_abstention: Whether what is asked depends on whether the answer declines.
         merge: Where the passages are examined in blocks of at most ten, a call each; None where one call has all.
     """
@@ -51,30 +54,53 @@ class Inquiry:
 
     def replies(self, case: Case) -> dict[int, ReplyData]:
         """The usable replies by repeat; a given one, and one that is asked for once, stand for every repeat as -1."""
-        if all(inquiry.replies(case) for inquiry in self.after):
-            given = self.given(case)
-            if given is not None:
-                return {-1: given}
         first, *others = (self._said(name, case.verdicts) for name in self.names(case))
-        return _merged(self.merge, [first, *others]) if self.merge is not None and others else first
+        found = _merged(self.merge, [first, *others]) if self.merge is not None and others else first
+        for repeat in self._begun(case):
+            given = self.given(self._within(case, repeat))
+            if given is not None:
+                found = {**found, repeat: given} if repeat != _EVERY else {_EVERY: given}
+        return found
 
     def reply(self, case: Case) -> ReplyData:
         """The first usable reply; only for what is in `after`."""
         return next(iter(self.replies(case).values()))
 
     def requests(self, case: Case) -> list[VerdictRequest]:
-        """What to ask now: nothing where it is known already, or something else must be known first."""
-        if not all(inquiry.replies(case) for inquiry in self.after) or self.given(case) is not None:
-            return []
-        names, data = self.names(case), self.data(case)
-        return [
-            VerdictRequest(name=name, prompt=self.prompt, data=part, once=self.once)
-            for name, part in zip(names, _blocks(data, len(names)), strict=True)
-        ]
+        """What to ask now: nothing where it is known already, or something else must be known first.
+
+        Where it builds on what each repeat found anew, it is asked for each repeat.
+        """
+        found: list[VerdictRequest] = []
+        for repeat in self._begun(case):
+            within = self._within(case, repeat)
+            if self.given(within) is None:
+                found += self._requests_within(within, None if repeat == _EVERY else repeat)
+        return found
+
+    def _requests_within(self, case: Case, repeat: int | None) -> Iterator[VerdictRequest]:
+        names = self.names(case)
+        for name, part in zip(names, _blocks(self.data(case), len(names)), strict=True):
+            yield VerdictRequest(name=name, prompt=self.prompt, data=part, once=self.once, repeat=repeat)
+
+    def _begun(self, case: Case) -> list[int]:
+        """The repeats of which all that must be known before is known; -1 alone where it is the same for all."""
+        before = [set(inquiry.replies(case)) for inquiry in self.after]
+        numbered = [repeats for repeats in before if _EVERY not in repeats]
+        return sorted(set.intersection(*numbered)) if numbered else [_EVERY]
+
+    def _within(self, case: Case, repeat: int) -> Case:
+        """The case as one repeat sees it: of what must be known before, its own replies alone."""
+        if repeat == _EVERY:
+            return case
+        before = {inquiry.name for inquiry in chain(self.after) if not inquiry.once}
+        seen = copy(case)  # with all that was derived of it
+        seen.verdicts = [each for each in case.verdicts if each.repeat == repeat or each.inquiry not in before]
+        return seen
 
     def _said(self, name: str, verdicts: Iterable[JudgeVerdict]) -> dict[int, ReplyData]:
         there = (verdict for verdict in verdicts if verdict.request == name)
-        return {-1 if self.once else v.repeat: v.reply for v in there if v.reply is not None}
+        return {_EVERY if self.once else v.repeat: v.reply for v in there if v.reply is not None}
 
 
 def _merged(merge: Merge, found: Sequence[Mapping[int, ReplyData]]) -> dict[int, ReplyData]:

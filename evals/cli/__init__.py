@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from evals.cli.flags import (
+    AllowUncalibrated,
+    CalibrateFlags,
     Columns,
     DataDir,
     DatasetFile,
@@ -171,6 +173,7 @@ def rescore_command(
     dry_run="Answers: say what would be done; ask nothing",
     gate="Answers: fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable",
     lenient="Answers: a gate without enough evidence is no failure",
+    allow_uncalibrated="Answers: gate on a judge that was never calibrated",
     as_json="Print the means, or the run, as JSON",
 )
 def score_command(
@@ -237,6 +240,7 @@ def gate_command(
         str | None, typer.Option(help="What must not be worse, with commas (metrics of --gate, else score)")
     ] = None,
     lenient: Lenient = False,
+    allow_uncalibrated: AllowUncalibrated = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -250,9 +254,42 @@ def gate_command(
         margin=margin,
         metrics=metrics,
         lenient=lenient,
+        allow_uncalibrated=allow_uncalibrated,
         as_json=as_json,
         runs_dir=runs_dir,
     )
+
+
+@app.command("calibrate")
+@takes_flags()
+def calibrate_command(
+    labels: Annotated[list[Path], typer.Argument(help="Labels: a review sheet, .csv, .jsonl and others")],
+    metric: Annotated[str | None, typer.Option(help="What they are about (answer_correctness)")] = None,
+    run: Annotated[str | None, typer.Option(help="Run of the answers, where the labels name none")] = None,
+    scale: Annotated[str | None, typer.Option(help="Worst and best label: 1,5 (by what they are)")] = None,
+    label_cut: Annotated[float | None, typer.Option(help="Labels that count as good, from 0 to 1")] = None,
+    score_cut: Annotated[float | None, typer.Option(help="Scores that count as good, from 0 to 1 (1)")] = None,
+    *,
+    flags: CalibrateFlags,
+) -> None:
+    """Hold the judge against people's labels; later reports show what came out."""
+    from evals.cli.commands.calibrate import calibrate
+
+    calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
+
+
+@app.command("review")
+def review_command(
+    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
+    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
+    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
+    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
+    from evals.cli.commands.review import review
+
+    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
 
 
 @app.command("export")

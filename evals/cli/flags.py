@@ -64,6 +64,7 @@ DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead o
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
 Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
 Lenient = Annotated[bool, Option("--lenient", help="A gate without enough evidence is no failure")]
+AllowUncalibrated = Annotated[bool, Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated")]
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
@@ -122,6 +123,11 @@ class MeasureFlags:
     match: Annotated[str | None, Option(help="How chunks are recognised as gold (auto)"), "match.rule"] = None
     gate: Annotated[list[str] | None, Option(help="Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable"), "gate"] = None
     lenient: Lenient = False
+    allow_uncalibrated: Annotated[
+        bool | None,
+        Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated"),
+        "allow_uncalibrated",
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,13 @@ class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
 @dataclass(frozen=True)
 class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
+
+
+@dataclass(frozen=True)
+class CalibrateFlags(RunFlags, JudgeFlags):
+    """The flags of `calibrate`."""
+
+    as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
 
 
 def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:

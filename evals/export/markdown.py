@@ -13,6 +13,7 @@ from evals.text.counts import share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
 from evals.views.intervals import interval_notes
+from evals.views.judge_card import card_lines
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
@@ -35,6 +36,7 @@ def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     remarks = [*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]
+    remarks = [*card_lines(run), *remarks]
     notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     cases = cases_of(run, records)
     declined = abstention_table(records, cases, confidence(run))

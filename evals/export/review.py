@@ -16,7 +16,7 @@ _PASSAGE_LENGTH = 2000
 
 
 def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
-    """A row a question with empty columns `verdict` and `comment` for a reader to fill in.
+    """A row a question with empty columns `verdict` and `comment` for a reader to fill in; `calibrate` reads them.
 
     Failures come first, in the order of the links that broke, then what needs verification, then the rest.
     """
@@ -35,14 +35,15 @@ def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
         "answer",
         *passages,
         *metrics,
+        "run",
         "verdict",
         "comment",
     ]
     ordered = [*(finding.record for finding in findings.values()), *sound]
-    return sheet(header, (_row(record, findings.get(record.question.id), metrics) for record in ordered))
+    return sheet(header, (_row(run, record, findings.get(record.question.id), metrics) for record in ordered))
 
 
-def _row(record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) -> list[Any]:
+def _row(run: EvalRun, record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) -> list[Any]:
     question, response = record.question, record.response
     chunks = (response.chunks if response else None) or []
     passages = [_passage(chunk) for chunk in chunks[:_PASSAGES]]
@@ -56,6 +57,7 @@ def _row(record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) ->
         *passages,
         *[None] * (_PASSAGES - len(passages)),
         *metric_values(record, metrics),
+        run.id,
         None,
         None,
     ]

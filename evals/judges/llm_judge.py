@@ -147,7 +147,7 @@ class LLMJudge:
         Raises:
             JudgeError: The model cannot be used at all: no access, no money, no such model.
         """
-        repeats = range(repeats_of(request, self.repeats))
+        repeats = repeats_of(request, self.repeats)
         found = await asyncio.gather(*(self.decide_once(request, repeat) for repeat in repeats))
         decisions = [decision for decision in found if decision is not None]
         for decision in decisions:

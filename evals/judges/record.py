@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from statistics import fmean
 
 from evals.judges.backends.base import Identity
+from evals.judges.flips import flip_rates
 from evals.judges.replies.evidence import items_judged, withdrawn_items
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
@@ -34,6 +35,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     """
     every = _all(verdicts)
     spent = spending_of(every)
+    flips = flip_rates(verdicts) if repeats > 1 else {}
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
@@ -48,7 +50,8 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         saved_usd=_saved_usd(every),
         prevented=prevented,
         cost_per_query_usd=_cost_per_query(spent, verdicts),
-        flip_rate=flip_rate(verdicts) if repeats > 1 else None,
+        flip_rate=fmean(flips.values()) if flips else None,
+        flip_rates=flips,
         sizes=_sizes(every),
         injections_suspected=_suspected(verdicts),
     )
@@ -58,18 +61,6 @@ def failed(verdicts: Verdicts) -> tuple[int, int]:
     """How many decisions failed, and of how many."""
     every = _all(verdicts)
     return sum(verdict.failure is not None for verdict in every), len(every)
-
-
-def flip_rate(verdicts: Verdicts) -> float | None:
-    """On which share of the decisions the verdicts disagree, of those with at least two; None where there are none."""
-    labels: dict[tuple[str, str], list[str]] = {}
-    for question, found in verdicts.items():
-        for verdict in found:
-            label = _label(verdict)
-            if label:
-                labels.setdefault((question, verdict.request), []).append(label)
-    repeated = [set(said) for said in labels.values() if len(said) > 1]
-    return sum(len(different) > 1 for different in repeated) / len(repeated) if repeated else None
 
 
 def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> list[str]:
@@ -187,20 +178,3 @@ def _cost_per_query(spent: JudgeSpending, verdicts: Verdicts) -> float | None:
     judged = sum(bool(found) for found in verdicts.values())
     cost = spent.known_cost_usd
     return cost / judged if cost is not None and judged else None
-
-
-def _label(verdict: JudgeVerdict) -> str:
-    """What a verdict decided, for telling whether repeats agree; empty where it holds no decision."""
-    return ",".join(sorted(_decisions(verdict.reply or {})))
-
-
-def _decisions(part: Any, item: str = "") -> Iterator[str]:
-    if isinstance(part, dict):
-        item = f"{item}.{part['id']}" if "id" in part else item
-        if "verdict" in part:
-            yield f"{item}={part['verdict']}"
-        for name, inner in part.items():
-            yield from _decisions(inner, f"{item}.{name}")
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _decisions(inner, item)

@@ -1,7 +1,7 @@
 """When a saved reply can be used again: where the request is exactly the same."""
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -25,7 +25,7 @@ def call_of(request: VerdictRequest, *, repeats: int = 1, shared: Container[str]
     prompt = load_prompt(request.prompt)
     content = _dump(request.data)
     ends = [_beginning(request.data)] if request.prompt in shared else []
-    ends += [len(content)] if repeats_of(request, repeats) > 1 else []
+    ends += [len(content)] if len(repeats_of(request, repeats)) > 1 else []
     return Call(prompt.system, content, prompt.schema, prompt.max_tokens, tuple(ends))
 
 
@@ -39,9 +39,11 @@ def _dump(data: Mapping[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def repeats_of(request: VerdictRequest, repeats: int) -> int:
-    """How often a request is made."""
-    return 1 if request.once else repeats
+def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
+    """Which repeats a request is made for, where each decision is made so often."""
+    if request.repeat is not None:
+        return (request.repeat,)
+    return range(1 if request.once else repeats)
 
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:

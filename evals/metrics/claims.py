@@ -153,6 +153,42 @@ class ClaimRecall(ClaimMetric):
         return "the expected answer states no facts"
 
 
+class ClaimF1(JudgedMetric):
+    """How far answer and expected answer say the same: the harmonic mean of claim precision and claim recall.
+
+    Formula: 2PR / (P + R), where P is `claim_precision` and R the share of the expected answer's claims that the answer
+    conveys; a claim that is conveyed in part is not. Range 0 to 1, higher is better. 0 where nothing of the expected
+    answer is conveyed, so for an abstention and for an answer without claims too; None for an unanswerable question,
+    and where the expected answer states no facts.
+    Reference: Ru et al. 2024 (RAGChecker's overall F1).
+    """
+
+    name = "claim_f1"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"claims"})
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    inquiries = (COMPARED,)
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
+
+    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+        claims = Claims(replies)
+        conveyed = [said == "conveyed" for said in claims.conveyed if said != "cannot_tell"]
+        correct = [right for right in claims.correct if right is not None]
+        if not claims.conveyed:
+            return self.undefined("the expected answer states no facts")
+        if not conveyed or (claims.correct and not correct):
+            return self.undefined("the judge could not tell", missing="judge")
+        recall = sum(conveyed) / len(conveyed)
+        precision = sum(correct) / len(correct) if correct else 0.0
+        return self.result(_harmonic_mean(precision, recall), precision=precision, recall=recall)
+
+
+def _harmonic_mean(one: float, other: float) -> float:
+    return 2 * one * other / (one + other) if one + other else 0.0
+
+
 class ContextUtilization(ClaimMetric):
     """Share of the expected facts among the retrieved chunks that the answer makes use of.
 

@@ -1,7 +1,7 @@
 """The inquiries that several suites share: claims of answer and reference, and what supports them.
 
-Claims are found once for an answer and once for a reference, then checked; whoever needs the same check shares it. What
-is grounded is judged without sight of the reference.
+Claims are found for an answer and for a reference, then checked; whoever needs the same check shares it. Each repeat
+finds claims anew and checks its own. What is grounded is judged without sight of the reference.
 """
 
 import itertools
@@ -41,7 +41,6 @@ ANSWER_CLAIMS = Inquiry(
     "answer_claims",
     question_and_answer,
     given=lambda case: {"claims": []} if says_nothing(case) else None,
-    once=True,
     heeds_abstention=True,
 )
 """The claims that the answer makes."""
@@ -51,7 +50,6 @@ REFERENCE_CLAIMS = Inquiry(
     "reference_claims",
     lambda case: {"question": case.question.question, "expected_answer": case.question.expected_answer},
     given=lambda case: None if (case.question.expected_answer or "").strip() else {"claims": []},
-    once=True,
 )
 """The claims of the expected answer, each vital or okay."""
 

@@ -20,6 +20,9 @@ from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 
+REPEATS = "repeats"
+"""The detail that holds the values of all repeats, where there are several."""
+
 
 class Decider(Protocol):
     """What a judge is to a metric."""
@@ -113,7 +116,7 @@ class JudgedMetric(BaseMetric):
         if (first and case.abstention_open) or self.settled(case) is not None:
             return first
         asked = [*first, *(request for one in chain(self.wanted(case)) for request in one.requests(case))]
-        return list({request.name: request for request in asked}.values())
+        return list({request.place: request for request in asked}.values())
 
     def hangs_on_abstention(self, case: Case) -> bool:
         if self.heeds_abstention:
@@ -162,7 +165,12 @@ class JudgedMetric(BaseMetric):
         middle = median_low if whole else median
         value = middle(result.value for result in decided if result.value is not None)
         nearest = min(decided, key=lambda result: abs((result.value or 0.0) - value))
-        return self.result(value, **{**nearest.details, **flag})
+        return self.result(value, **{**nearest.details, **_repeated(decided), **flag})
+
+
+def _repeated(decided: Sequence[MetricResult]) -> dict[str, Any]:
+    """The detail that holds the value of each repeat; nothing where there is one."""
+    return {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
 
 
 def _failure(case: Case, names: Container[str]) -> str:
@@ -180,7 +188,9 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str,
     ]
 
 
-def new_requests(metrics: Iterable[BaseMetric], case: Case, asked: Container[str]) -> list[VerdictRequest]:
+def new_requests(
+    metrics: Iterable[BaseMetric], case: Case, asked: Container[tuple[str, int | None]]
+) -> list[VerdictRequest]:
     """What can be asked about a case now and was not asked yet, each request once.
 
     Some requests build on the replies to others: put the replies into the case and call it again, until nothing is new.
@@ -188,21 +198,21 @@ def new_requests(metrics: Iterable[BaseMetric], case: Case, asked: Container[str
     Args:
         metrics: Of the run.
         case: With the verdicts that are there.
-        asked: The names of the requests that were asked.
+        asked: The places of the requests that were asked.
     """
-    found: dict[str, VerdictRequest] = {}
+    found: dict[tuple[str, int | None], VerdictRequest] = {}
     for metric in metrics:
         for request in metric.requests(case):
-            if request.name not in asked:
-                found.setdefault(request.name, request)
+            if request.place not in asked:
+                found.setdefault(request.place, request)
     return list(found.values())
 
 
 async def _decide_all(metric: BaseMetric, case: Case, judge: Decider) -> None:
-    asked: set[str] = set()
+    asked: set[tuple[str, int | None]] = set()
     while todo := new_requests([metric], case, asked):
         for request in todo:
-            asked.add(request.name)
+            asked.add(request.place)
             case.verdicts = [*case.verdicts, *await judge.decide(request)]
 
 

@@ -73,6 +73,7 @@ METRICS: tuple[type[BaseMetric], ...] = (
     graphrag.CorrectAnswersCount,
     graphrag.WrongAnswersCount,
     claims.ClaimPrecision,
+    claims.ClaimF1,
     claims.ContextUtilization,
     claims.NoiseSensitivity,
     claims.NoiseSensitivityRelevant,

@@ -33,7 +33,7 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
         ConfigError: A key is unknown, a value wrong, or another value of a key would change nothing but what is
             written of the run.
     """
-    dropped = {"name", "gate"}
+    dropped = {"name", "gate", "allow_uncalibrated"}
     named = {key for layer in layers for key in layer}
     if "metrics" in named and "suite" not in named:
         dropped.add("suite")

@@ -13,10 +13,13 @@ from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
 from evals.metrics.registry import select
 from evals.run.child_server import check_embedded
+from evals.schemas.calibration import Calibration
+from evals.scoring.calibration.binding import find_calibration, hashes_of, refuse_uncalibrated
 from evals.scoring.gates import parse_gate
 from evals.scoring.weighted import check_feeds
 from evals.semantics.config import ModelChoice
 from evals.semantics.loading import check_choice
+from evals.store.calibrations import saved_calibrations
 
 _QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
 
@@ -48,7 +51,26 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         _check_model(config.judge)
     if asking:
         _check_key(config, metrics)
+        _check_calibrated(config, metrics)
     return metrics
+
+
+def _check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
+    """Stop where a gate rests on a judge whose errors nobody knows, before it is paid for."""
+    if config.allow_uncalibrated or not wants_judge(config, metrics):
+        return
+    known = saved_calibrations(config.runs_dir)
+    never = [one.name for one in _gated_by_judge(config, metrics) if not _is_calibrated(one, config.judge, known)]
+    refuse_uncalibrated(never, config.judge.model)
+
+
+def _gated_by_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> list[BaseMetric]:
+    gated = {parse_gate(gate, [metric.name for metric in metrics]).metric for gate in config.gate}
+    return [metric for metric in metrics if metric.name in gated and Need.JUDGE in metric.needs]
+
+
+def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calibration]) -> bool:
+    return find_calibration(metric.name, judge.model, judge.effort, hashes_of(metric), known) is not None
 
 
 def _check_asking(config: EvalConfig) -> None:

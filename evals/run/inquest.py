@@ -36,10 +36,10 @@ class Inquest:
     ) -> list[VerdictRequest]:
         """All that can be asked for with these verdicts, each once; some requests build on the replies to others."""
         case = self.cases.about(question, response, list(verdicts))
-        found: dict[str, VerdictRequest] = {}
+        found: dict[tuple[str, int | None], VerdictRequest] = {}
         for metric in self.metrics:
             for request in metric.requests(case):
-                found.setdefault(request.name, request)
+                found.setdefault(request.place, request)
         return list(found.values())
 
     def fitting(
@@ -53,7 +53,7 @@ class Inquest:
         def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
             chosen: dict[int, JudgeVerdict] = {}
             for verdict in by_name.get(request.name, ()):
-                wanted = verdict.repeat < repeats_of(request, self.repeats) and verdict.repeat not in chosen
+                wanted = verdict.repeat in repeats_of(request, self.repeats) and verdict.repeat not in chosen
                 if wanted and fits(verdict, request, self.judge):
                     chosen[verdict.repeat] = verdict
             return chosen.values()
@@ -107,16 +107,17 @@ class Inquest:
         by_name = _by_request([*found, *rest])
 
         def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
-            return [v for v in by_name.get(request.name, ()) if _place(v) in here or is_usable(v, request)]
+            theirs = (v for v in by_name.get(request.name, ()) if request.repeat in {None, v.repeat})
+            return [v for v in theirs if _place(v) in here or is_usable(v, request)]
 
         return {_place(verdict) for verdict in self._in_rounds(question, response, choose)}
 
     def _in_rounds(self, question: EvalQuestion, response: EvalResponse, choose: Choose) -> list[JudgeVerdict]:
         found: list[JudgeVerdict] = []
-        seen: set[str] = set()
-        while todo := [r for r in self.requests(question, response, found) if r.name not in seen]:
+        seen: set[tuple[str, int | None]] = set()
+        while todo := [r for r in self.requests(question, response, found) if r.place not in seen]:
             for request in todo:
-                seen.add(request.name)
+                seen.add(request.place)
                 found += choose(request)
         return found
 

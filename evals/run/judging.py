@@ -6,12 +6,13 @@ the latency of the server.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evals.case.refusal import DECIDING
+from evals.judges.family import same_family
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
@@ -44,7 +45,7 @@ class _Judged:
     response: EvalResponse
     known: list[JudgeVerdict] = field(default_factory=list)
     found: list[JudgeVerdict] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    asked: set[tuple[str, int | None]] = field(default_factory=set)
     begun: bool = False
     pending: Counter[str] = field(default_factory=Counter)
     """How many repeats of each request are still to come."""
@@ -176,9 +177,9 @@ class Judging:
         jobs = []
         there = {(verdict.request, verdict.repeat) for verdict in judged.found}
         for request in self._inquest.requests(judged.question, judged.response, judged.found):
-            if request.name not in judged.asked:
-                judged.asked.add(request.name)
-                repeats = range(repeats_of(request, self._judge.repeats))
+            if request.place not in judged.asked:
+                judged.asked.add(request.place)
+                repeats = repeats_of(request, self._judge.repeats)
                 jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
         judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)
@@ -274,6 +275,17 @@ class Judging:
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
             )
         return [*notes, *(f"{NOTE} {remark}" for remark in self._judge.remarks)]
+
+    def note_on_family(self, config: Mapping[str, Any]) -> list[str]:
+        """That the judge is of the family of the server's own model, where the server's configuration names one."""
+        found = same_family(self._judge.identity.model, config)
+        if found is None:
+            return []
+        family, model = found
+        return [
+            f"{NOTE} family is that of the server's own model ({family}: {model}), and models favour their own kind; "
+            "calibrate it, or judge by another family"
+        ]
 
 
 def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:

@@ -59,19 +59,20 @@ class LikelyCalls:
             case: With the verdicts that are there; those that will come are added.
         """
         there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
-        asked: set[str] = set()
+        asked: set[tuple[str, int | None]] = set()
         while todo := new_requests(self._metrics, case, asked):
             for request in todo:
-                asked.add(request.name)
-                repeats = range(repeats_of(request, self._repeats))
+                asked.add(request.place)
+                repeats = repeats_of(request, self._repeats)
                 yield from self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
 
     def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> list[LikelyCall]:
-        """The calls for the repeats that are missing; a reply is put into the case where it has none."""
+        """The calls for the repeats that are missing; the replies that will come are put into the case."""
         kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
-        if not any(verdict.request == request.name for verdict in case.verdicts):
-            reply = next(iter(kept.values()), None) or _likely_reply(case, request)
-            case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
+        made_up = _likely_reply(case, request)
+        replies = {n: kept.get(n, made_up) for n in missing}
+        come = (JudgeVerdict(request=request.name, repeat=n, reply=reply) for n, reply in replies.items())
+        case.verdicts = [*case.verdicts, *come]
         return self._asked(request, [n for n in missing if n not in kept], len(kept))
 
     def _asked(self, request: VerdictRequest, left: Sequence[int], kept: int) -> list[LikelyCall]:

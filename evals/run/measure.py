@@ -26,10 +26,13 @@ from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
 from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
+from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Ended, conclude
+from evals.scoring.judge_facts import with_facts
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import DISPUTED, NO_CHUNKS, notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
+from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
 
@@ -95,6 +98,7 @@ async def measure(
         **_of_asking(work, asking),
         **_of_judging(judging),
     )
+    run = with_cards(with_facts(run, scored), scored, saved_calibrations(config.runs_dir))
     store.compact(run, scored)
     store.save(run)
     if problem is not None:
@@ -250,7 +254,7 @@ def _notes_on_the_way(
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
-    of_judging = judging.notes() if judging else []
+    of_judging = [*judging.notes(), *judging.note_on_family(work.run.config)] if judging else []
     return [*earlier, *work.notes, *ended, *of_asking, *of_judging]
 
 

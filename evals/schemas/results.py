@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
 
 from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
+from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
 from evals.schemas.outcomes import Outcomes
@@ -134,6 +135,8 @@ class MetricSummary(Record):
     """How many answers got which label, such as the letters of factual_accuracy_percentage."""
     unit: str
     higher_is_better: bool | None
+    corrected: list[CorrectedMean] = []
+    """The value without the judge's bias, where the judge was calibrated."""
 
 
 class Scorecard(Record):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evals.schemas.base import Finite, Record
+from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
 LossBy = Literal["length", "items"]
@@ -73,11 +74,18 @@ class VerdictRequest(Record):
     """What a metric wants a judge to decide: by which prompt, over which data."""
 
     name: str
-    """Of its verdicts; requests of the same name about a question are the same."""
+    """Of its verdicts; requests of the same name and repeat about a question are the same."""
     prompt: str
     data: dict[str, Any]
     once: bool = False
-    """Whether repeats are of no use, because later requests build on one reply."""
+    """Whether repeats are of no use."""
+    repeat: int | None = None
+    """The one repeat that it is for, where it builds on a reply that each repeat found anew; None: it is for all."""
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """What tells it from the other requests about a question."""
+        return self.name, self.repeat
 
 
 class JudgeVerdict(Record):
@@ -175,8 +183,17 @@ class JudgeRecord(Record):
     cost_per_query_usd: Finite | None = None
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
-    """Share of the decisions with at least two verdicts on which these disagree; None without repeats."""
+    """The chance that two verdicts on one thing have different labels, over all inquiries; None without repeats. In
+    runs of before: the share of decisions on which not all verdicts agreed."""
+    flip_rates: dict[str, Finite] = {}
+    """The same by inquiry."""
+    score_flip_rates: dict[str, Finite] = {}
+    """By metric, the chance that two repeats give one answer different scores."""
+    length_correlations: dict[str, Figure] = {}
+    """By metric of the answer, Spearman's correlation of score and number of words."""
     sizes: dict[str, CallSizes] = {}
     """What calls took, by request: the next estimate of the same model and effort is made by it."""
     injections_suspected: int = 0
     """Questions whose data speaks to the judge."""
+    cards: dict[str, JudgeCard | None] = {}
+    """By judged metric how the judge fares against people's labels; None where it was never calibrated."""

@@ -36,7 +36,7 @@ def test_a_flag_stands_in_the_same_group_in_every_command(command: str) -> None:
     assert panels(command)["Judge"] == known["Judge"]
 
 
-@pytest.mark.parametrize("command", ["eval", "rescore", "score", "compare", "show"])
+@pytest.mark.parametrize("command", ["eval", "rescore", "score", "compare", "show", "calibrate", "review"])
 def test_help_can_be_read_in_80_columns(
     evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

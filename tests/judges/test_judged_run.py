@@ -212,6 +212,51 @@ def test_repeats_are_recorded_with_their_disagreement(judged: Callable[..., Eval
     run = judged(judge={"repeats": 2}, samples_per_dataset=6)
     assert run.judge is not None
     assert (run.judge.repeats, run.judge.flip_rate) == (2, 0.0)
+    assert set(run.judge.flip_rates) <= {*GENERATION, "abstention"}
+    assert run.judge.score_flip_rates == dict.fromkeys(run.judge.score_flip_rates, 0.0)
+    assert "answer_correctness" in run.judge.score_flip_rates
+
+
+def test_each_repeat_finds_its_own_claims_and_is_paid_once(judged: Callable[..., EvalRun], messages_api: Any) -> None:
+    """Twice the calls of one repeat; measured again, all verdicts are those of the run, without a cache too."""
+    keys = {"suite": ["claims"], "samples_per_dataset": 3}
+    once = judged(judge={"cache": False}, **keys)
+    twice = judged(judge={"repeats": 2, "cache": False}, **keys)
+    assert once.judge is not None
+    assert twice.judge is not None
+    assert twice.judge.calls == 2 * once.judge.calls > 0
+    found = [verdict for record in twice.records() for verdict in record.verdicts]
+    assert {verdict.repeat for verdict in found if verdict.request == "answer_claims"} == {0, 1}
+    assert {verdict.repeat for verdict in found if verdict.request == "claims_compared"} == {0, 1}
+    messages_api.reset()
+    again = run_anywhere(rescore(twice, EvalConfig.build(twice.eval_config)))
+    assert messages_api.log() == []
+    assert value(again, "claim_f1") == value(twice, "claim_f1") is not None
+
+
+def test_whether_length_pays_is_recorded_and_shown(
+    judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Spearman's correlation of each judged score with the number of words, with its interval."""
+    run = judged(samples_per_dataset=24)
+    assert run.judge is not None
+    assert set(run.judge.length_correlations) == set(GENERATION)
+    found = run.judge.length_correlations["answer_relevancy"]
+    assert found.value is not None
+    assert found.ci is not None
+    assert -1 <= found.ci[0] < found.value < found.ci[1] <= 1
+    print_run(console(), run)
+    assert "correlation of score and length of the answer (Spearman): " in capsys.readouterr().out
+
+
+def test_a_judge_of_the_servers_own_family_is_said(judged: Callable[..., EvalRun], messages_api: Any) -> None:
+    """Where the server's configuration names its model."""
+    run = judged(samples_per_dataset=4)
+    assert not [note for note in run.notes if "family" in note]
+    same = run.model_copy(update={"config": {**run.config, "llm_model": "claude-haiku-5-5"}})
+    rescored = run_anywhere(rescore(same, EvalConfig.build(run.eval_config)))
+    (note,) = (note for note in rescored.notes if "family" in note)
+    assert note.startswith("the judge's family is that of the server's own model (Claude: claude-haiku-5-5)")
 
 
 def test_the_judge_and_its_cost_are_shown(judged: Callable[..., EvalRun], capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,6 +187,33 @@ def test_an_expected_answer_without_facts_cannot_be_recalled(case_of: MakeCase, 
     assert ("reference_claims" in asked_for(case)) is bool(expected.strip())
 
 
+def test_f1_is_of_the_claims_on_which_the_judge_could_tell(case_of: MakeCase) -> None:
+    """Precision over the answer's claims and recall over the reference's; part of a claim is not the claim."""
+    answer = [*MIXED, ("cannot_tell", {1}), ("correct", None)]
+    result = score("claim_f1", case_of(answer, [*PARTLY, ("cannot_tell", {3}, "okay"), ("conveyed", None, "okay")]))
+    assert result.value == pytest.approx(2 * (3 / 6) * (3 / 5) / (3 / 6 + 3 / 5))
+    assert result.details == {"precision": 3 / 6, "recall": 3 / 5}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "fields", "wanted"),
+    [
+        pytest.param(RIGHT, (), {}, (None, "not_applicable"), id="a reference without facts"),
+        pytest.param((), MISSING, {"answer": "What a good question!"}, (0.0, None), id="an answer without claims"),
+        pytest.param((), MISSING, {"answer": ABSTENTION}, (0.0, None), id="an abstention"),
+        pytest.param([("cannot_tell", set())], CONVEYED, {}, (None, "judge"), id="claims that nobody can judge"),
+        pytest.param(RIGHT, [("cannot_tell", set(), "vital")], {}, (None, "judge"), id="facts that nobody can judge"),
+        pytest.param(RIGHT, CONVEYED, {"asked": {"is_unanswerable": True}}, (None, "not_applicable"), id="no answer"),
+    ],
+)
+def test_f1_of_nothing(
+    case_of: MakeCase, answer: Any, reference: Any, fields: dict[str, Any], wanted: tuple[float | None, str | None]
+) -> None:
+    """Who says nothing conveys nothing, else to abstain would raise the mean; what the judge lost is no zero."""
+    result = score("claim_f1", case_of(answer, reference, **fields))
+    assert (result.value, result.missing) == wanted
+
+
 def test_the_judge_of_grounding_sees_neither_reference_nor_the_whole_answer(case_of: MakeCase) -> None:
     """The claims alone, with the chunks by their ranks; a chunk without text keeps its number."""
     chunks = [RetrievedChunk(text="one"), RetrievedChunk(chunk_id="c2"), RetrievedChunk(text="three")]
@@ -198,7 +225,6 @@ def test_the_judge_of_grounding_sees_neither_reference_nor_the_whole_answer(case
         asked = requests[f"{whose}_in_contexts"].data
         assert asked == {"contexts": contexts, "question": "How long?", "claims": numbered}
         assert requests["claims_compared"].data[f"{whose}_claims"] == numbered
-        assert requests[f"{whose}_claims"].once
     assert set(requests["answer_claims"].data) == {"question", "answer"}
     assert set(requests["reference_claims"].data) == {"question", "expected_answer"}
 
@@ -219,6 +245,9 @@ def ragchecker(answer: Sequence[Any], reference: Sequence[Any]) -> dict[str, flo
     def mean(flags: Sequence[bool]) -> float | None:
         return sum(flags) / len(flags) if flags else None
 
+    def f1(precision: float | None, recall: float | None) -> float | None:
+        return 2 * (precision or 0) * recall / ((precision or 0) + recall) if recall else recall
+
     correct = [verdict == "correct" for verdict, _ in answer]
     retrieved2response = [[n in chunks for n in (1, 2, 3)] for _, chunks in answer]
     retrieved2answer = [[n in chunks for n in (1, 2, 3)] for _, chunks, _ in reference]
@@ -231,6 +260,7 @@ def ragchecker(answer: Sequence[Any], reference: Sequence[Any]) -> dict[str, flo
     claims = range(len(answer))
     return {
         "claim_precision": mean(correct),
+        "claim_f1": f1(mean(correct), mean(conveyed)),
         "claim_recall": mean(recalled),
         "context_utilization": mean([said for said, found in zip(conveyed, recalled, strict=True) if found]),
         "noise_sensitivity_relevant": mean([not correct[n] and from_relevant[n] for n in claims]),

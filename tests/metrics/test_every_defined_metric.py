@@ -80,6 +80,7 @@ TABLE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "RAGChecker": {
         "claim recall": ("claim_recall", "ClaimRecall"),
+        "overall F1": ("claim_f1", "ClaimF1"),
         "claim precision": ("claim_precision", "ClaimPrecision"),
         "context utilization": ("context_utilization", "ContextUtilization"),
         "noise sensitivity": ("noise_sensitivity", "NoiseSensitivity"),

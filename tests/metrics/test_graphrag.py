@@ -164,7 +164,7 @@ def test_an_answer_that_admits_not_to_know_is_counted_as_that(judged_case: MakeC
     case = judged_case({"abstention": {"verdict": "declines"}}, answer=answer)
     assert is_abstention(answer)
     assert counts(case) == (0, 0, 1)
-    assert new_requests([CorrectAnswersCount()], case, {"abstention"}) == []
+    assert new_requests([CorrectAnswersCount()], case, {("abstention", None)}) == []
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,23 @@ def test_what_is_asked_once_stands_beside_every_repeat_of_what_builds_on_it(judg
     assert [one.once for one in Sum().requests(case)] == [True, False]
 
 
+def test_each_repeat_builds_on_its_own_replies(judged_case: MakeCase) -> None:
+    """A request for each, with what that repeat found; where one failed, nothing is asked that builds on it."""
+    found = Inquiry("found", "p1", lambda _case: {})
+    checked = Inquiry(
+        "checked", "p2", lambda case: dict(found.reply(case)), after=(found,), given=_nothing_found(found)
+    )
+    case = judged_case({"found": [{"n": 1}, "refused", {"n": 0}, {"n": 3}]})
+    asked = checked.requests(case)
+    assert [(one.place, one.data) for one in asked] == [(("checked", 0), {"n": 1}), (("checked", 3), {"n": 3})]
+    assert checked.replies(case) == {2: {"n": "none"}}
+    assert [one.place for one in found.requests(case)] == [("found", None)]
+
+
+def _nothing_found(found: Inquiry) -> Any:
+    return lambda case: {"n": "none"} if not found.reply(case)["n"] else None
+
+
 def test_only_repeats_that_are_whole_count(judged_case: MakeCase) -> None:
     """Replies of different repeats are not put together."""
     case = judged_case({"alone": values(0.1, "refused", 0.5), "other": values("refused", 0.0, 0.5)})

@@ -74,9 +74,12 @@ def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Case:
 def _stand_ins() -> list[JudgeVerdict]:
     """A verdict of the right form for all that the metrics ask about the full record."""
     case = _judged(())
-    while todo := new_requests(ALL, case, {verdict.request for verdict in case.verdicts}):
-        replies = [(request.name, stand_in_reply(load_prompt(request.prompt), request.data)) for request in todo]
-        case.verdicts = [*case.verdicts, *(JudgeVerdict(request=name, reply=reply) for name, reply in replies)]
+    asked: set[tuple[str, int | None]] = set()
+    while todo := new_requests(ALL, case, asked):
+        asked.update(request.place for request in todo)
+        replies = [(request, stand_in_reply(load_prompt(request.prompt), request.data)) for request in todo]
+        said = (JudgeVerdict(request=one.name, repeat=one.repeat or 0, reply=reply) for one, reply in replies)
+        case.verdicts = [*case.verdicts, *said]
     return list(case.verdicts)
 
 

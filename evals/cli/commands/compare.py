@@ -1,13 +1,14 @@
 """`evals compare`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from evals.cli.carded import carded, never_calibrated
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison
-from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
+from evals.compare import Comparison, MetricPair, RunComparison, SavedRun, compare_runs
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
@@ -43,7 +44,8 @@ def compare(
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:
-        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs})
+        never = {each.run.id: never_calibrated(each.run) for each in runs}
+        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs}, never)
 
 
 def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
@@ -57,12 +59,14 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
         runs = [first, *(run for run in runs if run.id != first.id)]
     if len(runs) < 2:
         raise ConfigError("a comparison needs at least two runs", f"{command('runs', runs_dir)} lists what there is")
-    return [SavedRun(run, store.records(run)) for run in runs]
+    return [SavedRun(*carded(store, run.id)) for run in runs]
 
 
-def _fail_on_regression(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
+def _fail_on_regression(
+    comparison: Comparison, where: Mapping[str, Path | None], never: Mapping[str, Collection[str]]
+) -> None:
     _refuse_unscored(comparison, where)
-    problems = {one.run: _problem(one, comparison.primary) for one in comparison.against}
+    problems = {one.run: _problem(one, comparison.primary, never[one.run]) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
         shown = " and ".join(command(f"show {run_id}", where[run_id]) for run_id in named)
@@ -79,11 +83,17 @@ def _refuse_unscored(comparison: Comparison, where: Mapping[str, Path | None]) -
             )
 
 
-def _problem(one: RunComparison, primary: str | None) -> str:
-    """In what the run is worse than the baseline; nothing where it is not."""
+def _problem(one: RunComparison, primary: str | None, never: Collection[str]) -> str:
+    """In what the run is worse than the baseline; nothing where it is not.
+
+    Args:
+        one: The run beside the baseline.
+        primary: The metric that the comparison is about.
+        never: The metrics whose judge was never calibrated.
+    """
     if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
         raise _nothing_compared(one)
-    worse = [f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g})" for pair in one.regressions]
+    worse = [_worse(pair, never) for pair in one.regressions]
     problems = [*worse, *(f"{name} has no value any more" for name in _lost(one, primary))]
     return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}" if problems else _untested(one, primary)
 
@@ -100,6 +110,11 @@ def _untested(one: RunComparison, primary: str | None) -> str:
         return ""
     unsaid = f"nobody can say that {one.run} is no worse than {one.baseline}"
     return f"{primary} could not be tested ({pair.reason}), so {unsaid}"
+
+
+def _worse(pair: MetricPair, never: Collection[str]) -> str:
+    mark = ", uncalibrated" if pair.name in never else ""
+    return f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g}{mark})"
 
 
 def _nothing_compared(one: RunComparison) -> GateFailedError:

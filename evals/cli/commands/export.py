@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from evals.cli.carded import carded
 from evals.cli.terminal.output import check_output
 from evals.errors import UnknownNameError
 from evals.export import FORMATS, export_run, write_export
@@ -25,8 +26,7 @@ def export(run_id: str, *, form: str, output: Path | None, runs_dir: Path | None
     if output is not None:
         check_output(output)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    run = store.load(run_id)
-    text = export_run(run, store.records(run), form)
+    text = export_run(*carded(store, run_id), form)
     if output is None:
         # As bytes: the same on every machine, whatever its encoding and its line ends.
         typer.echo(text.encode(), nl=False)

@@ -1,8 +1,10 @@
 """`evals gate`: conditions on a saved run, by itself or against another."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from evals.cli.carded import carded, never_calibrated
 from evals.cli.flags import names_of
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.streams import print_json
@@ -11,6 +13,8 @@ from evals.cli.views.gates import print_gates
 from evals.compare import SavedRun
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
+from evals.schemas import EvalRun
+from evals.scoring.calibration.binding import refuse_uncalibrated
 from evals.scoring.gates import problem_of
 from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
@@ -24,13 +28,15 @@ def check_run(
     margin: float | None,
     metrics: str | None,
     lenient: bool,
+    allow_uncalibrated: bool,
     as_json: bool,
     runs_dir: Path | None,
 ) -> None:
     """Print how a saved run fares with the gates given, else with those it was made with.
 
     Raises:
-        ConfigError: A gate is none, there is none to check, or a flag does nothing without a baseline.
+        ConfigError: A gate is none, there is none to check, a flag does nothing without a baseline, or a gate is on
+            a metric by which the judge was never calibrated.
         RunNotFoundError: There is no such run.
         RunIncompleteError: The run is partial: nobody knows what the rest of it is like; or one of the two was never
             finished.
@@ -45,6 +51,8 @@ def check_run(
         names = None if metrics is None else names_of(metrics, "--metrics")
         held = DEFAULT_MARGIN if margin is None else margin
         report = check_against(saved, _load(baseline, runs_dir), gates, names, held)
+    if not allow_uncalibrated:
+        _refuse_uncalibrated(saved.run, report)
     _print(report, as_json=as_json)
     if saved.run.status == "partial":
         raise RunIncompleteError(
@@ -53,6 +61,13 @@ def check_run(
         )
     if problem := problem_of(report.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
+
+
+def _refuse_uncalibrated(run: EvalRun, report: GateReport) -> None:
+    """Refuse conditions on metrics of which nobody knows how often the judge is wrong."""
+    gated = {re.match(r"\w*", each.gate)[0] for each in report.gates}  # type: ignore[index]  # it always matches
+    if run.judge is not None:
+        refuse_uncalibrated([name for name in never_calibrated(run) if name in gated], run.judge.model)
 
 
 def _refuse_without_baseline(baseline: str | None, **flags: object) -> None:
@@ -72,8 +87,8 @@ def _load(run_id: str, runs_dir: Path | None) -> SavedRun:
         RunNotFoundError: There is no such run.
         RunIncompleteError: It was never finished, so that nothing of it is scored.
     """
-    run = RunStore(runs_dir or DEFAULT_RUNS_DIR).load(run_id)
-    saved = SavedRun(run, run.records())
+    run, records = carded(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_id)
+    saved = SavedRun(run, records)
     if run.completed_at is None:
         undone = what_is_undone(run, saved.records)
         raise RunIncompleteError(f"run {run.id} did not finish: {undone}", way_on(run, saved.records, folder_of(run)))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from evals.cli.carded import carded
 from evals.cli.flags import flag_name
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
@@ -57,10 +58,10 @@ def show(
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
     run = store.load(run_id)
     if as_json and by is None:
-        print_json(run.model_dump_json(indent=2))
+        print_json((run if run.judge is None else carded(store, run.id)[0]).model_dump_json(indent=2))
         return
     out, runs_dir = console(), folder_of(run)
-    records = store.records(run)
+    run, records = carded(store, run_id)
     seen = measured(run, records)
     if question is not None:
         print_question(out, _find(records, question), seen)

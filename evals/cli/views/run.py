@@ -36,6 +36,7 @@ from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
 from evals.views.intervals import interval_notes
+from evals.views.judge_card import card_lines
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import area_line, risk_line
@@ -55,6 +56,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_weighted(out, run)
     print_gates(out, run.gates)
     _print_judge(out, run)
+    _print_card(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
@@ -146,6 +148,12 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
     effort = f", effort {judge.effort}" if judge.effort else ""
     out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
+
+
+def _print_card(out: Console, run: EvalRun) -> None:
+    """How the judge fares against people's labels, and how its scores go with the length of answers."""
+    for line in card_lines(run):
+        out.print(clean(f"  {line}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:

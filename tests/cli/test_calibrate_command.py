@@ -1,0 +1,263 @@
+"""`evals calibrate`: labels of several kinds, judged over HTTP by an imitation that goes by shared words."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store.calibrations import saved_calibrations
+
+Cli = Callable[..., Any]
+JUDGE = {"then": {"python": "judge"}}
+RIGHT, WRONG = "The ferry sails at noon from harbour {n}.", "Bicycles cost nothing on trains."
+
+
+@pytest.fixture
+def calibrate(evals_cli: Cli, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run `calibrate` with a folder of runs of its own."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script(JUDGE)
+    return lambda *arguments: evals_cli("calibrate", *arguments, "--runs-dir", tmp_path / "runs")
+
+
+def row(n: int, right: bool, label: Any, **more: Any) -> dict[str, Any]:
+    """An answer that the imitation calls correct or incorrect, and what people say of it."""
+    answer = (RIGHT if right else WRONG).format(n=n)
+    return {
+        "question": f"When does ferry {n} sail?",
+        "expected_answer": RIGHT.format(n=n),
+        "answer": answer,
+        "label": label,
+        **more,
+    }
+
+
+def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def sheet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+TRUTH = [(n < 16, "correct" if n < 14 or n == 19 else "incorrect") for n in range(20)]
+"""Of twenty answers the judge calls sixteen correct; people call fourteen of these correct, and one of the others."""
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "labels.jsonl", [row(n, right, label) for n, (right, label) in enumerate(TRUTH)])
+
+
+def test_the_judge_is_held_against_labels(calibrate: Cli, labels: Path) -> None:
+    """Agreement, error rates and order are those of the table of two by two."""
+    done = calibrate(labels, "--json")
+    assert done.code == 0
+    judge = done.json["judge"]
+    assert judge["agreement"]["value"] == 17 / 20
+    assert judge["sensitivity"]["value"] == 14 / 15
+    assert judge["specificity"]["value"] == 3 / 5
+    assert judge["auroc"]["value"] == pytest.approx((14 / 15 + 3 / 5) / 2)
+    assert judge["sensitivity"]["n"] == 15
+    for name in ("agreement", "kappa", "ac1", "sensitivity", "specificity", "auroc", "pearson", "spearman", "kendall"):
+        low, high = judge[name]["ci"]
+        assert low < judge[name]["value"] < high
+    assert done.json["always_the_same"]["agreement"]["value"] == 15 / 20
+    assert done.json["always_the_same"]["kappa"]["value"] == 0
+    assert done.json["length"]["agreement"]["reason"] == "its numbers are no labels"
+    assert done.json["length"]["auroc"]["value"] > 0.5
+    assert done.json["annotators"] is None
+    assert (done.json["label_mean"]["value"], done.json["score_mean"]["value"]) == (0.75, 0.8)
+
+
+def test_what_came_out_is_saved_without_texts(calibrate: Cli, labels: Path, tmp_path: Path) -> None:
+    """Bound to model and wording of the prompts; a second calibration asks nothing of the judge."""
+    assert calibrate(labels).code == 0
+    (found,) = saved_calibrations(tmp_path / "runs")
+    assert (found.metric, found.model, len(found.answers)) == ("answer_correctness", "claude-sonnet-5-5", 20)
+    assert set(found.prompt_hashes) == {"answer_correctness"}
+    (file,) = (tmp_path / "runs" / "calibrations").iterdir()
+    assert "ferry" not in file.read_text(encoding="utf-8")
+    again = calibrate(labels)
+    assert "0 calls, 20 from the cache, $0.0000" in again.out
+
+
+def test_the_table_fits_80_columns(calibrate: Cli, labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge stands beside annotators, a constant guess and the length of the answers."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = calibrate(labels).out.splitlines()
+    table = [line for line in lines if line.startswith(("  ", "agreement", "Gwet", "sensitivity", "AUROC"))]
+    assert max(map(len, table)) <= 80
+    assert lines[1] == "claude-sonnet-5-5 against people: answer_correctness"
+    assert lines[2] == "20 labelled answers (correct, partly_correct, incorrect)"
+    assert next(line for line in lines if "judge " in line).split() == ["judge", "annotators", "constant", "length"]
+    assert next(line for line in lines if line.startswith("sensitivity")).startswith("sensitivity    0.93 [0.")
+
+
+def test_a_dry_run_asks_and_saves_nothing(calibrate: Cli, labels: Path, messages_api: Any, tmp_path: Path) -> None:
+    """It says what judging would take."""
+    done = calibrate(labels, "--dry-run")
+    assert done.code == 0
+    assert "would judge with claude-sonnet-5-5: about 20 calls" in done.out
+    assert messages_api.log() == []
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_spent_budget_calibrates_nothing(calibrate: Cli, labels: Path, tmp_path: Path) -> None:
+    """Exit 4; what was judged is kept."""
+    done = calibrate(labels, "--max-cost", 0.000001)
+    assert done.code == 4
+    assert "nothing is calibrated, as judging is partial" in done.err
+    assert saved_calibrations(tmp_path / "runs") == []
+
+
+def test_several_annotators_are_held_against_each_other(calibrate: Cli, tmp_path: Path) -> None:
+    """Rows of one answer by annotator; of two that disagree the worse label counts."""
+    rows = [
+        row(n, right, said, annotator=who)
+        for n, (right, label) in enumerate(TRUTH)
+        for who, said in (("anna", label), ("ben", "incorrect" if n == 0 else label))
+    ]
+    found = calibrate(jsonl(tmp_path / "two.jsonl", rows), "--json").json
+    assert found["annotators"]["agreement"]["value"] == 19 / 20
+    assert found["annotators"]["sensitivity"]["reason"] == "no annotator is the truth"
+    assert found["judge"]["sensitivity"]["value"] == 13 / 14
+    assert len(found["answers"]) == 20
+
+
+def test_annotators_may_stand_side_by_side_or_in_files_of_their_own(calibrate: Cli, tmp_path: Path) -> None:
+    """Both are read as rows of one annotator each."""
+    plain = [row(n, right, None) for n, (right, _) in enumerate(TRUTH)]
+    for each in plain:
+        del each["label"]
+    said = [label for _, label in TRUTH]
+    wide = [{**each, "verdict.anna": label, "verdict.ben": "correct"} for each, label in zip(plain, said, strict=True)]
+    beside = calibrate(sheet(tmp_path / "wide.csv", wide), "--json").json
+    anna = jsonl(tmp_path / "a.jsonl", [{**each, "verdict": label} for each, label in zip(plain, said, strict=True)])
+    ben = jsonl(tmp_path / "b.jsonl", [{**each, "verdict": "correct"} for each in plain])
+    apart = calibrate(anna, ben, "--json").json
+    assert beside["annotators"] == apart["annotators"]
+    assert beside["judge"] == apart["judge"]
+    assert beside["annotators"]["agreement"]["value"] == 15 / 20
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "scale"),
+    [
+        ("yes", "no", "yes and no"),
+        (True, False, "yes and no"),
+        (1, 0, "0 and 1"),
+        (2, -2, "-2 to 2"),
+        (1, -1, "-2 to 2"),
+    ],
+)
+def test_labels_are_read_by_what_they_are(calibrate: Cli, tmp_path: Path, good: Any, bad: Any, scale: str) -> None:
+    """Words, binary numbers and grades from -2 to 2 say the same."""
+    rows = [row(n, right, good if label == "correct" else bad) for n, (right, label) in enumerate(TRUTH)]
+    found = calibrate(jsonl(tmp_path / "l.jsonl", rows), "--json").json
+    assert found["scale"] == scale
+    assert found["judge"]["sensitivity"]["value"] == 14 / 15
+
+
+def test_other_numbers_want_a_scale(calibrate: Cli, tmp_path: Path) -> None:
+    """Nobody knows whether 1 of 5 is good or bad."""
+    rows = [row(n, right, 5 if label == "correct" else 1) for n, (right, label) in enumerate(TRUTH)]
+    path = jsonl(tmp_path / "l.jsonl", rows)
+    refused = calibrate(path)
+    assert refused.code == 2
+    assert "labels from 1 to 5: nobody says which of them is good" in refused.err
+    assert "--scale 1,5" in refused.err
+    assert calibrate(path, "--scale", "1,5", "--json").json["judge"]["sensitivity"]["value"] == 14 / 15
+    assert calibrate(path, "--scale", "5,1", "--json").json["label_mean"]["value"] == 0.25
+
+
+def test_a_review_sheet_that_was_filled_in_is_read(
+    calibrate: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """The answers and passages are those of the run; rows without a verdict are counted, and not judged again."""
+    runs = ("--runs-dir", tmp_path / "runs")
+    run = evals_cli(
+        "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 20, "--suite", "core", "--json", *runs
+    ).json
+    exported = evals_cli("export", "--run-id", run["id"], "--format", "review", *runs)
+    rows = list(csv.DictReader(exported.out.lstrip("\ufeff").splitlines(keepends=True)))
+    rows = [{**each, "verdict": "correct" if n % 3 else "incorrect"} for n, each in enumerate(rows)]
+    rows[0]["verdict"], rows[1]["verdict"] = "", "cannot_tell"
+    found = calibrate(sheet(tmp_path / "filled.csv", rows), "--json").json
+    assert found["unlabelled"] == 2
+    assert len(found["answers"]) == 18
+    assert found["labels_from"] == ["filled.csv"]
+    log = evals_cli("show", found["run"], "--json", *runs).json
+    assert log["judge"]["calls"] == 0
+
+
+def test_adherence_is_about_faithfulness(calibrate: Cli, tmp_path: Path) -> None:
+    """Rows of RAGBench hold documents, response and adherence_score."""
+    passage = "The ferry to the island sails at noon from the old harbour."
+    rows = [
+        {
+            "id": f"r{n}",
+            "question": "When does the ferry sail?",
+            "documents": [passage],
+            "response": passage if n < 8 else f"Bicycles number {n} travel free on every regional train.",
+            "adherence_score": n < 7,
+        }
+        for n in range(12)
+    ]
+    found = calibrate(jsonl(tmp_path / "ragbench.jsonl", rows), "--json").json
+    assert found["metric"] == "faithfulness"
+    assert found["judge"]["sensitivity"]["value"] == 1
+    assert found["judge"]["specificity"]["value"] == 4 / 5
+
+
+def test_preferences_between_two_systems(calibrate: Cli, tmp_path: Path) -> None:
+    """Of each question the better answer is marked; what follows from the judge's scores is held against that."""
+    rows = []
+    for n in range(10):
+        rows.append(row(n, True, None, system="new", id=f"q{n}", preferred=n < 8))
+        rows.append(row(n, n == 9, None, system="old", id=f"q{n}", preferred=n >= 8))
+    for each in rows:
+        del each["label"]
+    found = calibrate(jsonl(tmp_path / "pairs.jsonl", rows), "--json").json
+    assert found["preference"]["pairs"] == 10
+    assert found["preference"]["tied"] == 1
+    assert found["preference"]["agreement"]["value"] == (8 + 0 + 0.5) / 10
+    assert found["judge"]["sensitivity"]["value"] is None
+    assert "10 pairs of answers, 1 tied by the judge" in calibrate(tmp_path / "pairs.jsonl").out
+
+
+@pytest.mark.parametrize(
+    ("rows", "flags", "said"),
+    [
+        ([{"question": "a", "answer": "b"}], [], "has no column of labels"),
+        ([{"question": "a", "answer": "b", "label": ""}], [], "no row has a label"),
+        ([{"question": "a", "answer": "b", "label": "cannot tell"}], [], "no row has a label"),
+        ([{"question": "a", "label": "yes"}], [], "no question and answer to judge"),
+        ([{"answer": "b", "label": "yes"}], [], "neither id nor question"),
+        ([{"id": "x", "run": "abcd", "label": "yes"}], [], "no run 'abcd'"),
+        ([{"question": "a", "answer": "b", "label": "maybe"}], [], "label 'maybe' is not one of yes and no"),
+        ([{"question": "a", "answer": "b", "label": "yes"}] * 2, [], "labelled at l.jsonl, line 1 already"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], [], "no labelled answer has a value"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "mrr"], "not decided by a judge"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], ["--metric", "hallucination"], "more of it is not better"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], ["--no-judge"], "without a judge"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], ["--scale", "x"], "not a scale: 'x'"),
+        ([{"question": "a", "answer": "b", "label": "yes"}], ["--score-cut", 2], "--score-cut must be above 0"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_wrong_usage(
+    calibrate: Cli, tmp_path: Path, rows: list[dict[str, Any]], flags: list[Any], said: str
+) -> None:
+    """One message names what is wrong."""
+    done = calibrate(jsonl(tmp_path / "l.jsonl", rows), *flags)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())

@@ -1,0 +1,175 @@
+"""The judge's card: on each report of a run judged in the same way, and asked for by gates."""
+
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.schemas import EvalRecord
+from evals.store.calibrations import save_calibration, saved_calibrations
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, Path]:
+    return "--runs-dir", tmp_path / "runs"
+
+
+@pytest.fixture
+def cli(evals_cli: Cli, messages_api: Any, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line with a judge that goes by shared words."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script({"then": {"python": "judge"}})
+    return evals_cli
+
+
+@pytest.fixture
+def judged(cli: Cli, golden_server: str, runs: Any) -> dict[str, Any]:
+    """A judged run of thirty golden questions."""
+    done = cli(
+        "eval", "--rag-url", golden_server, "--datasets", "golden", "--samples", 30, "--metrics",
+        "answer_correctness,answer_relevancy", "--json", *runs,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found: dict[str, Any] = done.json
+    return found
+
+
+def records_of(run: dict[str, Any], runs: Any) -> list[EvalRecord]:
+    store = RunStore(runs[1])
+    return store.records(store.load(run["id"]))
+
+
+def label(cli: Cli, run: dict[str, Any], runs: Any, tmp_path: Path, count: int = 15) -> Any:
+    """Calibrate by labels that agree with the judge on all answers but every fifth."""
+    rows = []
+    for record in records_of(run, runs):
+        value = next((score.value for score in record.scores if score.name == "answer_correctness"), None)
+        if value is not None and len(rows) < count:
+            good = (value == 1) != (len(rows) % 5 == 4)
+            rows.append({"id": record.question.id, "run": run["id"], "verdict": "yes" if good else "no"})
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return cli("calibrate", path, *runs)
+
+
+def test_a_judge_that_was_never_calibrated_is_said(cli: Cli, judged: dict[str, Any], runs: Any) -> None:
+    """In the run, on the terminal and in a comment for a pull request."""
+    assert judged["judge"]["cards"] == {"answer_correctness": None, "answer_relevancy": None}
+    never = "never calibrated: answer_correctness, answer_relevancy"
+    assert never in cli("show", judged["id"], *runs).out
+    assert never in html.unescape(cli("export", "--run-id", judged["id"], "--format", "markdown", *runs).out)
+
+
+def test_a_calibration_is_shown_with_runs_of_before_and_after(
+    cli: Cli, judged: dict[str, Any], golden_server: str, runs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With raw and corrected mean; the metric that has no labels stays as it was."""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert label(cli, judged, runs, tmp_path).code == 0
+    shown = cli("show", judged["id"], *runs)
+    assert "answer_correctness: calibrated on 15 labels, 20" in shown.out
+    assert "corrected (prediction-powered)" in shown.out
+    assert "never calibrated: answer_relevancy" in shown.out
+    seen = cli("show", judged["id"], "--json", *runs).json
+    assert seen["judge"]["cards"]["answer_correctness"]["labels"] == 15
+    (summary,) = (each for each in seen["scorecard"]["metrics"] if each["name"] == "answer_correctness")
+    (mean,) = (each for each in summary["corrected"] if each["method"] == "prediction-powered")
+    assert mean["labels"] + mean["others"] == summary["sample_size"]
+    assert mean["ci"][0] <= mean["value"] <= mean["ci"][1]
+    again = cli("rescore", judged["id"], "--json", *runs).json
+    assert again["judge"]["cards"]["answer_correctness"]["labels"] == 15
+    for file in (runs[1] / "calibrations").iterdir():
+        file.unlink()
+    kept = cli("show", again["id"], "--json", *runs).json
+    assert kept["judge"]["cards"] == again["judge"]["cards"]
+    assert kept["scorecard"] == again["scorecard"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"model": "another"}, {"effort": "low"}, {"prompt_hashes": {"answer_correctness": "0"}}]
+)
+def test_a_calibration_of_another_judge_does_not_count(
+    cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Another model, another effort or another wording is another judge."""
+    label(cli, judged, runs, tmp_path)
+    (found,) = saved_calibrations(runs[1])
+    for file in (runs[1] / "calibrations").iterdir():
+        file.unlink()
+    save_calibration(runs[1], found.model_copy(update=change))
+    assert "never calibrated: answer_correctness" in cli("show", judged["id"], *runs).out
+
+
+def test_a_gate_on_an_uncalibrated_judge_is_refused(
+    cli: Cli, judged: dict[str, Any], golden_server: str, messages_api: Any, runs: Any, tmp_path: Path
+) -> None:
+    """Before anything is asked, and of a saved run too; a flag or a calibration lets it pass."""
+    messages_api.reset()
+    gate = ("--gate", "answer_correctness>=0")
+    ask = (
+        "eval",
+        "--rag-url",
+        golden_server,
+        "--datasets",
+        "golden",
+        "--samples",
+        2,
+        "--metrics",
+        "answer_correctness",
+    )
+    for command in (("gate", judged["id"]), ask, ("rescore", judged["id"])):
+        refused = cli(*command, *gate, *runs)
+        assert refused.code == 2
+        assert "--allow-uncalibrated" in refused.err
+        assert "answer_correctness" in refused.err
+    assert messages_api.log() == []
+    messages_api.script({"then": {"python": "judge"}})
+    assert cli("gate", judged["id"], *gate, "--allow-uncalibrated", *runs).code == 0
+    assert cli(*ask, *gate, "--allow-uncalibrated", *runs).code == 0
+    assert label(cli, judged, runs, tmp_path).code == 0
+    assert cli("gate", judged["id"], *gate, *runs).code == 0
+    assert cli(*ask, *gate, *runs).code == 0
+    assert cli("gate", judged["id"], "--gate", "answer_relevancy>=0", *runs).code == 2
+
+
+def test_a_gate_on_what_no_judge_decides_needs_no_calibration(cli: Cli, judged: dict[str, Any], runs: Any) -> None:
+    """Nor does one where the judge takes no part."""
+    refused = cli("rescore", judged["id"], "--metrics", "mrr", "--gate", "mrr>=0", *runs)
+    assert refused.code == 0
+    lacking = cli("rescore", judged["id"], "--no-judge", "--gate", "answer_correctness>=0", *runs)
+    assert lacking.code == 1
+
+
+def test_a_regression_by_an_uncalibrated_judge_is_marked(
+    cli: Cli, judged: dict[str, Any], runs: Any, tmp_path: Path
+) -> None:
+    """It fails all the same, and a reader sees that nobody knows how often the judge is wrong."""
+    asked = [record.question for record in records_of(judged, runs) if record.question.expected_answer]
+    questions, good, bad = (tmp_path / f"{name}.jsonl" for name in ("questions", "good", "bad"))
+    questions.write_text(
+        "\n".join(
+            json.dumps({"id": one.id, "question": one.question, "expected_answer": one.expected_answer})
+            for one in asked
+        )
+    )
+    said = {good: [one.expected_answer for one in asked], bad: ["Bicycles cost nothing on trains."] * len(asked)}
+    for path, answers in said.items():
+        rows = zip(asked, answers, strict=True)
+        path.write_text("\n".join(json.dumps({"question_id": one.id, "answer": answer}) for one, answer in rows))
+    score = ("--dataset-file", questions, "--metrics", "answer_correctness", "--json", *runs)
+    last = cli("score", good, *score).json
+    first = cli("score", bad, *score).json
+    failed = cli("compare", last["id"], first["id"], "--fail-on-regression", *runs)
+    assert failed.code == 1
+    assert ", uncalibrated)" in failed.err
+    label(cli, first, runs, tmp_path)
+    failed = cli("compare", last["id"], first["id"], "--fail-on-regression", *runs)
+    assert failed.code == 1
+    assert "uncalibrated" not in failed.err

@@ -1,0 +1,145 @@
+"""`evals review`: a person at the keyboard, whose lines a test writes."""
+
+import csv
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def run(evals_cli: Cli, golden_server: str, tmp_path: Path) -> str:
+    """The id of a run of six golden questions without a judge."""
+    done = evals_cli(
+        "eval", "--no-judge", "--rag-url", golden_server, "--datasets", "golden", "--samples", 6, "--json",
+        "--runs-dir", tmp_path / "runs",
+    )  # fmt: skip
+    found: str = done.json["id"]
+    return found
+
+
+@pytest.fixture
+def review(evals_cli: Cli, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run `review` and type these lines; afterwards the input ends."""
+
+    def call(lines: str, *arguments: object) -> Any:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines.split("|"))))
+        return evals_cli("review", run, *arguments, "--runs-dir", tmp_path / "runs")
+
+    return call
+
+
+def labels(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def sheet(run: str, tmp_path: Path) -> Path:
+    return tmp_path / "runs" / "reviews" / f"{run}.csv"
+
+
+def test_each_key_labels_the_answer_on_the_screen(review: Cli, sheet: Path, run: str) -> None:
+    """Question, expected answer, passages and answer are shown, and nothing of what a metric says."""
+    done = review("c|p|i|?|t a good one|c|q")
+    assert done.code == 0
+    rows = labels(sheet)
+    assert [row["verdict"] for row in rows] == ["correct", "partly_correct", "incorrect", "cannot_tell", "correct"]
+    assert [row["comment"] for row in rows] == ["", "", "", "", "a good one"]
+    assert {(row["run"], row["metric"], row["annotator"]) for row in rows} == {(run, "answer_correctness", "")}
+    assert done.out.count("  question  ") == 6
+    assert " passage 1  [" in done.out
+    assert "5 of 6 answers labelled: " in done.out
+    assert "evals calibrate " in done.out
+
+
+def test_it_goes_on_where_it_stopped(review: Cli, sheet: Path) -> None:
+    """What is labelled is not asked again; the order is drawn, and is the same each time."""
+    review("c|c")
+    first = [row["id"] for row in labels(sheet)]
+    done = review("i|i|i|i")
+    rows = labels(sheet)
+    assert [row["id"] for row in rows[:2]] == first
+    assert [row["verdict"] for row in rows] == ["correct"] * 2 + ["incorrect"] * 4
+    assert "2 of 6 labelled" in done.out
+    assert "6 of 6 answers labelled: " in review("").out
+
+
+def test_a_label_can_be_taken_back(review: Cli, sheet: Path) -> None:
+    """That of a former session too; the answer is shown again."""
+    review("c|u|i|c")
+    assert [row["verdict"] for row in labels(sheet)] == ["incorrect", "correct"]
+    review("u|u|p")
+    assert [row["verdict"] for row in labels(sheet)] == ["partly_correct"]
+    assert "there is no label to take back" in review("u|u|u|q").out
+
+
+def test_what_is_skipped_comes_again_at_the_end(review: Cli, sheet: Path) -> None:
+    """And a wrong key does nothing but say so."""
+    done = review("s|x|c|c|c|c|c|i")
+    rows = labels(sheet)
+    assert [row["verdict"] for row in rows] == ["correct"] * 5 + ["incorrect"]
+    assert "'x' is no key" in done.out
+    assert done.out.split("\n")[1].split()[0] == rows[-1]["id"]
+
+
+def test_m_shows_the_passages_whole(review: Cli) -> None:
+    """At first five of them are shown, and of each 600 characters."""
+    done = review("m|q")
+    shown = done.out.split("question  ")
+    assert shown[1].count("passage ") == 5
+    assert shown[2].count("passage ") > 5
+
+
+def test_other_people_and_other_metrics_have_labels_of_their_own(review: Cli, tmp_path: Path) -> None:
+    """In one sheet; the labels of one person are no others."""
+    path = tmp_path / "all.csv"
+    review("c|c", "--annotator", "anna", "--output", path)
+    review("i|i", "--annotator", "ben", "--output", path)
+    review("y|n", "--annotator", "ben", "--metric", "faithfulness", "--output", path)
+    found = [(row["annotator"], row["metric"], row["verdict"]) for row in labels(path)]
+    assert found == [
+        *[("anna", "answer_correctness", "correct")] * 2,
+        *[("ben", "answer_correctness", "incorrect")] * 2,
+        ("ben", "faithfulness", "yes"),
+        ("ben", "faithfulness", "no"),
+    ]
+
+
+def test_calibrate_reads_the_sheet(
+    review: Cli, evals_cli: Cli, sheet: Path, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is, with the answers of the run."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    messages_api.script({"then": {"python": "judge"}})
+    review("c|i|c|?|c|i")
+    found = evals_cli("calibrate", sheet, "--json", "--runs-dir", tmp_path / "runs").json
+    assert (len(found["answers"]), found["unlabelled"]) == (5, 1)
+    assert found["metric"] == "answer_correctness"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--metric", "mrr"], "mrr has no labels"), (["--metric", "nonsense"], "unknown metric 'nonsense'")],
+)
+def test_a_metric_without_labels_is_refused(review: Cli, arguments: list[str], said: str) -> None:
+    """Only what a judge decides can be labelled."""
+    done = review("c", *arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_file_that_is_no_sheet_of_labels_stays(review: Cli, tmp_path: Path) -> None:
+    """It would be lost."""
+    path = tmp_path / "notes.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    done = review("c", "--output", path)
+    assert done.code == 2
+    assert "is no sheet of labels" in done.err
+    assert path.read_text(encoding="utf-8") == "a,b\n1,2\n"
