@@ -27,6 +27,7 @@ class Topic:
     """What a question asks for.
 
     Attributes:
+        text: Folded, without accents.
         words: Its content words.
         lacks: Whether it asks what is not so, or missing.
         whether: Whether it wants yes or no: no question word begins it.
@@ -35,7 +36,7 @@ class Topic:
     """
 
     def __init__(self, question: str) -> None:
-        text = without_accents(fold(question))
+        self.text = text = without_accents(fold(question))
         lexicon = lexicons_of(text)[0]
         self.words = lexicon.content(WORD.findall(text))
         letters = lexicon.tagged(WORD.findall(text))

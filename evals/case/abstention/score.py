@@ -1,0 +1,38 @@
+"""Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed."""
+
+from collections.abc import Iterator
+
+from evals.case.abstention.evidence import Answer, circumstances, signs
+from evals.case.abstention.roles import BITS
+from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
+
+_Placed = tuple[str, int]
+"""A place, and the bits of one or two signs."""
+
+
+def declines(answer: Answer) -> bool:
+    """Whether more speaks for an answer that declines than against it."""
+    return score(answer) > 0
+
+
+def score(answer: Answer) -> float:
+    """The sum of the weights of all evidence; above 0 where an answer rather declines."""
+    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in circumstances(answer).items())
+    return BIAS + told + sum(dict(_weighed(answer)).values())
+
+
+def _weighed(answer: Answer) -> Iterator[tuple[_Placed, float]]:
+    """The weights of the signs that are there, each once, by their place."""
+    for place, shown in signs(answer):
+        for bits, weight in _TABLE.get(place, ()):
+            if shown & bits == bits:
+                yield (place, bits), weight
+
+
+def _table(written: str) -> list[tuple[int, float]]:
+    """Bits and weight of each entry of a table such as "not source 0.31; none 0.2"."""
+    entries = (entry.split() for entry in written.split(";"))
+    return [(sum(BITS[name] for name in names), float(weight)) for *names, weight in entries]
+
+
+_TABLE = {place: _table(weights) for place, weights in SIGNS.items()}
