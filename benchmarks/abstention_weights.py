@@ -178,7 +178,7 @@ def _declines(example: Example, weights: Mapping[str, float]) -> bool:
     else:
         score = sum(weights.get(name, 0.0) * value for name, value in example.evidence.items())
         declined = score + weights[""] > float(np.log(LENIENCY / (1 - LENIENCY)))
-    question = EvalQuestion(question=row["question"], expected_answer=row.get("expected"))
+    question = EvalQuestion(question=row["question"] or "?", expected_answer=row.get("expected"))
     return declined and not holds_expected(row["answer"], question)
 
 
