@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.case.abstention.detector import read_answer
-from evals.case.abstention.evidence import Answer, circumstances, signs
+from evals.case.abstention.evidence import SETTLES, Answer, circumstances, signs
 from evals.case.abstention.expected import holds_expected
 from evals.case.abstention.roles import BITS
 from evals.schemas import EvalQuestion
@@ -177,7 +177,8 @@ def _declines(example: Example, weights: Mapping[str, float]) -> bool:
         declined = example.evidence
     else:
         score = sum(weights.get(name, 0.0) * value for name, value in example.evidence.items())
-        declined = score + weights[""] > float(np.log(LENIENCY / (1 - LENIENCY)))
+        declined = score + weights[""] > math.log(LENIENCY / (1 - LENIENCY))
+        declined = declined and f"circumstances/{SETTLES}" not in example.evidence
     question = EvalQuestion(question=row["question"] or "?", expected_answer=row.get("expected"))
     return declined and not holds_expected(row["answer"], question)
 

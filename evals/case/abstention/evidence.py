@@ -18,6 +18,8 @@ from evals.case.abstention.roles import DECLINING, WORD, Lexicon
 Evidence = dict[str, float]
 _STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+SETTLES = "stated before, of two things"
+"""To a question for two things, what is stated before the words that decline answers one; no weight changes that."""
 _SHORT = 8
 """Words of a short answer."""
 _BEGINNING = 4
@@ -189,11 +191,17 @@ def _declined(answer: Answer, stated: Sequence[Clause], live: Sequence[Clause]) 
         "declines at first": float(declining[0] is live[0]),
         "declines at last": float(declining[-1] is live[-1]),
         "stated before": float(bool(before)),
+        SETTLES: float(answer.context.asked.compound and _answers(before)),
+        "guessed before": float(any(clause.kind is Kind.GUESSES for clause in before)),
         "stated behind": float(bool(after)),
         "stated behind, of the question": len(answer.covered(after)) / _size(answer),
         "left open before": 1 - len(told) / _size(answer),
         **_most(_aims(clause, told, answer) for clause in declining),
     }
+
+
+def _answers(stated: Iterable[Clause]) -> bool:
+    return any(clause.kind is Kind.ANSWERS for clause in stated)
 
 
 def _most(found: Iterable[Evidence]) -> Evidence:

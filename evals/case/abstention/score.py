@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evals.case.abstention.evidence import Answer, circumstances, signs
+from evals.case.abstention.evidence import SETTLES, Answer, Evidence, circumstances, signs
 from evals.case.abstention.roles import BITS
 from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
 
@@ -11,13 +11,18 @@ _Placed = tuple[str, int]
 
 
 def declines(answer: Answer) -> bool:
-    """Whether more speaks for an answer that declines than against it."""
-    return score(answer) > 0
+    """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
+    found = circumstances(answer)
+    return not found.get(SETTLES) and _sum(answer, found) > 0
 
 
 def score(answer: Answer) -> float:
     """The sum of the weights of all evidence; above 0 where an answer rather declines."""
-    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in circumstances(answer).items())
+    return _sum(answer, circumstances(answer))
+
+
+def _sum(answer: Answer, found: Evidence) -> float:
+    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in found.items())
     return BIAS + told + sum(dict(_weighed(answer)).values())
 
 
