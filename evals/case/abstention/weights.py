@@ -6,7 +6,7 @@ something stronger may weigh less than nothing.
 
 from collections.abc import Mapping
 
-BIAS = -2.77
+BIAS = -2.54
 """The weight of no evidence at all."""
 
 CIRCUMSTANCES: Mapping[str, float] = {
