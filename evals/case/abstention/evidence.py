@@ -15,7 +15,7 @@ from typing import NamedTuple
 from evals.case.abstention.clauses import Clause, Context, Kind
 from evals.case.abstention.roles import DECLINING, WORD, Lexicon
 
-Evidence = dict[str, float]
+Circumstances = dict[str, float]
 _STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 SETTLES = "stated before, of two things"
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
         return clause.kind in _STATES and new and not self.lexicon.referrals.search(clause.text)
 
 
-def circumstances(answer: Answer) -> Evidence:
+def circumstances(answer: Answer) -> Circumstances:
     """What else is weighed, by name; what is not there has no name, or 0."""
     stated = [clause for clause in answer.clauses if answer.states(clause)]
     live = [clause for clause in answer.clauses if clause.kind is not Kind.NOTHING]
@@ -111,7 +111,7 @@ def _places(clause: Clause, words: list[str], answer: Answer) -> Iterator[str]:
         yield "last"
 
 
-def _asked(answer: Answer) -> Evidence:
+def _asked(answer: Answer) -> Circumstances:
     """What was asked for, and whether something of that kind is in the answer."""
     kind = _kind_of_question(answer)
     there = _holds_kind(kind, answer)
@@ -153,7 +153,7 @@ def _new_names(answer: Answer) -> set[str]:
     return {name for name in _NAME.findall(answer.written) if name.lower() not in asked}
 
 
-def _stated(answer: Answer, stated: Sequence[Clause]) -> Evidence:
+def _stated(answer: Answer, stated: Sequence[Clause]) -> Circumstances:
     """How much is stated, and how much of the question it takes up."""
     kinds = {clause.kind for clause in answer.clauses}
     count = sum(len(answer.words(clause)) for clause in stated)
@@ -176,14 +176,15 @@ def _size(answer: Answer) -> int:
     return max(1, len(answer.context.topic.words))
 
 
-def _declined(answer: Answer, stated: Sequence[Clause], live: Sequence[Clause]) -> Evidence:
+def _declined(answer: Answer, stated: Sequence[Clause], live: Sequence[Clause]) -> Circumstances:
     """What the clauses that decline by rule decline, and what stands before and behind them."""
     declining = [clause for clause in answer.clauses if clause.kind is Kind.DECLINES]
     if not declining:
         return {}
-    first, found = answer.clauses.index(declining[0]), answer.clauses
-    before = [clause for clause in found[:first] if clause in stated]
-    after = [clause for clause in found[first + 1 :] if clause in stated]
+    place = answer.clauses.index(declining[0])
+    before, after = (
+        [one for one in part if one in stated] for part in (answer.clauses[:place], answer.clauses[place:])
+    )
     told = answer.covered(before)
     return {
         "declines": 1.0,
@@ -204,15 +205,15 @@ def _answers(stated: Iterable[Clause]) -> bool:
     return any(clause.kind is Kind.ANSWERS for clause in stated)
 
 
-def _most(found: Iterable[Evidence]) -> Evidence:
-    most: Evidence = {}
+def _most(found: Iterable[Circumstances]) -> Circumstances:
+    most: Circumstances = {}
     for evidence in found:
         for name, value in evidence.items():
             most[name] = max(value, most.get(name, 0.0))
     return most
 
 
-def _aims(clause: Clause, told: Collection[str], answer: Answer) -> Evidence:
+def _aims(clause: Clause, told: Collection[str], answer: Answer) -> Circumstances:
     """How a clause that declines aims at what was asked."""
     topic, declined = answer.context.topic, clause.declined
     covered = topic.covered(declined)
@@ -235,7 +236,7 @@ def _aims(clause: Clause, told: Collection[str], answer: Answer) -> Evidence:
     }
 
 
-def _placed(answer: Answer, live: Sequence[Clause]) -> Evidence:
+def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
     """Where the words of the question are taken up, and where beside words that deny."""
     topic = answer.context.topic
     if not live or not topic.words:
@@ -262,7 +263,7 @@ def _denies(clause: Clause, answer: Answer) -> bool:
     return not DECLINING.isdisjoint(answer.lexicon.tagged(answer.words(clause)))
 
 
-def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answer) -> Evidence:
+def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answer) -> Circumstances:
     """Which words of the question stand in a clause that denies."""
     if not _denies(clause, answer):
         return {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evals.case.abstention.evidence import SETTLES, Answer, Evidence, circumstances, signs
+from evals.case.abstention.evidence import SETTLES, Answer, Circumstances, circumstances, signs
 from evals.case.abstention.roles import BITS
 from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
 
@@ -21,7 +21,7 @@ def score(answer: Answer) -> float:
     return _sum(answer, circumstances(answer))
 
 
-def _sum(answer: Answer, found: Evidence) -> float:
+def _sum(answer: Answer, found: Circumstances) -> float:
     told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in found.items())
     return BIAS + told + sum(dict(_weighed(answer)).values())
 

@@ -1,6 +1,7 @@
 """What is declined, and was it asked? Compared by the beginnings of words, and by what a question word asks for."""
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from evals.case.abstention.roles import WORD, lexicons_of, without_accents
 from evals.text.folding import fold
@@ -14,6 +15,7 @@ def shared(words: Iterable[str], others: Collection[str]) -> list[str]:
     return [word for word in words if any(_related(word, other) for other in others)]
 
 
+@lru_cache(maxsize=65536)
 def _related(one: str, other: str) -> bool:
     """Whether two words share their first four letters, or all but the last of the shorter one."""
     shorter = min(len(one), len(other))
