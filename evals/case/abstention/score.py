@@ -28,16 +28,18 @@ def _sum(answer: Answer, found: Circumstances) -> float:
 
 def _weighed(answer: Answer) -> Iterator[tuple[_Placed, float]]:
     """The weights of the signs that are there, each once, by their place."""
-    for place, shown in signs(answer):
-        for bits, weight in _TABLE.get(place, ()):
-            if shown & bits == bits:
-                yield (place, bits), weight
+    for place, shown in dict.fromkeys(signs(answer)):
+        for first, entries in _TABLE.get(place, {}).items():
+            if shown & first:
+                yield from (((place, bits), weight) for bits, weight in entries if shown & bits == bits)
 
 
-def _table(written: str) -> list[tuple[int, float]]:
-    """Bits and weight of each entry of a table such as "not source 0.31; none 0.2"."""
-    entries = (entry.split() for entry in written.split(";"))
-    return [(sum(BITS[name] for name in names), float(weight)) for *names, weight in entries]
+def _table(written: str) -> dict[int, list[tuple[int, float]]]:
+    """Bits and weight of each entry of a table such as "not source 0.31; none 0.2", by the bit of its first name."""
+    table: dict[int, list[tuple[int, float]]] = {}
+    for *names, weight in map(str.split, written.split(";")):
+        table.setdefault(BITS[names[0]], []).append((sum(BITS[name] for name in names), float(weight)))
+    return table
 
 
 _TABLE = {place: _table(weights) for place, weights in SIGNS.items()}
