@@ -33,8 +33,11 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_overlap.py
+	$(PYTHON) benchmarks/judge_estimate.py
+	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/abstention.py
+	$(PYTHON) benchmarks/quotations.py
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200
 	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20

@@ -17,7 +17,7 @@ from pathlib import Path
 from cpu_per_question import MOCK, write_questions
 
 from evals.config import EvalConfig
-from evals.judges.backends.base import Call, Reply
+from evals.judges.backends.base import Call, JudgeReply
 from evals.judges.llm_judge import LLMJudge
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner
@@ -35,11 +35,11 @@ class Slow:
 
     model, origin = "benchmark", "http://127.0.0.1"
 
-    async def complete(self, call: Call) -> Reply:
+    async def complete(self, call: Call) -> JudgeReply:
         """Wait, then reply in the form that was asked for."""
         await asyncio.sleep(DELAY_S)
         form = "claims" if "claims" in call.schema["properties"] else "quote"
-        return Reply(text=json.dumps(REPLIES[form]), stop="end", model=self.model, usage=None)
+        return JudgeReply(text=json.dumps(REPLIES[form]), stop="end", model=self.model, usage=None)
 
     async def aclose(self) -> None:
         """Nothing to close."""

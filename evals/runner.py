@@ -15,7 +15,7 @@ from evals.credentials.stored import in_clear
 from evals.errors import ConfigError
 from evals.run.asking import Asking
 from evals.run.checks import check_config
-from evals.run.child_server import embedded_server, embedded_spec, not_used
+from evals.run.child_server import embedded_server, embedded_spec, other_profile
 from evals.run.corpus import missing_documents
 from evals.run.instruments import Instruments, load_instruments
 from evals.run.measure import measure
@@ -137,8 +137,8 @@ class EvaluationRunner:
             self.observer.phase("starting the embedded server")
             url = stack.enter_context(embedded_server())
             spec = embedded_spec(url, self.config.server)
-            if unused := not_used(self.config.server):
-                remarks.add(f"the embedded server is asked and read in its own way: server.{unused[0]} is not used")
+            if other := other_profile(self.config.server):
+                remarks.add(f"the embedded server is of profile {spec.profile}: server.profile {other} is not used")
         client = RAGClient(
             spec,
             concurrency=self.config.concurrency,

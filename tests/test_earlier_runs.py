@@ -136,6 +136,81 @@ def test_its_scorecard_shows_the_saved_values(cli: Cli, run_id: str) -> None:
     assert f"weighted score: {run['weighted_score']['score']:.3f}" in result.out
 
 
+@pytest.mark.parametrize("run_id", FINISHED)
+def test_intervals_of_then_are_said_to_be_so(cli: Cli, run_id: str) -> None:
+    """Where they are shown and exported, until the run is measured again."""
+    said = "the intervals are by the rule of an earlier version"
+    assert said in " ".join(cli("show", run_id).out.split())
+    assert said in cli("export", "--run-id", run_id, "--format", "markdown").out
+    again = cli("rescore", run_id, "--no-judge", "--json").json["id"]
+    assert said not in " ".join(cli("show", again).out.split())
+
+
+def test_a_gate_on_the_end_of_an_interval_is_by_the_rule_of_today(cli: Cli) -> None:
+    """The saved one begins at 0.625; by today's it begins lower, and the value is the saved one."""
+    saved = next(one for one in head(COMPLETE)["scorecard"]["metrics"] if one["name"] == "mrr")
+    assert saved["ci"][0] > 0.6
+    today = cli("rescore", COMPLETE, "--no-judge", "--json").json["scorecard"]["metrics"]
+    ci = next(one["ci"] for one in today if one["name"] == "mrr")
+    result = cli("gate", COMPLETE, "--gate", "mrr@low>=0.6", "--json")
+    assert (result.code, result.json["outcome"]) == (1, "not enough evidence")
+    assert (result.json["gates"][0]["value"], result.json["gates"][0]["ci"]) == (saved["value"], ci)
+
+
+UNFINISHED = f"run {KILLED} did not finish: 2 of 4 answers are in its log, none is scored yet"
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        (KILLED,),
+        (KILLED, "--gate", "recall_at_5>=0.5"),
+        (KILLED, "--gate", "score@low>=0.5"),
+        (KILLED, "--baseline", COMPLETE),
+        (COMPLETE, "--baseline", KILLED),
+    ],
+)
+def test_a_killed_run_meets_no_gate_and_says_why(cli: Cli, gate: tuple[str, ...]) -> None:
+    """Nothing of it is scored, whoever killed it; how to go on is told."""
+    result = cli("gate", *gate)
+    assert (result.code, result.out) == (4, "")
+    assert f"error: {UNFINISHED}\n  go on with: evals eval --resume {KILLED}" in result.err
+
+
+@pytest.mark.parametrize("what", [("show",), ("show", "--failed", "unused"), ("show", "--by", "dataset")])
+def test_a_killed_run_is_not_diagnosed(cli: Cli, what: tuple[str, ...]) -> None:
+    """Nor is it said that no question has a certain broken link."""
+    out = cli(what[0], KILLED, *what[1:]).out
+    assert out.startswith("this run did not finish: 2 of 4 answers are in its log, none is scored yet\n")
+
+
+def test_an_interrupted_run_blames_no_judge_and_no_server(cli: Cli) -> None:
+    """There was no judge, and the server was well: somebody pressed Ctrl-C."""
+    result = cli("gate", INTERRUPTED, "--gate", "recall_at_5>=0.5")
+    assert (result.code, "3 of 6 questions were not asked" in result.err) == (4, True)
+    assert not {"judge", "server"} & set(result.err.replace(":", " ").split())
+
+
+def test_an_export_of_a_killed_run_says_that_it_did_not_finish(cli: Cli) -> None:
+    """No score, no table without lines, no reason that is none."""
+    text = cli("export", "--run-id", KILLED, "--format", "markdown").out
+    assert "2 of 4 answers are in its log, none is scored yet" in text
+    assert "unfinished" in text
+    assert "no question was answered" not in text
+    assert "| metric |" not in text
+
+
+def test_a_comparison_says_of_a_killed_run_that_it_did_not_finish(cli: Cli) -> None:
+    """Its metrics are not lost, they are not there yet: each is named once, and the regression is not the server's."""
+    result = cli("compare", COMPLETE, KILLED, "--fail-on-regression")
+    told = " ".join(result.out.split())
+    assert f"! run {KILLED} did not finish, and none of it is scored yet" in told
+    assert told.count("recall_at_10") == 0
+    assert "no value any more" not in told
+    assert "no question changed" not in told
+    assert (result.code, "did not finish" in result.err) == (1, True)
+
+
 def test_a_killed_run_says_what_is_in_its_log(cli: Cli) -> None:
     """And how to go on."""
     out = cli("show", KILLED).out

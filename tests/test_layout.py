@@ -70,7 +70,6 @@ BRANCHY = (
     ("metrics/semantic.py", "measure", 12),
     ("reference_server/answering.py", "answer", 11),
     ("reference_server/faults.py", "_query", 12),
-    ("run/estimate.py", "_saved_responses", 11),
     ("run/preflight.py", "_may_be_gold", 12),
     ("run/preflight.py", "check_probes", 17),
     ("run/text_models.py", "compare_texts", 17),

@@ -108,7 +108,7 @@ def runs_command(
 
 @app.command("show")
 def show_command(
-    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
+    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
     failures: Annotated[int | None, typer.Option(min=0, help="How many failures to show (5)")] = None,
     question: Annotated[str | None, typer.Option(help="Id of a question to show whole")] = None,
     by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
@@ -145,7 +145,7 @@ def show_command(
     config="Configuration file laid over the run's own",
 )
 def rescore_command(
-    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")], flags: RescoreFlags
+    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")], flags: RescoreFlags
 ) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
     from evals.cli.commands.rescore import rescore_run
@@ -195,7 +195,7 @@ def score_command(
 @app.command("compare")
 def compare_command(
     runs: Annotated[
-        list[str], typer.Argument(help="Run ids, starts of them, or last; each is set against the baseline")
+        list[str], typer.Argument(help="Runs: ids or their starts, names, files, or last; each against the baseline")
     ],
     baseline: Annotated[
         str | None, typer.Option("--baseline", help="Run that the others are set against (the first)")
@@ -226,7 +226,7 @@ def compare_command(
 
 @app.command("gate")
 def gate_command(
-    run: Annotated[str, typer.Argument(help="Run id, or the start of one")],
+    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
     gate: Annotated[
         list[str] | None,
         typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
@@ -257,7 +257,7 @@ def gate_command(
 
 @app.command("export")
 def export_command(
-    run_id: Annotated[str, typer.Option("--run-id", help="Run id, the start of one, or last")],
+    run_id: Annotated[str, typer.Option("--run-id", help="Run: id or its start, name, file, or last")],
     form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
     runs_dir: RunsDir = None,

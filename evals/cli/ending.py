@@ -8,7 +8,7 @@ from evals.cli.terminal.console import console
 from evals.cli.terminal.progress import Terminal
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on, what_is_undone
-from evals.cli.views.run import print_findings, print_run
+from evals.cli.views.run import print_findings, print_in_short, print_run
 from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
 from evals.errors import GateFailedError, RunIncompleteError, RunInterruptedError
@@ -81,7 +81,7 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, lenient: bool = Fa
         records = list(done.records())
         hint = way_on(run, records, config.runs_dir, remapped=remapped)
         raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
-    if problem := problem_of(run.gates, lenient=lenient):
+    if problem := problem_of(run.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
 
 
@@ -89,6 +89,7 @@ def _print(done: Measured, config: EvalConfig) -> None:
     run, out = done.run, console()
     print_findings(out, done, limit=_FAILURES_SHOWN, runs_dir=config.runs_dir)
     print_run(out, run)
+    print_in_short(out, done)
     if len(run.datasets) > 1:
         print_slices(out, done, "dataset", config.runs_dir)
     out.print(f"saved to {RunStore(config.runs_dir).run_path(run)}", soft_wrap=True)

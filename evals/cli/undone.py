@@ -13,6 +13,7 @@ from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
 from evals.text.counts import agree, counted, share
 from evals.views.formatting import one_line
+from evals.views.unfinished import in_its_log
 
 _CAUSE = 120
 """Characters of what a server said."""
@@ -22,6 +23,8 @@ _PASSING = frozenset({408, 425, 429})
 
 def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """What a run that is not complete lacks, and why, as far as it is known."""
+    if run.completed_at is None:
+        return in_its_log(records)
     if _only_judging_is_undone(run):
         return "; ".join(_undone_judging(run)) or "the judge did not finish"
     if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
@@ -34,7 +37,8 @@ def _only_judging_is_undone(run: EvalRun) -> bool:
     """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
     default = EvalConfig.model_fields["max_error_rate"].default
     allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
-    return run.status == "partial" and not run.outcomes.not_asked and run.error_count <= allowed
+    was_judged = run.judge is not None or bool(run.outcomes.judge)
+    return run.status == "partial" and was_judged and not run.outcomes.not_asked and run.error_count <= allowed
 
 
 def _missing_in_file(run: EvalRun) -> Iterator[str]:
@@ -91,7 +95,9 @@ def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path |
     if _only_judging_is_undone(run):
         return _way_on_judging(run, again, runs_dir)
     cause = _main_cause(records)
-    if cause is None or _may_pass(cause):
+    if cause is None:
+        return f"go on with: {again}"
+    if _may_pass(cause):
         return f"when the server is well again: {again}"
     if cause.status in {401, 403}:
         way = "set server.headers, for example a bearer token (docs/profiles.md)"

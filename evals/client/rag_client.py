@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from evals.client.address import check_url
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
@@ -14,7 +15,7 @@ from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.template import render, render_path
-from evals.client.transport import Reply, Transport, TransportFailure, check_url
+from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.stored import public_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.inputs.json_body import parse_json
@@ -65,6 +66,7 @@ class RAGClient:
             timeout_s=self.spec.timeout_s,
             concurrency=concurrency,
             max_body_bytes=self.spec.max_body_bytes,
+            library=self.spec.transport,
             redact=self.redact.text,
             clock=clock,
         )

@@ -122,6 +122,8 @@ class ServerSpec(Record):
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
+    transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
+    """The HTTP library that connects: aiohttp is the faster one."""
     health: Endpoint | None = None
     info: list[InfoEndpoint] = []
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None

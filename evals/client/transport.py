@@ -1,33 +1,30 @@
-"""HTTP: the only module that knows the HTTP library and its errors.
+"""Exchanges with one server: a request, a deadline, and a complete answer or a typed failure.
 
-One client per concurrent request, each with one connection, all sharing one SSL context: a pool of many connections is
-scanned at every request, which costs more than the request itself.
+The HTTP libraries stand behind `connections`. aiohttp is the default; `server.transport: httpx` takes the other one.
 """
 
 import asyncio
-import re
+import json as jsonlib
 import ssl
 import time
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit, urlunsplit
-from urllib.request import getproxies, proxy_bypass
+from typing import Any, Literal
 
 import httpx
 
-from evals.errors import ConfigError
+from evals.client.address import check_url, checked_headers, without_login
+from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
+from evals.client.connections.decoding import ACCEPTED
+from evals.client.connections.proxies import proxy_for
 from evals.schemas import ResponseError
-from evals.schemas.response import ErrorKind
+from evals.version import __version__
 
 CONNECT_TIMEOUT_S = 10.0
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _METHOD_NOT_ALLOWED = 405
-_LONGEST_LABEL = 63
-"""Characters of a part of a host's name (RFC 1035)."""
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
+HttpLibrary = Literal["aiohttp", "httpx"]
 
 
 class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to the record, not an error to report
@@ -73,69 +70,6 @@ class Reply:
     """When the request was sent, by the clock of the transport."""
 
 
-# Most specific first; a test holds that every error class of the library is covered.
-_KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
-    (httpx.TimeoutException, "timeout", True),
-    (httpx.UnsupportedProtocol, "connect", False),
-    (httpx.TransportError, "connect", True),
-    (httpx.DecodingError, "malformed", False),
-    (httpx.TooManyRedirects, "status", False),
-    (httpx.RequestError, "connect", False),
-    (httpx.InvalidURL, "connect", False),
-)
-
-
-def classify(error: Exception) -> tuple[ErrorKind, bool]:
-    """The kind of a library error, and whether asking again may help."""
-    for cls, kind, retryable in _KINDS:
-        if isinstance(error, cls):
-            return kind, retryable
-    return "connect", False
-
-
-@lru_cache(maxsize=256)
-def _parsed(url: str) -> httpx.URL:
-    """The URL, parsed once: most questions go to the same one."""
-    return httpx.URL(url)
-
-
-class _Connection(NamedTuple):
-    """A client of one connection, and the transport below it where nothing of the client is needed in between."""
-
-    client: httpx.AsyncClient
-    direct: httpx.AsyncHTTPTransport | None
-
-    async def send(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the body is still to be read."""
-        if self.direct is None:
-            return await self.client.send(request, stream=True)
-        response = await self.direct.handle_async_request(request)
-        response.request = request
-        return response
-
-
-def _connect(
-    url: str, headers: Mapping[str, str], timeout: httpx.Timeout, context: ssl.SSLContext | bool
-) -> _Connection:
-    """Make a client of one connection.
-
-    Redirects, cookies and logins are not the client's business here, so its transport is used without it: a tenth of
-    a millisecond a request. Only where the environment names a proxy does the client choose the transport.
-    """
-    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-    if _is_proxied(url):
-        client = httpx.AsyncClient(headers=headers, timeout=timeout, verify=context, limits=limits)
-        return _Connection(client, None)
-    transport = httpx.AsyncHTTPTransport(verify=context, limits=limits)
-    return _Connection(httpx.AsyncClient(headers=headers, timeout=timeout, transport=transport), transport)
-
-
-def _is_proxied(url: str) -> bool:
-    parts = urlsplit(url)
-    proxies = getproxies()
-    return bool({parts.scheme, "all"} & proxies.keys()) and not proxy_bypass(parts.hostname or "")
-
-
 class Transport:
     """Sends requests to one base URL, at most `concurrency` at a time.
 
@@ -145,6 +79,7 @@ class Transport:
         timeout_s: For a whole exchange, from sending to the last byte.
         concurrency: How many requests may be in flight.
         max_body_bytes: A longer body is `too_large`.
+        library: Which HTTP library connects.
         redact: Masks secrets in messages.
         clock: Monotonic seconds.
     """
@@ -157,99 +92,142 @@ class Transport:
         timeout_s: float = 120.0,
         concurrency: int = 4,
         max_body_bytes: int = 16 * 1024 * 1024,
+        library: HttpLibrary = "aiohttp",
         redact: Callable[[str], str] = str,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.base, login = _without_login(check_url(url))
+        self.base, login = without_login(check_url(url))
         given = checked_headers(headers or {})
-        self._headers = given if "authorization" in {name.lower() for name in given} else {**login, **given}
+        own = {"Accept": "*/*", "Accept-Encoding": ACCEPTED, "User-Agent": f"evals/{__version__}", **login}
+        self._headers = _laid_over(own, given)
         self._timeout_s = timeout_s
         self._concurrency = concurrency
         self._max_body = max_body_bytes
+        self._library = library
         self._redact = redact
         self._clock = clock
-        self._clients: list[httpx.AsyncClient] = []
-        self._free: asyncio.LifoQueue[_Connection] = asyncio.LifoQueue()
+        self._proxy = proxy_for(self.base)
+        self._free = asyncio.Semaphore(concurrency)
+        self._connections: Connections | None = None
+        self._is_closed = False
 
     async def __aenter__(self) -> "Transport":
-        context = ssl.create_default_context() if self.base.startswith("https") else False
-        timeout = httpx.Timeout(self._timeout_s, connect=min(CONNECT_TIMEOUT_S, self._timeout_s), pool=None)
-        for _ in range(self._concurrency):
-            connection = _connect(self.base, self._headers, timeout, context)
-            self._clients.append(connection.client)
-            self._free.put_nowait(connection)
+        context = ssl.create_default_context() if self.base.startswith("https") else None
+        self._connections = self._open(context, min(CONNECT_TIMEOUT_S, self._timeout_s))
+        self._is_closed = False
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        for client in self._clients:
-            await client.aclose()
+    def _open(self, context: ssl.SSLContext | None, connect_timeout_s: float) -> Connections:
+        if self._library == "httpx":
+            from evals.client.connections.httpx_connections import HttpxConnections  # noqa: PLC0415 - one of the two
 
-    async def send(self, method: str, path: str, *, timeout_s: float | None = None, **request: Any) -> Reply:
-        """Make one exchange; waiting for a free client is not part of its time.
+            return HttpxConnections(context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency)
+        from evals.client.connections.aiohttp_connections import AiohttpConnections  # noqa: PLC0415 - one of the two
+
+        return AiohttpConnections(context, connect_timeout_s, self._proxy)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._connections is not None:
+            self._is_closed = True
+            await self._connections.close()
+
+    @property
+    def surplus(self) -> int:
+        """How many answers were followed at once by bytes that belong to none; their connections were given up."""
+        return self._connections.surplus if self._connections is not None else 0
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+        json: Any = None,
+        files: Any = None,
+    ) -> Reply:
+        """Make one exchange; waiting for a free place is not part of its time.
 
         Args:
             method: HTTP method.
             path: Path below the base URL.
             timeout_s: Shorter than the client's own, for calls that must not hang.
-            request: As httpx takes it: json, params, headers, files.
+            headers: Beside those of every request, and before them.
+            params: Of the URL.
+            json: The body; None sends none.
+            files: A multipart body, as httpx takes it.
 
         Raises:
             TransportFailure: There is no complete response, or its status is no success.
         """
-        limit = timeout_s or self._timeout_s
-        url = f"{self.base}/{path.removeprefix('/')}"
-        if not self._clients:
+        if self._connections is None or self._is_closed:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
-        connection = await self._free.get()
-        start = self._clock()
-        try:
-            async with asyncio.timeout(limit):
-                status, headers, body = await self._exchange(connection, method, url, request)
-        except TimeoutError as error:
-            raise self._timed_out(limit, start) from error
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise self._failed(error, limit, start) from error
-        finally:
-            connection.client.cookies.clear()  # no question may see the session of the one before
-            self._free.put_nowait(connection)
-        elapsed = (self._clock() - start) * 1000
+        limit = timeout_s or self._timeout_s
+        request = self._request(method, path, headers, params, json, files)
+        async with self._free:
+            start = self._clock()
+            try:
+                async with asyncio.timeout(limit):
+                    status, received, body = await self._exchange(self._connections, request)
+            except TimeoutError as error:
+                raise self._timed_out(limit, start) from error
+            except BrokenExchangeError as error:
+                raise self._failed(error, limit, start) from error
+            elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
-            raise self._refused(method, status, headers, body, elapsed, start)
-        return Reply(status, headers, body, elapsed, start)
+            raise self._refused(method, status, received, body, elapsed, start)
+        return Reply(status, received, body, elapsed, start)
 
-    async def _exchange(
-        self, connection: "_Connection", method: str, url: str, request: Mapping[str, Any]
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        response = await connection.send(connection.client.build_request(method, _parsed(url), **request))
+    def _request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None,
+        params: Mapping[str, str] | None,
+        json: Any,
+        files: Any,
+    ) -> Outgoing:
+        url = f"{self.base}/{path.removeprefix('/')}"
+        url = str(httpx.URL(url, params=params)) if params else _normal(url)
+        sent = _laid_over(self._headers, headers) if headers else self._headers
+        if files is not None:
+            form = httpx.Request(method, url, files=files)
+            return Outgoing(method, url, _laid_over(sent, {"Content-Type": form.headers["content-type"]}), form.read())
+        if json is None:
+            return Outgoing(method, url, sent)
+        body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return Outgoing(method, url, _laid_over({"Content-Type": "application/json"}, sent), body)
+
+    async def _exchange(self, connections: Connections, request: Outgoing) -> tuple[int, Mapping[str, str], bytes]:
+        answer = await connections.send(request)
         try:
-            body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > self._max_body:
-                    message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-                    raise TransportFailure(
-                        ResponseError(kind="too_large", status=response.status_code, message=message),
-                        retryable=False,
-                        body=bytes(body[:4096]),
-                    )
-            return response.status_code, response.headers, bytes(body)
+            return answer.status, answer.headers, await self._read(answer)
         finally:
-            await response.aclose()
+            await answer.close()
+
+    async def _read(self, answer: Incoming) -> bytes:
+        body = bytearray()
+        async for piece in answer.pieces(self._max_body):
+            body += piece
+            if len(body) > self._max_body:
+                message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+                error = ResponseError(kind="too_large", status=answer.status, message=message)
+                raise TransportFailure(error, retryable=False, body=bytes(body[:4096]))
+        return bytes(body)
 
     def _timed_out(self, limit: float, start: float) -> TransportFailure:
         elapsed = max((self._clock() - start) * 1000, limit * 1000)
         error = ResponseError(kind="timeout", message=f"no complete answer within {limit:g} s")
         return TransportFailure(error, retryable=True, elapsed_ms=elapsed, started=start)
 
-    def _failed(self, error: Exception, limit: float, start: float) -> TransportFailure:
-        kind, retryable = classify(error)
-        if kind == "timeout" and not isinstance(error, httpx.ConnectTimeout):
+    def _failed(self, error: BrokenExchangeError, limit: float, start: float) -> TransportFailure:
+        if error.kind == "timeout":
             return self._timed_out(limit, start)
-        kind = "connect" if kind == "timeout" else kind
-        message = self._redact(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        through = f" (through {self._proxy})" if self._proxy else ""
+        failed = ResponseError(kind=error.kind, message=self._redact(f"{error}{through}"))
         elapsed = (self._clock() - start) * 1000
-        failed = ResponseError(kind=kind, message=message)
-        return TransportFailure(failed, retryable=retryable, elapsed_ms=elapsed, started=start)
+        return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
         self, method: str, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
@@ -273,15 +251,16 @@ def _not_allowed(method: str, headers: Mapping[str, str]) -> str:
     return f"{method} was sent, and the server allows {allowed[:80]}" if allowed else f"{method} was sent"
 
 
-def _without_login(url: str) -> tuple[str, dict[str, str]]:
-    """The URL without user and password, and the header that says the same."""
-    parts = urlsplit(url)
-    login, at, host = parts.netloc.rpartition("@")
-    if not at:
-        return url, {}
-    user, _, password = login.partition(":")
-    token = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
-    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+def _laid_over(below: Mapping[str, str], above: Mapping[str, str]) -> dict[str, str]:
+    """Headers with those of the second before those of the first, whatever the case of their names."""
+    named = {name.lower() for name in above}
+    return {**{name: value for name, value in below.items() if name.lower() not in named}, **above}
+
+
+@lru_cache(maxsize=256)
+def _normal(url: str) -> str:
+    """The URL as it goes over the wire, made once: most questions go to the same one."""
+    return str(httpx.URL(url))
 
 
 def parse_retry_after(value: str | None, now: float | None = None) -> float | None:
@@ -298,41 +277,3 @@ def parse_retry_after(value: str | None, now: float | None = None) -> float | No
     except (ValueError, OverflowError):
         return None
     return max(0.0, until - (time.time() if now is None else now))
-
-
-def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers without the white space around their values, which a secret read from a file often ends with.
-
-    Raises:
-        ConfigError: A header cannot be sent; the message does not hold its value.
-    """
-    checked = {name: value.strip() for name, value in headers.items()}
-    for name, value in checked.items():
-        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
-            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
-    return checked
-
-
-def check_url(url: str) -> str:
-    """The base URL without trailing slash.
-
-    Raises:
-        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
-    """
-    if not _can_be_asked(url):
-        _, at, rest = url.rpartition("@")
-        shown = f"***@{rest}" if at else url
-        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
-    return url.rstrip("/")
-
-
-def _can_be_asked(url: str) -> bool:
-    """Whether a URL is of http(s), with a host that a name server takes, and nothing after the path."""
-    try:
-        parts = urlsplit(url)
-        host = httpx.URL(url).host.rstrip(".")
-        usable = parts.scheme in {"http", "https"} and parts.port != 0 and not re.search(r"\s", url)
-    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
-        return False
-    labels = [host] if ":" in host else host.split(".")
-    return usable and all(0 < len(label) <= _LONGEST_LABEL for label in labels) and not (parts.query or parts.fragment)

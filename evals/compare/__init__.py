@@ -76,6 +76,7 @@ def compare_runs(saved: Sequence[SavedRun], *, pareto: bool = False, primary: st
         metrics=[aligned.row(settings) for aligned in metrics],
         against=against,
         confidence=settings.confidence,
+        primary=primary,
         pareto=find_pareto(saved, metrics) if pareto else None,
     )
 
@@ -96,6 +97,7 @@ def _head(run: EvalRun) -> RunHead:
         name=run.name,
         created_at=run.created_at,
         status=run.status,
+        scored=not run.is_unscored,
         url=run.server.url,
         datasets=run.datasets,
         question_count=run.question_count,

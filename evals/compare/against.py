@@ -1,5 +1,7 @@
 """One run against the baseline, over the questions that the two share."""
 
+from collections.abc import Sequence
+
 from evals.compare.changes import find_changes
 from evals.compare.latency import why_no_latency
 from evals.compare.measured import PairedMetric, measure
@@ -7,7 +9,7 @@ from evals.compare.models import MetricPair, RunComparison
 from evals.compare.moves import find_moves
 from evals.compare.paired import Rules, compare_pairs
 from evals.compare.pairing import Pairing, SavedRun, pair_up
-from evals.compare.values import align_all
+from evals.compare.values import Aligned, align_all
 from evals.compare.vanished import find_vanished
 from evals.compare.withheld import find_obstacles, why_withheld
 from evals.scoring.settings import scoring_config
@@ -41,14 +43,14 @@ def compare_with_baseline(baseline: SavedRun, other: SavedRun, primary: str | No
     )
 
 
-def compare_metrics(baseline: SavedRun, other: SavedRun) -> list[MetricPair]:
-    """The metrics of one run against the baseline, without its questions.
+def compare_metrics(pairing: Pairing, metrics: Sequence[Aligned]) -> list[MetricPair]:
+    """The metrics of a run against its baseline, without its questions.
 
-    Raises:
-        ConfigError: The two have no question in common.
+    Args:
+        pairing: The baseline and the run.
+        metrics: Those of both.
     """
-    pairing = pair_up([baseline, other])
-    return compare_pairs(align_all(pairing), _rules(pairing, None))
+    return compare_pairs(metrics, _rules(pairing, None))
 
 
 def _rules(pairing: Pairing, primary: str | None) -> Rules:

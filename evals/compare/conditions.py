@@ -34,7 +34,7 @@ def _about_questions(pairing: Pairing) -> list[str]:
     prints = {tuple(sorted((f.name, f.sha256) for f in run.fingerprints)) for run in pairing.runs}
     if len(prints) > 1:
         counts = ", ".join(f"{run.id} {run.question_count}" for run in pairing.runs)
-        warnings.append(f"the runs did not get the same questions (fingerprints differ; questions: {counts})")
+        warnings.append(f"the runs were not asked the same questions ({counts}): compared are those they share")
     if common < FEW or 2 * common < max(asked):
         warnings.append(
             f"only {counted(common, 'question', 'is')} common: differences are uncertain, and say little of the rest"
@@ -45,8 +45,14 @@ def _about_questions(pairing: Pairing) -> list[str]:
 
 
 def _about_conditions(runs: Sequence[EvalRun]) -> list[str]:
-    warnings = [f"run {run.id} is {run.status}" for run in runs if run.status != "complete"]
+    warnings = [_incomplete(run) for run in runs if run.status != "complete"]
     return [*warnings, *_about_load(runs), *_about_cost(runs)]
+
+
+def _incomplete(run: EvalRun) -> str:
+    if run.is_unscored:
+        return f"run {run.id} did not finish, and none of it is scored yet"
+    return f"run {run.id} is {run.status}"
 
 
 def _about_load(runs: Sequence[EvalRun]) -> list[str]:

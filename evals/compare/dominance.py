@@ -89,6 +89,7 @@ def _build(each: Contest, ruling: Ruling | None) -> ObjectiveTest:
         gain=None if standing.p is None else standing.gain,
         p=standing.p,
         q=ruling.adjusted if ruling else standing.p and 1.0,
+        n=standing.n,
         better=(each.last if standing.gain > 0 else each.first) if established else None,
         reason=reason,
     )

@@ -7,16 +7,16 @@ from evals.compare.against import compare_metrics
 from evals.compare.conditions import find_warnings
 from evals.compare.margins import hold_against
 from evals.compare.models import ANSWERING
-from evals.compare.pairing import SavedRun, pair_up
+from evals.compare.pairing import Pairing, SavedRun, pair_up
+from evals.compare.values import Aligned, align_all
 from evals.errors import ConfigError
 from evals.schemas import EvalRun, GateOutcome
 from evals.schemas.base import Finite, Record
 from evals.schemas.gates import GateResult
 from evals.scoring.gates import Gate, parse_gate
 from evals.scoring.headline import differing_objectives
-from evals.scoring.influence import with_interval
+from evals.scoring.renewed_intervals import with_intervals
 from evals.scoring.seen import SCORE
-from evals.scoring.settings import known_metrics, score_settings, scoring_config
 
 DEFAULT_MARGIN = 0.03
 """A loss that is smaller does not matter, where nobody says which one does."""
@@ -51,7 +51,7 @@ def check_alone(saved: SavedRun, gates: Sequence[str]) -> GateReport:
             f"run {saved.run.id} was made without gates, and none is given",
             "give one, such as --gate 'recall_at_5>=0.8', or --baseline RUN",
         )
-    run = _with_interval(saved, parsed)
+    run = with_intervals(saved.run, saved.records, parsed)
     outcomes = [gate.check(run) for gate in parsed]
     return GateReport(run=saved.run.id, outcome=_worst(outcomes), gates=outcomes)
 
@@ -80,23 +80,25 @@ def check_against(
     if saved.run.id == baseline.run.id:
         raise ConfigError(f"run {saved.run.id} is its own baseline", "name another run with --baseline")
     parsed = _parsed(saved.run, gates)
-    run = _with_interval(saved, parsed)
+    run = with_intervals(saved.run, saved.records, parsed)
     outcomes = [_check_beside(gate, run, baseline.run) for gate in parsed]
+    pairing = pair_up([baseline, saved])
+    aligned = align_all(pairing)
     held = names if names is not None else _default_names(saved.run, parsed if gates else [])
-    outcomes += hold_against(saved, baseline, held, margin)
+    outcomes += hold_against(pairing, aligned, held, margin)
     return GateReport(
         run=saved.run.id,
         baseline=baseline.run.id,
         margin=margin,
         outcome=_worst(outcomes),
         gates=outcomes,
-        warnings=[*find_warnings(pair_up([baseline, saved])), *_silence(saved, baseline)],
+        warnings=[*find_warnings(pairing), *_silence(pairing, aligned)],
     )
 
 
-def _silence(saved: SavedRun, baseline: SavedRun) -> Iterator[str]:
+def _silence(pairing: Pairing, aligned: Sequence[Aligned]) -> Iterator[str]:
     """What no condition on a metric sees: answers that do not come, that decline, or that come without their lists."""
-    for pair in compare_metrics(baseline, saved):
+    for pair in compare_metrics(pairing, aligned):
         if pair.name in ANSWERING and pair.verdict in ("worse", "changed"):
             said = f"{pair.name} is {pair.last:.3f}, was {pair.first:.3f}"
             yield f"{said}: what is measured is of the questions that are left"
@@ -106,16 +108,6 @@ def _parsed(run: EvalRun, gates: Sequence[str]) -> list[Gate]:
     known = [metric.name for metric in run.scorecard.metrics]
     made_with = run.eval_config.get("gate") or []
     return [parse_gate(text, known) for text in (gates or made_with)]
-
-
-def _with_interval(saved: SavedRun, gates: Sequence[Gate]) -> EvalRun:
-    """The run with an interval of its score, where a gate asks for it: runs of before hold none."""
-    run = saved.run
-    if run.weighted_score.interval is not None or not any(gate.metric == SCORE and gate.at_low for gate in gates):
-        return run
-    settings, config = score_settings(run), scoring_config(run)
-    score = with_interval(run.weighted_score, known_metrics(run), saved.records, settings, config)
-    return run.model_copy(update={"weighted_score": score})
 
 
 def _check_beside(gate: Gate, run: EvalRun, baseline: EvalRun) -> GateOutcome:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from evals.compare.measured import interval_of
-from evals.compare.pairing import SavedRun, pair_up
+from evals.compare.pairing import Pairing
 from evals.compare.score_change import score_change
 from evals.compare.sides import Change, Sides
-from evals.compare.values import align_all
+from evals.compare.values import Aligned
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
@@ -16,42 +16,43 @@ from evals.scoring.scorecard import value_over
 from evals.scoring.seen import SCORE
 
 
-def hold_against(saved: SavedRun, baseline: SavedRun, names: Sequence[str], margin: float) -> list[GateOutcome]:
-    """Whether the run is worse than the baseline by less than the margin in each of these metrics.
+def hold_against(
+    pairing: Pairing, aligned: Sequence[Aligned], names: Sequence[str], margin: float
+) -> list[GateOutcome]:
+    """Whether a run is worse than its baseline by less than the margin in each of these metrics.
 
     Met where the unfavourable end of the paired difference's interval is within the margin; not met where the
     difference itself is not, or nothing can be compared; else there is not enough evidence.
 
     Args:
-        saved: The run.
-        baseline: What it is held against.
+        pairing: The baseline and the run.
+        aligned: The metrics of both.
         names: Of metrics; `score` is the weighted score, over the common questions.
         margin: In the unit of each metric, at least 0.
 
     Raises:
-        ConfigError: The runs have no question in common, or neither way of a metric is the better one.
+        ConfigError: Neither way of a metric is the better one.
         UnknownNameError: A metric does not exist.
     """
     metrics = {name: parse_metric(name) for name in names if name != SCORE}
     for metric in metrics.values():
         if metric.higher_is_better is None:
             raise ConfigError(f"neither way of {metric.name} is the better one, so nothing is worse", "leave it out")
-    pairing = pair_up([baseline, saved])
-    sides = Sides(pairing, {each.metric.name: each for each in align_all(pairing)}, margin)
+    sides = Sides(pairing, {each.metric.name: each for each in aligned}, margin)
     return [_outcome(sides, name, metrics.get(name)) for name in names]
 
 
 def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
     higher = metric is None or metric.higher_is_better is not False
-    gate = f"{name}{'>=' if higher else '<='}{sides.baseline.id}{'-' if higher else '+'}{sides.margin:g}"
+    gate = f"{name} at most {sides.margin:g} {'below' if higher else 'above'} {sides.baseline.id}"
     seen = score_change(sides) if metric is None else _metric(sides, metric)
     if isinstance(seen, str):
         return GateOutcome(gate=gate, outcome="not met", message=seen)
     difference, ends = seen.after - seen.before, seen.interval
     gain, unfavourable = (difference, ends and ends[0]) if higher else (-difference, ends and -ends[1])
     found = judge_end(gain, unfavourable, -sides.margin, seen.n, lambda end: end > -sides.margin)
-    spread = "no interval" if ends is None else f"{ends[0]:+.4g} … {ends[1]:+.4g}"
-    figures = f"{seen.before:.4g} to {seen.after:.4g}, difference {difference:+.4g} ({spread}, n = {seen.n})"
+    spread = "no interval" if ends is None else f"interval {ends[0]:+.4g} … {ends[1]:+.4g}"
+    figures = f"{seen.after:.4g}, was {seen.before:.4g}: difference {difference:+.4g} ({spread}, n = {seen.n})"
     return GateOutcome(
         gate=gate,
         outcome=found.outcome,

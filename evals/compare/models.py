@@ -33,6 +33,8 @@ class RunHead(Record):
     name: str
     created_at: AwareDatetime
     status: RunStatus
+    scored: bool = True
+    """False for a run that was never finished: nothing of it is scored."""
     url: str
     datasets: list[str]
     question_count: int
@@ -156,6 +158,8 @@ class ObjectiveTest(Record):
     p: Finite | None
     q: Finite | None
     """p after Holm, over all pairs of runs and all objectives."""
+    n: int = 0
+    """Over how many questions: those with a value in both runs."""
     better: str | None = None
     """The run that is better beyond chance; None where that is undecided."""
     reason: str | None = None
@@ -232,6 +236,8 @@ class Comparison(Record):
     pareto: ParetoReport | None = None
     confidence: Finite = 0.95
     """Of the intervals of the runs' own values: that of the baseline."""
+    primary: str | None = None
+    """The one metric that the comparison was told to be about."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

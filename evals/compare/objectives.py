@@ -18,12 +18,14 @@ class Standing:
         gain: By how much it is better, on the scale of the objective; below 0 where it is worse.
         p: Two-sided, that the two are equal; None where it cannot be told.
         differing: How many questions differ in what feeds the objective.
+        n: How many questions have a value in both runs.
         reason: Why it cannot be told.
     """
 
     gain: float = 0.0
     p: float | None = None
     differing: int = 0
+    n: int = 0
     reason: str | None = None
 
 
@@ -79,7 +81,7 @@ def _stand_in_one(fed: Fed, clusters: Mapping[str, str]) -> Standing:
     found = measure(fed.metric, first, last, [clusters[key] for key in ids])
     if found.p is None:
         return Standing(reason="too few pairs")
-    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing)
+    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing, len(ids))
 
 
 def _part(fed: Fed, clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> _Part:
@@ -115,7 +117,7 @@ def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Stand
     if found is None:
         return Standing(reason="too few pairs")
     differing = sum(moved.values())
-    return Standing(gain, max(found.p, least_p(differing)), differing)
+    return Standing(gain, max(found.p, least_p(differing)), differing, len(ids))
 
 
 def _of_any(parts: Sequence[_Part]) -> dict[str, bool]:

@@ -7,9 +7,10 @@ from typing import Literal
 
 from evals.compare.dominance import compare_objectives, find_dominance
 from evals.compare.latency import same_load
-from evals.compare.models import ANSWER_RATE, Dominance, ParetoReport
+from evals.compare.models import ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, Dominance, ParetoReport
 from evals.compare.pairing import SavedRun
 from evals.compare.values import Aligned
+from evals.metrics.abstention import FalseNegativeRate
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
 from evals.scoring.config import ScoringConfig
@@ -48,11 +49,13 @@ class _Space:
 
 
 def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
-    """Compare runs by the objectives of the weighted score that all of them have, and by their rate of answers.
+    """Compare runs by the objectives of the weighted score that all have, and by their rates of answers and refusals.
 
     An objective is fed by the metrics that all runs have a value of, over their common questions; feeds and weights
     are those of the first run's `scoring`. One fed by milliseconds or dollars alone is these, and lower is better;
-    latency is left out between runs of different concurrency. Weighted scores are over the same objectives. A run
+    latency is left out between runs of different concurrency. Abstentions on answerable questions are one where a run
+    has such, and answers to unanswerable ones with it, less of both being better: what feeds accuracy may weigh the one
+    against the other, and retrieval says nothing of either. Weighted scores are over the same objectives. A run
     dominates another that is on no objective established better, and on some established worse: between two runs,
     over the questions that these share. A run that failed stands on no front and beats nobody.
 
@@ -108,7 +111,7 @@ def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringC
         for card, score in zip(cards, weighted, strict=True)
     ]
     space = _Space(fed_by, units, directions, values, weighted[0].weights, [score.score for score in weighted])
-    _add_answers(space, cards)
+    _add_rates(space, cards)
     return space
 
 
@@ -118,15 +121,24 @@ def _cards(runs: Sequence[EvalRun], usable: Sequence[Aligned]) -> list[Scorecard
     return [Scorecard(metrics=[row[place] for row in rows if row[place]]) for place in range(len(runs))]
 
 
-def _add_answers(space: _Space, cards: Sequence[Scorecard]) -> None:
-    """The rate of answers is an objective too, where some run has failures; in no weighted score."""
-    rates = [card.find(ANSWER_RATE) for card in cards]
-    for own, rate in zip(space.values, rates, strict=True):
-        if rate is not None and rate.value is not None:
-            own[ANSWER_RATE] = rate.value
-            space.fed_by[ANSWER_RATE] = [ANSWER_RATE]
-            space.units[ANSWER_RATE] = rate.unit
-            space.directions[ANSWER_RATE] = "higher"
+def _rate(card: Scorecard, name: str) -> float | None:
+    found = card.find(name)
+    return found.value if found is not None else None
+
+
+def _add_rates(space: _Space, cards: Sequence[Scorecard]) -> None:
+    _add_rate(space, cards, ANSWER_RATE, "higher")
+    if any(_rate(card, ANSWERABLE_ABSTENTION_RATE) for card in cards):
+        for name in (ANSWERABLE_ABSTENTION_RATE, FalseNegativeRate.name):
+            _add_rate(space, cards, name, "lower")
+
+
+def _add_rate(space: _Space, cards: Sequence[Scorecard], name: str, direction: Direction) -> None:
+    """A rate of answers or of abstentions is an objective too, where all runs have it; in no weighted score."""
+    for own, rate in zip(space.values, (_rate(card, name) for card in cards), strict=True):
+        if rate is not None:
+            own[name] = rate
+            space.fed_by[name], space.units[name], space.directions[name] = [name], "ratio", direction
 
 
 def _direction(unit: str, scoring: ScoringConfig) -> Direction:

@@ -118,8 +118,12 @@ def values_of(metric: BaseMetric, pairing: Pairing, run: int) -> dict[str, float
     """The values of one metric in one run, by question."""
     records = pairing.records[run]
     worst = all(score_settings(each).worst_on_error for each in pairing.runs)
-    is_rate = isinstance(metric, AnswerRate)
-    results = _answer_rates(records) if is_rate else _results(metric, records, worst=worst)
+    if isinstance(metric, AbstentionRate):
+        results = _abstained(metric, run, pairing)
+    elif isinstance(metric, AnswerRate):
+        results = _answer_rates(records)
+    else:
+        results = _results(metric, records, worst=worst)
     return {key: result.value for key, result in results.items() if result.value is not None}
 
 

@@ -12,8 +12,11 @@ from evals.metrics.base import BaseMetric
 def find_vanished(pairing: Pairing, metrics: Sequence[Aligned]) -> list[VanishedMetric]:
     """The metrics that have values in the first of two runs and none in the second, over their common questions.
 
-    A server that sends no citations any more has no bad ones: what cannot be compared must not pass for unchanged.
+    A server that sends no citations any more has no bad ones: what cannot be compared must not pass for unchanged. Of a
+    run that was never finished no metric is lost: none is measured yet.
     """
+    if pairing.runs[1].is_unscored:
+        return []
     return [
         VanishedMetric(
             name=each.metric.name,

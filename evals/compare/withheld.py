@@ -9,6 +9,7 @@ from evals.metrics.answer.checks import FactScore, IsCorrect, RulesCoverage
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import JudgedMetric, chain
 from evals.schemas import EvalRun
+from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.settings import score_settings
 from evals.text.counts import counted
 
@@ -89,11 +90,20 @@ def _judges(runs: Sequence[EvalRun]) -> list[Obstacle]:
     if len({(judge.model, judge.origin) for judge in judges}) > 1:
         reason = "the runs were judged by different models or at different addresses"
         found.append(Obstacle(reason, "judged metrics", _needs(Need.JUDGE)))
+    found += _efforts(judges)
     prompts = _differing([judge.prompt_hashes for judge in judges])
     if prompts:
         reason = f"the runs were judged by different prompts ({', '.join(sorted(prompts))})"
         found.append(Obstacle(reason, "the metrics that ask them", lambda metric: _asks(metric, prompts)))
     return found
+
+
+def _efforts(judges: Sequence[JudgeRecord]) -> list[Obstacle]:
+    efforts = sorted({judge.effort or "the model's own" for judge in judges})
+    if len(efforts) < 2:
+        return []
+    reason = f"the runs were judged with different effort ({', '.join(efforts)})"
+    return [Obstacle(reason, "judged metrics", _needs(Need.JUDGE))]
 
 
 def _asks(metric: BaseMetric, prompts: set[str]) -> bool:

@@ -12,10 +12,12 @@ from evals.scoring.settings import Cases, cases_of, confidence
 from evals.text.counts import share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
+from evals.views.intervals import interval_notes
 from evals.views.links import link_lines
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
 from evals.views.stages import stage_lines
+from evals.views.unfinished import in_its_log
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -28,9 +30,11 @@ _PASSAGES = 3
 
 def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
+    if run.is_unscored:
+        return f"{_head(run)}\n\nThis run did not finish: {in_its_log(records)}.\n"
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
-    remarks = [*reading_notes(run.fingerprints), *run.notes][:_NOTES]
+    remarks = [*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]
     notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     cases = cases_of(run, records)
     declined = abstention_table(records, cases, confidence(run))
@@ -73,7 +77,7 @@ def _head(run: EvalRun) -> str:
     model = run.config.get("llm_model")
     facts = [
         f"`{run.id}`",
-        run.status,
+        "unfinished" if run.is_unscored else run.status,
         f"{questions_of(run.fingerprints, run.question_count)}{failed}",
         escape(", ".join(run.datasets)),
         code(run.server.url, 200) + (f" ({escape(str(model), 100)})" if model else ""),

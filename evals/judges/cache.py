@@ -57,7 +57,7 @@ class JudgeCache:
 
     @staticmethod
     def key(judge: Identity, call: Call, repeat: int) -> str:
-        """The hash of provider, address, model, instructions, form and data of the call, and which repeat it is."""
+        """The hash of provider, address, model, effort, instructions, form and data, and which repeat it is."""
         return _hash([judge.provider, *_parts(judge, call, repeat)])
 
     @staticmethod
@@ -97,7 +97,8 @@ class JudgeCache:
 
 
 def _parts(judge: Identity, call: Call, repeat: int) -> list[Any]:
-    return [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat]
+    effort = [] if judge.effort is None else [judge.effort]  # keys of before there was one stay what they were
+    return [judge.origin, judge.model, call.system, call.schema, call.content, call.max_tokens, repeat, *effort]
 
 
 def _hash(parts: list[Any]) -> str:

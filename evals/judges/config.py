@@ -6,14 +6,16 @@ from typing import Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.judges.backends.address import problem_with_address
-from evals.judges.backends.base import Backend
+from evals.judges.backends.address import origin_of, problem_with_address
+from evals.judges.backends.base import Backend, Identity
 from evals.judges.backends.providers import PROVIDERS, split_model
 from evals.schemas.base import Finite, Record
 from evals.schemas.marks import MayChange
 
 DEFAULT_PROVIDER = "anthropic"
 DEFAULT_MODEL = "claude-sonnet-5-5"
+DEFAULT_MAX_INPUT_TOKENS = 50_000
+"""Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
 
 
 def default_backend() -> Backend:
@@ -43,13 +45,18 @@ class JudgeConfig(Record):
     """`provider:model` gives both."""
     base_url: str | None = None
     """Another address of the provider's API; ANTHROPIC_BASE_URL or OPENAI_BASE_URL where None."""
+    effort: str | None = None
+    """How hard the model thinks before it writes, in the provider's words; the model's own default where None."""
     repeats: int = Field(default=1, ge=1, le=10)
     """How often each decision is made; the median counts, and how often they disagree is recorded."""
     concurrency: int = Field(default=8, ge=1, le=256)
     cache: Annotated[bool, MayChange.ON_RESUME] = True
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
-    """No call starts once so much was spent; the run is partial then."""
+    """No call starts for which this does not hold what it will cost; the run is partial then."""
+
+    max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
+    """What would send more in one call is not asked, and counts as missing for the judge."""
 
     @model_validator(mode="before")
     @classmethod
@@ -72,6 +79,17 @@ class JudgeConfig(Record):
         return base_url
 
     @model_validator(mode="after")
+    def _effort_is_the_providers(self) -> Self:
+        efforts = PROVIDERS[self.provider].efforts
+        if self.effort is not None and self.effort not in efforts:
+            raise PydanticCustomError(
+                "judge_effort",
+                "no such effort: {effort} ({provider} takes {efforts})",
+                {"effort": self.effort, "provider": self.provider, "efforts": ", ".join(efforts)},
+            )
+        return self
+
+    @model_validator(mode="after")
     def _model_is_the_providers(self) -> Self:
         if not self.model or (self.provider != DEFAULT_PROVIDER and self.model == DEFAULT_MODEL):
             raise PydanticCustomError(
@@ -84,3 +102,9 @@ class JudgeConfig(Record):
                 },
             )
         return self
+
+    @property
+    def identity(self) -> Identity:
+        """Who judges, known without asking."""
+        address = PROVIDERS[self.provider].address(self.base_url)
+        return Identity(self.model, origin_of(address), self.provider, self.effort)

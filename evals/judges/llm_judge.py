@@ -1,44 +1,46 @@
 """`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
+from evals.judges.backends.prompt_cache import kept_prefixes
+from evals.judges.budget import Budget, BudgetSpentError, Cost
 from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.config import DEFAULT_PROVIDER, default_backend
-from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_reply
-from evals.judges.reuse import call_of, is_usable, repeats_of
+from evals.judges.cancelling import cancellable, sleep_by
+from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
+from evals.judges.decision import Decision, decision_of
+from evals.judges.forecast import Forecast, most_tokens
+from evals.judges.parts import parts_of, room_for, why_too_long
+from evals.judges.prefix_gate import PrefixGate
+from evals.judges.prompt import load_prompt
+from evals.judges.rejections import Rejections
+from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
+from evals.judges.reuse import call_of, is_usable, problem_of_saved, repeats_of
 from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
+from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, VerdictRequest
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
 
+_UNCOUNTED = (
+    "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
+    "their replies tell no tokens, or did not come whole"
+)
+_UNPRICED = "budget (judge.max_cost_usd) has nothing to count: no price of the model is known; name one in `prices:`"
+
 PriceOf = Callable[[str, JudgeUsage], float | None]
 """What so many tokens of a model cost, in US dollars; None where no price is known."""
-T = TypeVar("T")
 
 
 class _NotAskedError(Exception):
     """No call may start any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A verdict to record, and the reply to put into the cache.
-
-    Attributes:
-        verdict: To be recorded.
-        stored: The new reply; None where there is none, or it came from the cache.
-    """
-
-    verdict: JudgeVerdict
-    stored: StoredReply | None = None
 
 
 class LLMJudge:
@@ -51,7 +53,7 @@ class LLMJudge:
         repeats: How often each decision is made; the scores' median counts, and how often they disagree is recorded.
         concurrency: Calls in flight.
         max_attempts: Calls for one reply, where the vendor is overloaded or the connection fails.
-        max_cost_usd: No call starts once so much was spent.
+        max_cost_usd: No call starts for which this does not hold what it will cost.
         price: What a call costs.
         sleep: How to wait; for tests.
     """
@@ -72,34 +74,44 @@ class LLMJudge:
         if backend is None:
             backend, provider = default_backend(), DEFAULT_PROVIDER
         self.backend = backend
-        self.identity = Identity(backend.model, backend.origin, provider)
+        self.identity = Identity(backend.model, backend.origin, provider, getattr(backend, "effort", None))
         self.repeats = repeats
         self.concurrency = concurrency
-        self.spent_usd = 0.0
-        """What calls have cost so far; a run that goes on begins with what it spent before."""
+        self.max_input_tokens = DEFAULT_MAX_INPUT_TOKENS
+        """What would send more in one call is not asked."""
+        self.forecast = Forecast(self.identity)
+        """What calls will take; a run puts one here that knows saved calls."""
         self.prevented = 0
         """Decisions that the budget did not allow."""
         self.unusable: JudgeError | None = None
         """Why the model cannot be used at all: no access, no money, no such model."""
+        self.shared_prompts: frozenset[str] = frozenset()
+        """By which of the prompts a question is asked about more than once."""
         self.remarks: list[str] = []
         """What a reader of the verdicts must know, each once, in the words of a note."""
         self.on_remark: Callable[[str], None] = lambda _remark: None
         self._cache = cache
         self._slots = asyncio.Semaphore(concurrency)
         self._max_attempts = max_attempts
-        self._max_cost_usd = max_cost_usd
+        self._budget = Budget(max_cost_usd)
         self._price = price
         self._sleep = sleep
         self._throttle = Throttle(concurrency=concurrency, max_attempts=max_attempts, sleep=self._sleep_unless_over)
+        self._gate = PrefixGate()
+        self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
         self._draining = False
 
     @property
-    def exhausted(self) -> bool:
-        """Whether the budget is spent."""
-        return self._max_cost_usd is not None and self.spent_usd >= self._max_cost_usd
+    def spent_usd(self) -> float:
+        """What calls have cost so far; a run that goes on begins with what it spent before."""
+        return self._budget.spent_usd
+
+    @spent_usd.setter
+    def spent_usd(self, spent_usd: float) -> None:
+        self._budget.spent_usd = spent_usd
 
     @property
     def over(self) -> bool:
@@ -165,7 +177,7 @@ class LLMJudge:
         Returns:
             The verdict; None where no call was allowed.
         """
-        call = call_of(request)
+        call = self._call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
         builder = VerdictBuilder(request, repeat, key, earlier)
         stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
@@ -180,19 +192,20 @@ class LLMJudge:
         outcome = Outcome()
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(call, request, outcome, lambda: on_unusable(builder.paid(outcome)))
+            await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
         finally:
             self._pending.pop(key).set_result(outcome)
-        if not outcome.spent.calls:
-            return None
-        return Decision(builder.paid(outcome), cacheable(outcome))
+        return decision_of(builder, outcome)
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        if self._cache is None or decision.stored is None or decision.verdict.key is None:
+        self._put(decision.verdict.key, decision.stored)
+
+    def _put(self, key: str | None, stored: StoredReply | None) -> None:
+        if self._cache is None or stored is None or key is None:
             return
         try:
-            self._cache.put(decision.verdict.key, decision.stored)
+            self._cache.put(key, stored)
         except StoreError as error:
             self._cache = None
             self._remark(f"replies are no longer kept in the cache: {error.message}")
@@ -202,27 +215,83 @@ class LLMJudge:
             return None
         return next((found for key in keys if (found := self._cache.get(key)) is not None), None)
 
+    def _call_of(self, request: VerdictRequest) -> Call:
+        return call_of(request, repeats=self.repeats, shared=self.shared_prompts)
+
     async def _ask(
-        self, call: Call, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]
+        self, request: VerdictRequest, repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
     ) -> None:
+        problem = why_too_long(request, self.max_input_tokens)
+        parts = parts_of(request)
+        if problem is not None:
+            outcome.fail("too_long", problem)
+        elif len(parts) == 1:
+            await self._ask_once(request, outcome, on_unusable)
+        else:
+            await self._ask_in_parts(parts, repeat, outcome, on_unusable)
+        self.prevented += outcome.prevented
+
+    async def _ask_in_parts(
+        self, parts: Sequence[VerdictRequest], repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
+    ) -> None:
+        """Ask for parts and join their replies. Each is logged as paid for, then kept, before the others are there."""
+        halves = [Outcome() for _ in parts]
+
+        def log() -> None:
+            outcome.take_parts(halves)
+            on_unusable()
+
+        async def ask(part: VerdictRequest, half: Outcome) -> None:
+            key = JudgeCache.key(self.identity, self._call_of(part), repeat)
+            stored = self._stored(key)
+            if stored is not None and problem_of_saved(stored.reply, part) is None:
+                half.reply = stored.reply
+                return
+            if self.over:
+                return
+            await self._ask_once(part, half, log)
+            log()
+            self._put(key, cacheable(half))
+
+        await asyncio.gather(*map(ask, parts, halves))
+        outcome.take_parts(halves)
+        outcome.prevented = outcome.reply is None and any(half.prevented for half in halves)
+
+    async def _ask_once(self, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]) -> None:
+        call = replace(self._call_of(request), max_tokens=room_for(request))
         for attempt in range(1, ASKED + 1):
             try:
-                said = outcome.last = await self._complete(call, outcome)
+                said = outcome.last = await self._complete(call, request, outcome)
             except _NotAskedError:
                 return
             except BackendError as error:
                 outcome.fail("transport", str(error))
-                if error.fatal and self.unusable is None:
-                    self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
+                self._end_if_fatal(error)
                 return
-            if read_reply(said, request, outcome):
+            if read_reply(said, request, outcome) or attempt == ASKED:
                 return
-            if attempt < ASKED:
-                on_unusable()
+            on_unusable()
+            if outcome.mending is not None:
+                await self._mend(outcome.mending.call(call), request, outcome)
+                return
+            call = replace(call, remark=outcome.remark)
             if outcome.failure == "truncated":
                 call = replace(call, max_tokens=call.max_tokens * 2)
 
-    async def _complete(self, call: Call, outcome: Outcome) -> JudgeReply:
+    async def _mend(self, call: Call, request: VerdictRequest, outcome: Outcome) -> None:
+        """Ask for the items whose evidence is not there; without a reply, those stay marked, and the rest counts."""
+        try:
+            read_mended(await self._complete(call, request, outcome), request, outcome)
+        except _NotAskedError:
+            outcome.prevented = False  # there is a reply all the same
+        except BackendError as error:
+            self._end_if_fatal(error)
+
+    def _end_if_fatal(self, error: BackendError) -> None:
+        if error.fatal and self.unusable is None:
+            self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
+
+    async def _complete(self, call: Call, request: VerdictRequest, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.
 
         Raises:
@@ -231,15 +300,29 @@ class LLMJudge:
         """
         attempt = 0
         last: BackendError | None = None
+        prefixes = kept_prefixes(self.identity.provider, self.identity.model, call)
+        ahead = partial(self._cost_ahead, request, call)
         while True:
             attempt += 1
             try:
-                async with self._slots, self._throttle.slot():
-                    return await self._call(call, outcome)
+                # Outside the semaphore: who waits for the first call with a prefix must not keep others from calling.
+                async with (
+                    self._gate.turn(prefixes),
+                    self._slots,
+                    self._budget.hold(ahead) as cost,
+                    self._throttle.slot(),
+                ):
+                    reply = await self._call(call, outcome, cost)
+                    self._learn(request, call, reply, outcome)
+                    return reply
+            except BudgetSpentError:
+                outcome.prevented = not self.over
+                raise last or _NotAskedError from None
             except _NotAskedError:
                 raise last or _NotAskedError from None
             except BackendError as error:
                 if not error.retryable or attempt == self._max_attempts:
+                    error.fatal = error.fatal or error.fatal_if_lasting
                     raise
                 last = error
             # Outside the semaphore: waiting must not keep others from calling.
@@ -248,43 +331,57 @@ class LLMJudge:
     async def _sleep_unless_over(self, seconds: float) -> None:
         """Wait, unless no further call will start; `drain` ends it."""
         if not self.over:
-            await _cancellable(_wait(self._sleep, seconds), self._sleeping)
+            await cancellable(sleep_by(self._sleep, seconds), self._sleeping)
 
-    def _may_call(self) -> bool:
-        if self.over:
-            return False
-        if self.exhausted:
-            self.prevented += 1
-            return False
-        return True
+    def _cost_ahead(self, request: VerdictRequest, call: Call) -> Cost:
+        """What a call will cost, and the most that it can; nothing where there is no budget, or no price is known."""
+        if self._budget.limit_usd is None:
+            return Cost(0.0, 0.0)
+        expected = self.forecast.of(request, call)
+        middle = self._cost(expected.usage(sum(expected.thinking) / 2)) or 0.0
+        return Cost(middle, max(middle, self._cost(most_tokens(call)) or 0.0))
 
-    async def _call(self, call: Call, outcome: Outcome) -> JudgeReply:
+    def _learn(self, request: VerdictRequest, call: Call, reply: JudgeReply, outcome: Outcome) -> None:
+        """Note what a call took, for the verdict and for the calls that follow."""
+        if reply.usage is None:
+            return
+        prompt, sent = load_prompt(request.prompt).hash, len(call.system) + len(call.message)
+        sizes = CallSizes(prompt_hash=prompt, calls=1, characters=sent, usage=reply.usage)
+        outcome.sizes += sizes
+        self.forecast.learn(request, sizes)
+
+    async def _call(self, call: Call, outcome: Outcome, ahead: Cost) -> JudgeReply:
         """One call, paid for as soon as it is answered.
 
         Raises:
             BackendError: There is no reply.
             _NotAskedError: No call may start.
         """
-        if not self._may_call():
+        if self.over:
             raise _NotAskedError
         try:
-            reply = await _cancellable(self.backend.complete(call), self._in_flight)
+            reply = await cancellable(self.backend.complete(call), self._in_flight)
         except BackendError as error:
             # A call that was refused costs nothing; of one that nothing whole came back of, nobody knows.
-            outcome.spent += JudgeSpending(calls=1, unpriced=int(error.unanswered))
+            outcome.spent += self._bill(None, ahead) if error.unanswered else JudgeSpending(calls=1)
+            self._rejections.count(error)
             raise
         if reply is None:
-            outcome.spent += JudgeSpending(calls=1, unpriced=1)
+            outcome.spent += self._bill(None, ahead)
             raise BackendError("cut off: the run ended while the judge was being asked", unanswered=True)
-        outcome.spent += self._bill(reply.usage)
+        self._rejections.forget()
+        outcome.spent += self._bill(reply.usage, ahead)
         return reply
 
-    def _bill(self, usage: JudgeUsage | None) -> JudgeSpending:
-        """What one answered call cost. A price may depend on the size of the call, so calls are priced one by one."""
+    def _bill(self, usage: JudgeUsage | None, ahead: Cost) -> JudgeSpending:
+        """What one call cost. A price may depend on the size of the call, so calls are priced one by one.
+
+        Where nobody knows, the budget counts what was expected, for it may have been paid.
+        """
         cost = self._cost(usage)
-        if cost is None and self._max_cost_usd is not None:
-            self._remark("replies do not say what they cost: the budget (judge.max_cost_usd) has nothing to count")
-        self.spent_usd += cost or 0.0
+        if cost is None and self._budget.limit_usd is not None:
+            self._remark(_UNCOUNTED if ahead.expected else _UNPRICED)
+        self.spent_usd += ahead.expected if cost is None else cost
         return JudgeSpending(calls=1, usage=usage or JudgeUsage(), cost_usd=cost or 0.0, unpriced=int(cost is None))
 
     def _cost(self, usage: JudgeUsage | None) -> float | None:
@@ -294,19 +391,3 @@ class LLMJudge:
         if remark not in self.remarks:
             self.remarks.append(remark)
             self.on_remark(remark)
-
-
-async def _wait(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
-    await sleep(seconds)
-
-
-async def _cancellable(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
-    """Run work as a task of a group; None where the judge cancelled the tasks of that group."""
-    task = asyncio.ensure_future(work)
-    group.add(task)
-    try:
-        await asyncio.wait([task])
-        return None if task.cancelled() else task.result()
-    finally:
-        group.discard(task)
-        task.cancel()

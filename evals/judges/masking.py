@@ -31,8 +31,11 @@ class KeyMasker:
 
     def clean(self, error: BackendError) -> None:
         """Make the message of an error fit to be saved and shown: keys are masked, then it is cut."""
-        text = self._masker.text(str(error).encode("utf-8", "replace").decode())
-        error.args = (_LIKE_A_KEY.sub(MASK, text)[:_LONGEST_MESSAGE],)
+        error.args = (self._shown(str(error))[:_LONGEST_MESSAGE],)
+        error.field = error.field and self._shown(error.field)[:_LONGEST_NAME]
+
+    def _shown(self, text: str) -> str:
+        return _LIKE_A_KEY.sub(MASK, self._masker.text(text.encode("utf-8", "replace").decode()))
 
     def reply(self, reply: JudgeReply, call: Call) -> JudgeReply:
         """The reply without keys, and with names of bounded length. Keys are looked for in the parsed JSON.

@@ -8,9 +8,10 @@ from operator import attrgetter
 from typing import Any
 
 from evals.judges.backends.base import Identity
+from evals.judges.replies.evidence import items_judged, withdrawn_items
 from evals.judges.spending import spending_of
 from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import JudgeRecord, JudgeSpending
+from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending
 from evals.text.counts import agree, counted, share
 
 NOTE = "the judge's"
@@ -36,6 +37,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
     return JudgeRecord(
         model=judge.model,
         origin=judge.origin,
+        effort=judge.effort,
         prompt_hashes=_prompt_hashes(every),
         repeats=repeats,
         calls=spent.calls,
@@ -47,6 +49,7 @@ def make_record(judge: Identity, repeats: int, verdicts: Verdicts, *, prevented:
         prevented=prevented,
         cost_per_query_usd=_cost_per_query(spent, verdicts),
         flip_rate=flip_rate(verdicts) if repeats > 1 else None,
+        sizes=_sizes(every),
         injections_suspected=_suspected(verdicts),
     )
 
@@ -75,6 +78,8 @@ def notes_on_judging(judge: Identity, verdicts: Verdicts, *, prevented: int) -> 
     notes = [
         f"budget is spent: {counted(prevented, 'decision', 'was')} not made" if prevented else None,
         _note_on_failures(every),
+        _note_on_too_long(every),
+        _note_on_quotations(every),
         _note_on_injections(verdicts),
         _note_on_other_models(judge, every),
         _note_on_unknown_cost(spending_of(every)),
@@ -88,6 +93,25 @@ def _note_on_failures(every: Sequence[JudgeVerdict]) -> str | None:
         return None
     named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return f"verdict is missing on {share(kinds.total(), len(every), 'decision')} ({named}): see counts and bounds"
+
+
+def _note_on_too_long(every: Sequence[JudgeVerdict]) -> str | None:
+    long = sum(verdict.failure == "too_long" for verdict in every)
+    if not long:
+        return None
+    return (
+        f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
+        f"{agree(long, 'it', 'them')} made, where the message of the verdict names it"
+    )
+
+
+def _note_on_quotations(every: Sequence[JudgeVerdict]) -> str | None:
+    replies = [verdict.reply for verdict in every if verdict.reply is not None]
+    lost = sum(map(withdrawn_items, replies))
+    if not lost:
+        return None
+    items = share(lost, sum(map(items_judged, replies)), "item")
+    return f"quotation was not found for {items}: {agree(lost, 'it counts', 'they count')} as cannot_tell"
 
 
 def _note_on_injections(verdicts: Verdicts) -> str | None:
@@ -133,6 +157,24 @@ def _all(verdicts: Verdicts) -> list[JudgeVerdict]:
 def _prompt_hashes(every: Sequence[JudgeVerdict]) -> dict[str, str]:
     by_request = sorted(every, key=attrgetter("request"))
     return {verdict.request: verdict.prompt_hash for verdict in by_request if verdict.prompt_hash}
+
+
+def _sizes(every: Sequence[JudgeVerdict]) -> dict[str, CallSizes]:
+    """What calls took, by request; of the calls by several versions of its prompt, those by one."""
+    found: dict[str, CallSizes] = {}
+    for verdict in every:
+        if verdict.usage is None or not verdict.counted:
+            continue
+        sizes = CallSizes(
+            prompt_hash=verdict.prompt_hash,
+            calls=verdict.counted,
+            characters=verdict.characters,
+            usage=verdict.usage,
+        )
+        known = found.get(verdict.request)
+        if known is None or known.prompt_hash == sizes.prompt_hash:
+            found[verdict.request] = sizes if known is None else known + sizes
+    return found
 
 
 def _saved_usd(every: Sequence[JudgeVerdict]) -> float | None:

@@ -6,6 +6,7 @@ or reached gives no score: such questions are counted apart (`judge`), never as 
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
@@ -98,6 +99,13 @@ def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
         else:
             others += cls.judge_calls
     return len(chain(judged)) + others
+
+
+def prompts_asked_twice(metrics: Iterable[BaseMetric]) -> frozenset[str]:
+    """The prompts by which more than one inquiry of the metrics is made about a question."""
+    inquiries = chain(one for metric in metrics if isinstance(metric, JudgedMetric) for one in metric.inquiries)
+    counts = Counter(inquiry.prompt for inquiry in inquiries)
+    return frozenset(prompt for prompt, count in counts.items() if count > 1)
 
 
 class JudgedMetric(BaseMetric):

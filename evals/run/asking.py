@@ -9,8 +9,10 @@ from evals.client import RAGClient
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
 from evals.run.preflight import another_question, check_probes, is_final, why_wrong_server
+from evals.run.unfound import chunks_unfound
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
 from evals.scoring.settings import Cases
+from evals.text.counts import agree, counted
 
 OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
@@ -86,6 +88,7 @@ class Asking:
         self._warmup = warmup
         self._probes = probes
         self._observer = observer
+        self._warned = False
         self.stop = StopRule(concurrency)
         self.warmup_ms: list[float | None] = []
         """Latencies of the unscored questions."""
@@ -129,10 +132,22 @@ class Asking:
             self._observer.phase("warming up")
             response = await self._client.ask(question.question)
             self.warmup_ms.append(response.latency_ms)
+            self._warn_of(response)
             other = another_question(questions, question) if is_final(response) else None
             problem = other and why_wrong_server(self._client, response, await self._client.ask(other.question))
             if problem:
                 raise problem
+
+    def _warn_of(self, response: EvalResponse) -> None:
+        """Tell at once that an answer had no chunks where they are looked for; the run's note tells of all of them."""
+        unfound = self.unfound([response])
+        if unfound is not None and not self._warned:
+            self._warned = True
+            self._observer.note(unfound)
+
+    def unfound(self, responses: Iterable[EvalResponse]) -> str | None:
+        """That no answer had chunks where the profile looks for them; None where one had, or nothing is looked for."""
+        return chunks_unfound(self._client.spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
         todo = [question for question in some if question.id not in there]
@@ -147,8 +162,15 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        changed = self.seen(server).changed
-        return [*notes, "the server's configuration changed during the run"] if changed else notes
+        if surplus := self._client.transport.surplus:
+            what = agree(surplus, "it was followed", "they were followed")
+            notes.append(
+                f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
+                f"was given up each time, so that they are in no other answer"
+            )
+        if self.seen(server).changed:
+            notes.append("the server's configuration changed during the run")
+        return notes
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""

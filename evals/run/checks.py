@@ -12,6 +12,7 @@ from evals.judges.config import JudgeConfig
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
 from evals.metrics.registry import select
+from evals.run.child_server import check_embedded
 from evals.scoring.gates import parse_gate
 from evals.scoring.weighted import check_feeds
 from evals.semantics.config import ModelChoice
@@ -32,8 +33,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         ConfigError: The configuration cannot work.
         JudgeError: The judge is wanted and there is no key.
     """
-    if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
-        raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
+    _check_asking(config)
     metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -49,6 +49,13 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     if asking:
         _check_key(config, metrics)
     return metrics
+
+
+def _check_asking(config: EvalConfig) -> None:
+    if config.embedded:
+        check_embedded(config.server)
+    if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
+        raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
 
 
 def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:

@@ -12,28 +12,49 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from evals.client.profile import resolve_spec
+from evals.client.profile import DEFAULT_PROFILE, resolve_spec
 from evals.client.spec import ServerSpec
-from evals.errors import ServerUnreachableError
+from evals.errors import ConfigError, ServerUnreachableError
 
 START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 5.0
-_OF_ANOTHER = frozenset({"url", "profile", "ask", "map"})
-"""Keys of `server` that are about another server; all others hold for the embedded one too."""
+_OF_ANOTHER = frozenset({"url", "profile"})
+"""Keys of `server` that say which server it is; all others hold for the embedded one too."""
+_OF_ITS_PROFILE = ("ask", "map")
+"""Keys that say how a server of a profile is asked and read."""
 
 
 def embedded_spec(url: str, server: Mapping[str, Any]) -> ServerSpec:
     """The specification of the embedded server at this URL, with the keys of the configuration laid over it.
 
     Raises:
-        ConfigError: A key is unknown or has a wrong value.
+        ConfigError: A key is unknown or has a wrong value, or is for a server of another profile.
     """
+    check_embedded(server)
     return resolve_spec({**{key: value for key, value in server.items() if key not in _OF_ANOTHER}, "url": url})
 
 
-def not_used(server: Mapping[str, Any]) -> list[str]:
-    """The keys of the configuration that say how another server is asked and read."""
-    return [key for key in ("ask", "map") if server.get(key)]
+def check_embedded(server: Mapping[str, Any]) -> None:
+    """Check that what the configuration says of asking and reading is for a server like the embedded one.
+
+    Raises:
+        ConfigError: It is for a server of another profile.
+    """
+    other = other_profile(server)
+    for key in _OF_ITS_PROFILE:
+        if other is not None and server.get(key):
+            raise ConfigError(
+                f"server.{key} is for a server of profile {other!r}, and the embedded one is of profile "
+                f"{DEFAULT_PROFILE!r}",
+                f"leave server.{key} out, leave server.profile out where it is meant for the embedded server, or "
+                "evaluate the other one without --embedded",
+            )
+
+
+def other_profile(server: Mapping[str, Any]) -> str | None:
+    """The configured profile where it is not that of the embedded server; None where it is, or there is none."""
+    named = server.get("profile") or DEFAULT_PROFILE
+    return None if named == DEFAULT_PROFILE else str(named)
 
 
 @contextmanager

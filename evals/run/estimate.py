@@ -1,55 +1,37 @@
 """What judging will take, known before anything is asked: calls, tokens, money and minutes.
 
 Every request is composed as in the run, over a stand-in for the answer that is not there yet: a saved one of the same
-server where there is one, else one of usual size made of the corpus. Tokens are characters / 3, as vendors publish no
-tokenizer; a model that thinks before it writes needs more output than this says.
+server where there is one, else one of usual size made of the corpus. How many tokens a call takes is learnt from saved
+calls of the same model and effort, what it thinks before it writes included; where there are none, tokens are
+characters / 3, and thinking is an allowance, so that the cost is a range.
 """
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
-from itertools import cycle, islice
 from statistics import median
 
-from evals.case.case import Case
 from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
-from evals.errors import StoreError
+from evals.judges.backends.prompt_cache import kept_prefixes
+from evals.judges.cache import JudgeCache
+from evals.judges.forecast import Expected, Forecast
 from evals.judges.llm_judge import PriceOf
-from evals.judges.prompt import load_prompt
-from evals.judges.reuse import repeats_of
-from evals.judges.stand_in import stand_in_reply
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.judged import new_requests
-from evals.schemas import (
-    Citation,
-    Document,
-    EvalQuestion,
-    EvalResponse,
-    EvalRun,
-    JudgeVerdict,
-    RetrievedChunk,
-)
-from evals.schemas.verdicts import JudgeUsage, VerdictRequest
+from evals.run.likely_answers import REFUSAL, likely_answers, stand_ins
+from evals.run.likely_calls import LikelyCall, LikelyCalls
+from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
-from evals.store.runs import RunStore
 from evals.text.counts import agree
 
-CHARACTERS_A_TOKEN = 3
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
-_CHUNKS = 10
-_CHUNK_CHARACTERS = 1200
-_ANSWER_CHARACTERS = 270
-_ABSTAINED = {False: 7, True: 2}
-"""Servers abstain on some answerable questions and miss some unanswerable ones: every so many-eth is one abstention."""
-_REFUSAL = "I don't know: the provided documents do not answer this question."
-"""A usual one: longer than a few words, so that the judge may be asked whether it is one."""
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
+_WIDEST = 3.0
+"""A range whose upper end is further above the lower one says too little: the lower end is raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +39,19 @@ class Estimate:
     """What judging a run will take.
 
     Attributes:
-        calls: Calls to the judge, if nothing is in the cache and no reply is unusable.
+        calls: Calls to the judge, if no reply is unusable.
         input_tokens: Of all calls.
         output_tokens: Of all calls, without what a model thinks before it writes.
-        cost_usd: None where no price is known.
+        cost_usd: The middle of the range; None where no price is known.
         minutes: Until the last verdict.
         basis: Where the sizes of answers and chunks come from.
         on_refusals: Further calls at most, where answers are made up: one for each refusal of more than a few words.
+        cost_low_usd: The lower end of the range.
+        cost_high_usd: The upper end, at most three times the lower one.
+        thinking_tokens_low: Tokens thought in all calls, at least.
+        thinking_tokens_high: At most.
+        cached: Decisions whose replies are in the cache: they cost nothing and are not in `calls`.
+        measured: Whether sizes and thinking are those of saved calls by the same model with the same effort.
     """
 
     calls: int
@@ -73,28 +61,50 @@ class Estimate:
     minutes: float
     basis: str
     on_refusals: int = 0
+    cost_low_usd: float | None = None
+    cost_high_usd: float | None = None
+    thinking_tokens_low: int = 0
+    thinking_tokens_high: int = 0
+    cached: int = 0
+    measured: bool = False
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
-        """Why the budget will not do what it is meant to; None where it may."""
+        """Why the budget will not do what it is meant to; None where it will."""
         if budget is None:
             return None
-        if self.cost_usd is None:
+        if self.cost_low_usd is None or self.cost_high_usd is None:
             return (
                 "no price of the judge's model is known, so the budget (judge.max_cost_usd) has nothing to count: "
                 "name one in `prices:`"
             )
-        if self.cost_usd + spent > budget:
+        if self.cost_low_usd + spent > budget:
             return f"the budget of ${budget:g} will probably not do: the run would end partial"
+        if self.cost_high_usd + spent > budget:
+            return f"the budget of ${budget:g} may not do: the run would end partial"
         return None
 
     def __str__(self) -> str:
-        money = "price unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
         more = f" (and {self.on_refusals:,} more at most, whether a refusal is one)" if self.on_refusals else ""
+        kept = f" ({self.cached:,} more are in the cache)" if self.cached else ""
         return (
-            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}, "
-            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out, "
-            f"{money}, {max(1, round(self.minutes))} min ({self.basis})"
+            f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}{kept}, "
+            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out{self._thinking}, "
+            f"{self._money}, {max(1, round(self.minutes))} min ({self.basis})"
         )
+
+    @property
+    def _thinking(self) -> str:
+        low, high = self.thinking_tokens_low, self.thinking_tokens_high
+        if self.measured:
+            return f" and {high:,} thought, by saved calls" if high else ", by saved calls"
+        return f" and {low:,} to {high:,} thought, as nothing is saved of it" if high else ""
+
+    @property
+    def _money(self) -> str:
+        low, high = self.cost_low_usd, self.cost_high_usd
+        if low is None or high is None:
+            return "price unknown"
+        return f"${low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"${low:.2f} to ${high:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,7 @@ def estimate_judging(
     cases: Cases,
     *,
     known: Known | None = None,
+    forecast: Forecast | None = None,
 ) -> Estimate:
     """Estimate what the judge will take; asks nothing of anybody.
 
@@ -125,32 +136,26 @@ def estimate_judging(
         price: Of the judge's tokens; it may depend on how many a single call has.
         cases: The records as the run sees them: what is asked may depend on it.
         known: Answers and verdicts that are there already.
+        forecast: Knows what a call takes; usual sizes are assumed where None.
     """
     known = known or Known()
-    saved, basis = _answers(config, questions, known)
-    total = _Sum(0.0 if price(config.judge.model, JudgeUsage()) is not None else None)
+    saved, basis = likely_answers(config, questions, known.responses)
+    bill = _Bill(config, price, forecast or Forecast(config.judge.identity))
+    cache = JudgeCache(config.runs_dir / ".judge-cache") if config.judge.cache else None
+    likely = LikelyCalls(metrics, config.judge, cache)
+    total = _Sum()
     for group in _by_judged(questions, known):
         some = _spread(group)
-        part = _Sum(0.0)
-        for question, response in zip(some, _stand_ins(some, documents, saved), strict=True):
-            case = cases.about(question, response, _given(known, question))
-            for request, reply, calls in _requests(metrics, case, config.judge.repeats):
-                if request.name == ABSTENTION and response.answer == _REFUSAL:
-                    part.on_refusals += calls
+        part = _Sum()
+        for question, response in zip(some, stand_ins(some, documents, saved), strict=True):
+            for one in likely.about(cases.about(question, response, _given(known, question))):
+                if one.request.name == ABSTENTION and response.answer == REFUSAL:
+                    part.on_refusals += one.times
                 else:
-                    part.add(request, reply, calls, config.judge.model, price)
+                    bill.add(one, part)
         total.extend(part, len(group) / len(some) if some else 0.0)
-    calls = round(total.calls)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
-    return Estimate(
-        calls=calls,
-        input_tokens=round(total.input_tokens),
-        output_tokens=round(total.output_tokens),
-        cost_usd=total.cost_usd,
-        minutes=max(asking, calls * SECONDS_A_CALL / config.judge.concurrency) / 60,
-        basis=basis,
-        on_refusals=round(total.on_refusals),
-    )
+    return total.estimate(bill, basis, config, asking_s=asking)
 
 
 def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Cases:
@@ -171,33 +176,100 @@ class _NotLoaded:
 
 @dataclass(slots=True)
 class _Sum:
-    """Calls and what they take; a cost of None is unknown and stays it."""
+    """Calls and what they take."""
 
-    cost_usd: float | None
     calls: float = 0.0
+    cached: float = 0.0
     input_tokens: float = 0.0
     output_tokens: float = 0.0
+    thinking_low: float = 0.0
+    thinking_high: float = 0.0
+    low_usd: float = 0.0
+    high_usd: float = 0.0
+    guessed: float = 0.0
+    """Calls of which nothing is saved."""
     on_refusals: float = 0.0
-
-    def add(
-        self, request: VerdictRequest, reply: Mapping[str, object], repeats: int, model: str, price: PriceOf
-    ) -> None:
-        """Add a request as often as it is made; each is a call with a price of its own."""
-        prompt = load_prompt(request.prompt)
-        sent = (len(prompt.system) + len(_dump(request.data))) / CHARACTERS_A_TOKEN
-        received = len(_dump(reply)) / CHARACTERS_A_TOKEN
-        cost = price(model, JudgeUsage(input_tokens=round(sent), output_tokens=round(received)))
-        taken = _Sum(cost, 1, sent, received)
-        self.extend(taken, repeats)
 
     def extend(self, other: "_Sum", times: float) -> None:
         """Add another sum so many times."""
-        known = self.cost_usd is not None and other.cost_usd is not None
-        self.cost_usd = (self.cost_usd or 0.0) + times * (other.cost_usd or 0.0) if known else None
-        self.calls += times * other.calls
-        self.input_tokens += times * other.input_tokens
-        self.output_tokens += times * other.output_tokens
-        self.on_refusals += times * other.on_refusals
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + times * getattr(other, each.name))
+
+    def estimate(self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float) -> Estimate:
+        """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
+        low, high = max(self.low_usd, self.high_usd / _WIDEST), self.high_usd
+        calls = round(self.calls)
+        return Estimate(
+            calls=calls,
+            input_tokens=round(self.input_tokens),
+            output_tokens=round(self.output_tokens),
+            cost_usd=(low + high) / 2 if bill.priced else None,
+            minutes=max(asking_s, calls * SECONDS_A_CALL / config.judge.concurrency) / 60,
+            basis=basis,
+            on_refusals=round(self.on_refusals),
+            cost_low_usd=low if bill.priced else None,
+            cost_high_usd=high if bill.priced else None,
+            thinking_tokens_low=round(self.thinking_low),
+            thinking_tokens_high=round(self.thinking_high),
+            cached=round(self.cached),
+            measured=calls > 0 and not self.guessed,
+        )
+
+
+class _Bill:
+    """Prices the calls of a run one by one, with what the vendor will have in its cache by then."""
+
+    def __init__(self, config: EvalConfig, price: PriceOf, forecast: Forecast) -> None:
+        self.priced = price(config.judge.model, JudgeUsage()) is not None
+        self._judge = config.judge
+        self._price = price
+        self._forecast = forecast
+        self._kept: set[str] = set()
+
+    def add(self, one: LikelyCall, total: _Sum) -> None:
+        """Add a request as often as it is made."""
+        total.cached += one.cached
+        expected = self._forecast.of(one.request, one.call)
+        for _ in range(one.times):
+            self._add_call(one, expected, total)
+
+    def _add_call(self, one: LikelyCall, expected: Expected, total: _Sum) -> None:
+        least, most = expected.thinking
+        usage = self._with_cache(one, expected.usage(least))
+        cost = self._cost(usage)
+        further = 0.0 if most == least else self._cost(_longer(usage, most - least)) - cost
+        total.calls += 1
+        total.guessed += 0 if expected.measured else 1
+        total.input_tokens += expected.input
+        total.output_tokens += expected.output
+        total.thinking_low += least
+        total.thinking_high += most
+        total.low_usd += cost * (1 - expected.slack)
+        total.high_usd += (cost + further) * (1 + expected.slack)
+
+    def _cost(self, usage: JudgeUsage) -> float:
+        return self._price(self._judge.model, usage) or 0.0
+
+    def _with_cache(self, one: LikelyCall, usage: JudgeUsage) -> JudgeUsage:
+        """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before."""
+        prefixes = kept_prefixes(self._judge.provider, self._judge.model, one.call)
+        if not prefixes:
+            return usage
+        a_character = usage.input_tokens / (len(one.call.system) + len(one.call.content))
+        read = max((prefix.characters for prefix in prefixes if prefix.key in self._kept), default=0)
+        self._kept.update(prefix.key for prefix in prefixes)
+        written = prefixes[-1].characters - read
+        return usage.model_copy(
+            update={
+                "cache_read_tokens": round(read * a_character),
+                "cache_write_tokens": round(written * a_character),
+            }
+        )
+
+
+def _longer(usage: JudgeUsage, tokens: int) -> JudgeUsage:
+    """The same call, with more thought."""
+    return usage.model_copy(update={"output_tokens": usage.output_tokens + tokens})
 
 
 def _by_judged(questions: Sequence[EvalQuestion], known: Known) -> Iterator[list[EvalQuestion]]:
@@ -215,105 +287,6 @@ def _spread(questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
     """As many of them as are composed, from all over: those of one dataset stand together."""
     count = min(len(questions), _LOOKED_AT)
     return [questions[n * len(questions) // count] for n in range(count)]
-
-
-def _dump(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False)
-
-
-def _requests(
-    metrics: Sequence[BaseMetric], case: Case, repeats: int
-) -> Iterator[tuple[VerdictRequest, dict[str, object], int]]:
-    """Every request that will be made about the answer, round after round.
-
-    With each come a stand-in for its reply, and how many of its repeats there is no verdict of yet.
-    """
-    there = Counter(request for request, _ in {(v.request, v.repeat) for v in case.verdicts if v.repeat < repeats})
-    asked: set[str] = set()
-    while todo := new_requests(metrics, case, asked):
-        for request in todo:
-            asked.add(request.name)
-            missing = repeats_of(request, repeats) - there[request.name]
-            reply = stand_in_reply(load_prompt(request.prompt), request.data)
-            if not there[request.name]:
-                case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
-            if missing > 0:
-                yield request, reply, missing
-
-
-def _answers(
-    config: EvalConfig, questions: Sequence[EvalQuestion], known: Known
-) -> tuple[Mapping[str, EvalResponse], str]:
-    """Answers to estimate over, by question, and how to call them; saved runs are read only for those not known."""
-    if known.responses and known.responses.keys() >= {question.id for question in questions}:
-        return known.responses, "over the answers that are there"
-    saved, basis = _saved_responses(config, questions)
-    return {**saved, **known.responses}, basis
-
-
-def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> tuple[Mapping[str, EvalResponse], str]:
-    """Answers of the newest saved run of this server over these datasets, by question, and how to call that source."""
-    wanted = {question.dataset for question in questions}
-    store = RunStore(config.runs_dir)
-    for run in reversed(store.runs()):
-        if not _same_server(run, config) or run.status == "failed":
-            continue
-        try:
-            records = store.records(run)
-        except StoreError:  # an older run tells sizes as well, and usual ones do where there is none
-            continue
-        if wanted.isdisjoint(record.question.dataset for record in records):
-            continue
-        answered = {r.question.id: r.response for r in records if r.response and r.response.error is None}
-        return answered, f"sizes from run {run.id}"
-    chunks = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters"
-    return {}, f"assuming {chunks} and answers of {_ANSWER_CHARACTERS}, as no run of this server is saved"
-
-
-def _same_server(run: EvalRun, config: EvalConfig) -> bool:
-    if config.embedded or run.eval_config.get("embedded"):
-        return bool(config.embedded and run.eval_config.get("embedded"))
-    return run.server.url.rstrip("/") == config.server_spec().url.rstrip("/")
-
-
-def _stand_ins(
-    questions: Sequence[EvalQuestion], documents: Sequence[Document], saved: Mapping[str, EvalResponse]
-) -> Iterator[EvalResponse]:
-    """For each question its saved answer, else another one of the same run, else one of usual size."""
-    if saved:
-        others = cycle(saved.values())
-        for question in questions:
-            yield saved[question.id] if question.id in saved else next(others)
-        return
-    pieces = cycle(_pieces(documents) or ["x" * _CHUNK_CHARACTERS])
-    asked: Counter[bool] = Counter()
-    for question in questions:
-        texts = list(islice(pieces, _CHUNKS))
-        chunks = [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(texts)]
-        kind = bool(question.is_unanswerable)
-        asked[kind] += 1
-        yield _abstention(chunks) if asked[kind] % _ABSTAINED[kind] == 0 else _usual_answer(texts[0], chunks)
-
-
-def _abstention(chunks: list[RetrievedChunk]) -> EvalResponse:
-    return EvalResponse(answer=_REFUSAL, chunks=chunks, citations=[])
-
-
-def _usual_answer(text: str, chunks: list[RetrievedChunk]) -> EvalResponse:
-    said = (text * (_ANSWER_CHARACTERS // len(text) + 1))[:_ANSWER_CHARACTERS]
-    return EvalResponse(answer=said, chunks=chunks, citations=[Citation(index=1, start=0, end=len(said))])
-
-
-def _pieces(documents: Sequence[Document]) -> list[str]:
-    """The documents cut as most servers cut them: at their sections, and into pieces of equal size below a limit."""
-    pieces = []
-    for document in documents:
-        cuts = [(section.start, section.end) for section in document.sections] or [(0, len(document.text))]
-        for start, end in cuts:
-            count = -(-(end - start) // _CHUNK_CHARACTERS)
-            size = -(-(end - start) // count) if count else 0
-            pieces += [document.text[at : min(at + size, end)] for at in range(start, end, size or 1)]
-    return [piece for piece in pieces if piece.strip()]
 
 
 def _latency(responses: Iterable[EvalResponse]) -> float:

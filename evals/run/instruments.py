@@ -6,21 +6,23 @@ from dataclasses import dataclass, replace
 
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
-from evals.judges.backends.address import origin_of
 from evals.judges.backends.base import Identity
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache
+from evals.judges.forecast import Forecast
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.observer import Observer
+from evals.run.saved_sizes import saved_sizes
 from evals.schemas import Document, EvalQuestion
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics
 from evals.semantics.loading import load_semantics
+from evals.store.runs import RunStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     if cache is not None:
         cache.prepare()
     provider = PROVIDERS[judge.provider]
-    return LLMJudge(
-        provider.make(judge.model, base_url=provider.address(judge.base_url)),
+    made = LLMJudge(
+        provider.make(judge.model, base_url=provider.address(judge.base_url), effort=judge.effort),
         provider=judge.provider,
         cache=cache,
         repeats=judge.repeats,
@@ -82,13 +84,13 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         max_cost_usd=judge.max_cost_usd,
         price=price_of_judge(config),
     )
+    made.max_input_tokens = judge.max_input_tokens
+    return made
 
 
 def judge_identity(config: EvalConfig) -> Identity:
     """Who judges, known without asking."""
-    judge = config.judge
-    address = PROVIDERS[judge.provider].address(judge.base_url)
-    return Identity(judge.model, origin_of(address), judge.provider)
+    return config.judge.identity
 
 
 def estimate_of(
@@ -101,8 +103,15 @@ def estimate_of(
     """What judging will take, before models are loaded; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    cases = planned_cases(config, metrics)
-    return estimate_judging(metrics, questions, documents, config, price_of_judge(config), cases, known=known)
+    price, cases = price_of_judge(config), planned_cases(config, metrics)
+    forecast = saved_forecast(config)
+    return estimate_judging(metrics, questions, documents, config, price, cases, known=known, forecast=forecast)
+
+
+def saved_forecast(config: EvalConfig) -> Forecast:
+    """What a call of the judge takes, by the saved runs."""
+    judge = config.judge.identity
+    return Forecast(judge, saved_sizes(RunStore(config.runs_dir), judge))
 
 
 def price_of_judge(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:

@@ -15,8 +15,9 @@ from evals.case.refusal import ABSTENTION
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import NOTE, failed, make_record, notes_on_judging
 from evals.judges.reuse import repeats_of
-from evals.judges.spending import of_judge, with_earlier
+from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
+from evals.metrics.judged import prompts_asked_twice
 from evals.run.inquest import Inquest
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
@@ -32,7 +33,7 @@ PATIENCE_S = 5.0
 _PATIENCE_AFTER_ERROR_S = 30.0
 """The same where the judge refused us: nobody waits at a keyboard then."""
 _WORKERS_A_CALL = 4
-"""Some workers wait for an overloaded vendor while others call."""
+"""Some workers wait for an overloaded vendor, or for the first call with a prefix, while others call."""
 
 
 @dataclass(slots=True)
@@ -80,6 +81,7 @@ class Judging:
         tell: Callable[[str], None] = lambda _note: None,
     ) -> None:
         self._judge = judge
+        judge.shared_prompts = prompts_asked_twice(metrics)
         self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
         self._before = before
@@ -136,7 +138,7 @@ class Judging:
             self._queue.extendleft(reversed(jobs))
         else:
             self._queue.extend(jobs)
-        most = _WORKERS_A_CALL * self._judge.concurrency
+        most = _WORKERS_A_CALL * self._judge.concurrency * self._judge.repeats
         for _ in range(min(len(jobs), most - len(self._workers))):
             worker = asyncio.get_running_loop().create_task(self._work())
             self._workers.add(worker)
@@ -256,8 +258,8 @@ class Judging:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
         judge, before = self._judge.identity, self._before
         notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
-        if before is not None and (before.model, before.origin) != (judge.model, judge.origin):
-            notes.append(f"{NOTE} model or address was another before: {before.model} at {before.origin}")
+        if before is not None and not is_judge(before, judge):
+            notes.append(f"{NOTE} model, address or effort was another before: {_named(before)}")
         if self._unfit:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
@@ -270,6 +272,10 @@ def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
     if old is None or old.reply is None or new.reply is not None:
         return new
     return with_earlier(old, new.model_copy(update={"earlier": None}).spent)
+
+
+def _named(judge: JudgeRecord) -> str:
+    return f"{judge.model} at {judge.origin}" + (f", effort {judge.effort}" if judge.effort else "")
 
 
 def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:

@@ -14,19 +14,21 @@ from typing import Any
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, JudgeError
 from evals.judges.record import NOTE, Verdicts
+from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
-from evals.run.instruments import Instruments, price_of_judge
+from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
+from evals.run.unfound import UNFOUND
 from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.conclusion import Ended, conclude
 from evals.scoring.measured import Measured
-from evals.scoring.outcomes import DISPUTED, notes_on_answers, usage_limit
+from evals.scoring.outcomes import DISPUTED, NO_CHUNKS, notes_on_answers, usage_limit
 from evals.scoring.settings import Cases
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -81,7 +83,8 @@ async def measure(
         ended=_ended(problem, judging),
         duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
         notes=_each_once(
-            _notes_on_the_way(work, asking, judging, problem), _notes_on_answers(work, records, cases, instruments)
+            _notes_on_the_way(work, asking, judging, problem),
+            _notes_on_answers(work, records, cases, instruments, asking),
         ),
         **_of_asking(work, asking),
         **_of_judging(judging),
@@ -132,14 +135,24 @@ async def _plan_judging(
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
         price, known = price_of_judge(config), work.known({**free, **own})
-        return free, estimate_judging(instruments.metrics, questions, work.documents, config, price, cases, known=known)
+        judge.forecast = forecast = saved_forecast(config)
+        return free, estimate_judging(
+            instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
+        )
 
     free, estimate = await asyncio.to_thread(plan)
+    judge.spent_usd += _uncounted_usd(work, estimate)
     observer.estimate(estimate)
     warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
     if warning:
         observer.note(warning)
     return free
+
+
+def _uncounted_usd(work: Work, estimate: Estimate) -> float:
+    """What the calls of the run that goes on may have cost whose cost nobody knows: a budget counts the estimate."""
+    unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
+    return unknown * (estimate.cost_usd or 0.0) / estimate.calls if estimate.calls else 0.0
 
 
 def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
@@ -228,7 +241,7 @@ def _notes_on_the_way(
     work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
-    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED))]
+    earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
     ended = [f"{NOTE} work ended early: {problem.message}"] if isinstance(problem, JudgeError) else []
     of_asking = asking.notes(work.run.server) if asking else []
     of_judging = judging.notes() if judging else []
@@ -239,9 +252,13 @@ def _each_once(*notes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(notes)))
 
 
-def _notes_on_answers(work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments) -> list[str]:
+def _notes_on_answers(
+    work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments, asking: Asking | None
+) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
-    return notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
+    notes = notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
+    unfound = asking and asking.unfound(record.response for record in records if record.response is not None)
+    return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 
 def _with_way_on(problem: BaseException, work: Work) -> BaseException:

@@ -380,6 +380,11 @@ class EvalRun(Record):
         return html_table(("group", "metric", "value", "interval", "n"), rows, repr(self)[1:-1])
 
     @property
+    def is_unscored(self) -> bool:
+        """Whether it was never finished: its answers are in its log, and nothing of it is scored."""
+        return self.completed_at is None and not self.scorecard.metrics
+
+    @property
     def stem(self) -> str:
         """The name of its files without ending: id and time of creation."""
         return f"{self.id}_{self.created_at.astimezone(UTC):%Y%m%dT%H%M%SZ}"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from evals.schemas.base import Finite, Record
 
-JudgeFailure = Literal["refused", "truncated", "unparsable", "transport"]
+JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
 
 
 class JudgeUsage(Record):
@@ -14,6 +14,8 @@ class JudgeUsage(Record):
 
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
+    thinking_tokens: int = Field(default=0, ge=0)
+    """Of the output, what was not said; 0 where the vendor does not tell it apart."""
     cache_read_tokens: int = Field(default=0, ge=0)
     cache_write_tokens: int = Field(default=0, ge=0)
 
@@ -46,6 +48,24 @@ class JudgeSpending(Record):
         return None if self.unpriced and not self.cost_usd else self.cost_usd
 
 
+class CallSizes(Record):
+    """What calls took that told their tokens: by them it is known what the next will take."""
+
+    prompt_hash: str | None = None
+    calls: int = Field(default=0, ge=0)
+    characters: int = Field(default=0, ge=0)
+    """Sent by them all, as instructions and data."""
+    usage: JudgeUsage = JudgeUsage()
+
+    def __add__(self, other: "CallSizes") -> "CallSizes":
+        return CallSizes(
+            prompt_hash=self.prompt_hash,
+            calls=self.calls + other.calls,
+            characters=self.characters + other.characters,
+            usage=self.usage + other.usage,
+        )
+
+
 class VerdictRequest(Record):
     """What a metric wants a judge to decide: by which prompt, over which data."""
 
@@ -72,6 +92,10 @@ class JudgeVerdict(Record):
     """Calls made for it."""
     usage: JudgeUsage | None = None
     """Over all attempts; None where the vendor does not count, or the reply came from the cache."""
+    counted: int = 0
+    """Calls whose tokens are in `usage`; 0 in runs of former versions."""
+    characters: int = 0
+    """Sent by these calls, as instructions and data."""
     cost_usd: Finite | None = None
     """Each call at its own price; 0 for a reply from the cache; None where no price is known."""
     unpriced: int = 0
@@ -103,6 +127,8 @@ class JudgeRecord(Record):
 
     model: str
     origin: str
+    effort: str | None = None
+    """How hard the model was told to think; None where that was left to it."""
     prompt_hashes: dict[str, str] = {}
     repeats: int = 1
     calls: int = 0
@@ -122,5 +148,7 @@ class JudgeRecord(Record):
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None
     """Share of the decisions with at least two verdicts on which these disagree; None without repeats."""
+    sizes: dict[str, CallSizes] = {}
+    """What calls took, by request: the next estimate of the same model and effort is made by it."""
     injections_suspected: int = 0
     """Questions whose data speaks to the judge."""

@@ -35,16 +35,18 @@ def check_cluster(key: str, questions: Iterable[EvalQuestion]) -> None:
     """Check that the configured key of clusters means something for these questions.
 
     Raises:
-        ConfigError: It is a key of metadata, and no question has it.
+        ConfigError: It is a key of metadata, and no question has a value of it.
     """
     if key in (BY_DOCUMENT, BY_QUESTION):
         return
-    known: dict[str, None] = {}
+    told: set[str] = set()
+    present = False
     for question in questions:
-        if spelled(question.metadata.get(key)) is not None:
+        with_values = {name for name, value in question.metadata.items() if spelled(value) is not None}
+        if key in with_values:
             return
-        known.update(dict.fromkeys(question.metadata))
-    there = f", or one of the keys that they have: {', '.join(sorted(known))}" if known else ""
-    raise ConfigError(
-        f"cluster is {key!r}, and no question has that key in its metadata", f"write document, question{there}"
-    )
+        told |= with_values
+        present = present or key in question.metadata
+    what = "the metadata of every question has it empty" if present else "no question has that key in its metadata"
+    there = f", or one of the keys that have values: {', '.join(sorted(told))}" if told else ""
+    raise ConfigError(f"cluster is {key!r}, and {what}", f"write document, question{there}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from evals.schemas.gates import GateResult
+from evals.text.counts import agree
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
     more = questions_to_settle(value, end, limit, n)
     if more is None:
         return Evidence("not enough evidence", None, ": no number of questions settles it while the value is the limit")
-    return Evidence("not enough evidence", more, f": about {more:,} more questions settle it if the value stays")
+    told = f"{more:,} more {agree(more, 'question settles', 'questions settle')} it"
+    return Evidence("not enough evidence", more, f": about {told} if the value stays")
 
 
 def questions_to_settle(value: float, end: float, limit: float, n: int | None) -> int | None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evals.errors import ConfigError, UnknownNameError
-from evals.metrics.registry import parse_metric
+from evals.metrics.base import Aggregation
+from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas import EvalRun
 from evals.schemas.gates import GateOutcome, GateResult
 from evals.scoring.evidence import judge_end
@@ -14,6 +15,7 @@ from evals.scoring.headline import why_failed
 from evals.scoring.seen import SCORE, Measurement, see
 
 LOW = "@low"
+_WHOLE_PERCENT = 100
 _GATE = re.compile(
     r"\s*(?P<name>\w+)\s*(?P<at_low>@low)?\s*"
     r"(?P<sign>>=|<=|>|<|==)\s*(?P<limit>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(?P<low_too>@low)?\s*"
@@ -85,7 +87,8 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
         known: The names of the metrics that the run computes.
 
     Raises:
-        ConfigError: It is no condition, or on a metric that the run does not compute.
+        ConfigError: It is no condition, its limit lies outside the metric's range, or the run does not compute the
+            metric.
         UnknownNameError: It names a metric that does not exist.
     """
     found = _GATE.fullmatch(text)
@@ -98,12 +101,37 @@ def parse_gate(text: str, known: Iterable[str]) -> Gate:
     names = [*known, SCORE]
     if found["name"] not in names:
         raise _not_known(found["name"], names)
+    _check_limit(text, found["name"], float(found["limit"]))
     at_low = bool(found["at_low"] or found["low_too"])
     if at_low and found["sign"] == "==":
         raise ConfigError(
             f"not a gate: {text!r}: no end of an interval is the unfavourable one of ==", "use @low with >= <= > or <"
         )
     return Gate(found["name"], found["sign"], float(found["limit"]), at_low)
+
+
+def _check_limit(text: str, name: str, limit: float) -> None:
+    """Refuse a limit that no value can come near, such as 80 for a share.
+
+    Raises:
+        ConfigError: It lies outside the range of what the gate is on.
+    """
+    low, high = _range_of(name)
+    if (low is None or limit >= low) and (high is None or limit <= high):
+        return
+    there = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}" if low is not None else f"{high:g}"
+    meant = f"did you mean {limit / 100:g}? " if high == 1 and 1 < limit <= _WHOLE_PERCENT else ""
+    raise ConfigError(f"not a gate: {text!r}: {name} is {there}", f"{meant}the limit must lie in that range")
+
+
+def _range_of(name: str) -> tuple[float | None, float | None]:
+    """Between what the value of a run lies; None where it has no end, or nobody knows it."""
+    if name == SCORE:
+        return 0.0, 1.0
+    metric = known_metric(name)
+    if metric is None or metric.aggregation is Aggregation.SUM:
+        return None, None
+    return metric.low, metric.high
 
 
 def _not_known(name: str, known: Iterable[str]) -> ConfigError:
@@ -129,17 +157,19 @@ def check_gates(run: EvalRun, gates: Iterable[str]) -> list[GateOutcome]:
     return [parse_gate(text, known).check(run) for text in gates]
 
 
-def problem_of(outcomes: Iterable[GateOutcome], *, lenient: bool = False) -> str | None:
+def problem_of(outcomes: Iterable[GateOutcome], *, lenient: bool = False, figures: bool = True) -> str | None:
     """What is wrong with these outcomes, in one sentence; None where nothing is.
 
     Args:
         outcomes: Of all gates.
         lenient: Whether a lack of evidence is no fault.
+        figures: Whether to say the figures too, which may stand right above.
     """
     found = list(outcomes)
     parts = []
     for result, title in (("not met", "gate failed"), ("not enough evidence", "not enough evidence")):
-        told = "; ".join(f"{each.gate}: {each.message}" for each in found if each.outcome == result)
+        ended = [each for each in found if each.outcome == result]
+        told = "; ".join(f"{each.gate}: {each.message}" if figures else each.gate for each in ended)
         if told and not (lenient and result == "not enough evidence"):
             parts.append(f"{title}: {told}")
     return "; ".join(parts) or None

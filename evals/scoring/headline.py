@@ -78,6 +78,8 @@ def _coverage(run: EvalRun) -> float:
 
 def _earlier_reason(run: EvalRun) -> str:
     """Of a run whose score does not say why it is none."""
+    if run.is_unscored:
+        return "the run did not finish, and none of it is scored yet"
     reasons = set(run.weighted_score.left_out.values())
     if len(reasons) == 1:
         return reasons.pop()

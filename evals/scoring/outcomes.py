@@ -28,6 +28,10 @@ _NAMED = 5
 """So many questions are named in a note."""
 
 
+NO_CHUNKS = "no answer brought a list of chunks"
+"""How the note begins that says so; where the path that found none is known, another one says more."""
+
+
 def count_outcomes(records: Sequence[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
     """Count how the questions ended."""
     responses = [record.response for record in records if record.response is not None]
@@ -180,7 +184,7 @@ def _note_on_no_chunks(records: Iterable[EvalRecord], responses: Sequence[EvalRe
     if not responses or any(response.chunks is not None for response in responses):
         return None
     return (
-        "no answer brought a list of chunks, so retrieval is not measured: either the server sends none, or "
+        f"{NO_CHUNKS}, so retrieval is not measured: either the server sends none, or "
         "server.map.chunks does not find them"
     )
 

@@ -46,7 +46,7 @@ class Measurement:
         """The interval in words."""
         if self.ci is None:
             return "no interval"
-        return f"{self.ci[0]:.4g} … {'≥ ' if self.open_above else ''}{self.ci[1]:.4g}"
+        return f"interval {self.ci[0]:.4g} … {'≥ ' if self.open_above else ''}{self.ci[1]:.4g}"
 
     def __str__(self) -> str:
         return f"{self.value:.4g}{self.of}"

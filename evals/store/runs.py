@@ -3,28 +3,28 @@
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs (see `journal.py`); at the end one record a question
 
-A run is found by its id, or by a beginning of it that no other id has.
+`naming.py` says how a run is found.
 """
 
 import errno
 import json
-import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from evals.errors import RunNotFoundError, StoreError, UnwritableError
+from evals.errors import StoreError, UnwritableError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.results import SCHEMA_VERSION
 from evals.store.atomic import write_atomically
 from evals.store.journal import RESUME_HINT, Journal, read_records, record_line
+from evals.store.naming import find_run
 
-_ID = re.compile(r"[a-z0-9-]+")
 _RECORDS = ".records.jsonl"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -47,10 +47,6 @@ class _Files:
 
     def read(self) -> list[EvalRecord]:
         return read_records(self.records_path)
-
-
-LAST = "last"
-"""Stands for the newest run of a folder."""
 
 
 class RunStore:
@@ -113,11 +109,18 @@ class RunStore:
         Raises:
             StoreError: The log is missing or damaged before its last line.
         """
-        return read_records(self.records_path(run))
+        has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
+        return run.records() if has_files else read_records(self.records_path(run))
 
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""
         return self.survey().runs
+
+    def newest(self, most: int) -> Iterator[EvalRun]:
+        """The newest runs that can be read, the newest first, each read when it is asked for."""
+        for path in self._newest_files()[:most]:
+            with suppress(StoreError):
+                yield _read_run(path)
 
     def survey(self) -> SavedRuns:
         """All saved runs, and what is wrong with those that cannot be read."""
@@ -130,31 +133,17 @@ class RunStore:
         return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
 
     def load(self, run_id: str) -> EvalRun:
-        """Read the run with this id or unique prefix of an id; "last" is the newest.
+        """Read the run that is meant: by id, unique start of one, unique name, path of its file, or "last", the newest.
 
         Raises:
-            RunNotFoundError: No run has it, or several have.
+            RunNotFoundError: No run is meant, or several are.
             StoreError: Its file cannot be read.
         """
-        if run_id == LAST:
-            return self._last()
-        if not _ID.fullmatch(run_id):
-            raise RunNotFoundError(f"{run_id!r} is not a run id", "run ids have the letters a-z, digits and hyphens")
-        found = sorted(self.folder.glob(f"{run_id}*_*Z.json")) if self.folder.is_dir() else []
-        exact = [path for path in found if path.name.startswith(f"{run_id}_")]
-        found = exact or found
-        if not found:
-            raise RunNotFoundError(f"no run {run_id!r} in {self.folder}", "`evals runs` lists what there is")
-        if len(found) > 1:
-            ids = ", ".join(path.name.partition("_")[0] for path in found[:8])
-            raise RunNotFoundError(f"{run_id!r} is the start of {len(found)} runs: {ids}", "give more of the id")
-        return _read_run(found[0])
+        return _read_run(find_run(self.folder, run_id))
 
-    def _last(self) -> EvalRun:
+    def _newest_files(self) -> list[Path]:
         files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
-        if not files:
-            raise RunNotFoundError(f"there is no run in {self.folder}", "`evals eval` makes one")
-        return _read_run(max(files, key=lambda path: path.stem.rpartition("_")[2]))
+        return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
 
 
 def _read_run(path: Path) -> EvalRun:
@@ -169,4 +158,4 @@ def _read_run(path: Path) -> EvalRun:
         run = EvalRun.model_validate(data)
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
-    return run.saved_as(_Files(path, path.with_name(f"{run.stem}{_RECORDS}")))
+    return run.saved_as(_Files(path, path.with_name(f"{path.stem}{_RECORDS}")))

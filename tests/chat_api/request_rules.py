@@ -11,7 +11,18 @@ PATH = "/v1/chat/completions"
 DENIED_KEY = "sk-test-denied"
 UNKNOWN_KEY = "sk-test-unknown"
 _FIELDS = frozenset(
-    ["model", "messages", "response_format", "max_completion_tokens", "max_tokens", "n", "seed", "store", "stream"]
+    [
+        "model",
+        "messages",
+        "response_format",
+        "max_completion_tokens",
+        "max_tokens",
+        "n",
+        "reasoning_effort",
+        "seed",
+        "store",
+        "stream",
+    ]
 )
 _SAMPLING = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -47,12 +47,12 @@ def test_two_runs_are_compared_metric_by_metric(save: Cli, compare: Cli) -> None
     save("bbbb", 10)
     result = compare("aa", "bb")
     assert result.code == 0
-    assert "40 common questions" in result.out
+    assert "40 questions asked in both" in result.out
     row = next(line for line in result.out.splitlines() if line.startswith("mrr"))
     assert row.split()[2:5] == ["0.750", "0.250", "−0.500"]
     assert row.rstrip().endswith("worse")
     assert "<0.001" in row
-    assert "B is better on 1, worse on 3 of 4 metrics compared with A" in result.out
+    assert "B against A: better on 1, worse on 3 of 4 metrics" in result.out
     assert "lost: 20 of 40 questions" in result.out
     assert "q10" in result.out
     assert "… and 15 more" in result.out
@@ -126,11 +126,12 @@ def test_runs_without_a_metric_in_common_say_that_nothing_could_be_compared(
         store.compact(run, records)
     result = compare("aaaa", "bbbb")
     assert result.code == 0
-    assert "30 common questions" in result.out
-    assert "no verdict, no value in bbbb: mrr" in result.out
+    assert "30 questions asked in both" in result.out
+    assert "! no value any more in bbbb (it was not measured): mrr" in result.out
+    assert "no verdict, no value in bbbb" not in result.out
     assert "no verdict, no value in aaaa: recall_at_1" in result.out
     assert "nothing could be compared: B and A have no metric with values in common" in result.out
-    assert "metrics compared with" not in result.out
+    assert "B against A:" not in result.out
     assert "no question changed" not in result.out
     assert compare("aaaa", "bbbb", "--json").json["pairs"] == []
     gate = compare("aaaa", "bbbb", "--fail-on-regression")
@@ -173,6 +174,61 @@ def test_many_runs_are_a_table(save: Cli, compare: Cli) -> None:
     assert "C against A" in result.out
     assert "B  dominated by A" in result.out
     assert "A  on the front" in result.out
+
+
+def test_a_verdict_over_other_questions_has_its_own_values_beside_it(save: Cli, compare: Cli) -> None:
+    """A third run of few questions changes what all have in common, and not what the other two say of each other."""
+    save("aaaa", 40)
+    save("bbbb", 10)
+    save("cccc", 8, n=8)
+    out = compare("aaaa", "bbbb", "cccc", "--pareto").out
+    start = out.index("\nmrr")
+    told = out[start : start + 400].split("\n")
+    assert told[1:5] == [
+        "mrr ↑",
+        "  A 1.000, B 1.000, C 1.000; n 8",
+        "  B against A: worse: 1.000 → 0.250, n 40",
+        "  C against A: no difference seen",
+    ]
+    assert "where these are more" in " ".join(out.split())
+    assert "C against A, no verdict, no question differs: mrr" in " ".join(out.split())
+    assert "B against A, no verdict, no question differs" not in " ".join(out.split())
+    assert "A is better than B on " in out
+    assert "retrieval (by 0.750, n 40)" in " ".join(out.split())
+    assert "values and scores: over the questions that all runs share" in " ".join(out.split())
+
+
+def test_a_primary_metric_that_vanished_is_a_loss(build_run: Callable[..., Any], compare: Cli, tmp_path: Path) -> None:
+    """It is said with "!", and a gate that depends on it fails, whichever group it is of."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    both = {"mrr": 1.0, "recall_at_1": 1.0}
+    for run_id, found in (("aaaa", {**both, "cost_per_query": 0.1}), ("bbbb", {"mrr": 1.0})):
+        run, records = build_run(run_id, {f"q{n}": found for n in range(30)})
+        store.save(run)
+        store.compact(run, records)
+    for primary in ("recall_at_1", "cost_per_query"):
+        flags = ("aaaa", "bbbb", "--primary", primary)
+        told = " ".join(compare(*flags).out.split())
+        assert f"! this comparison is about {primary}, of which bbbb has no value: nobody can say whether" in told
+        assert compare(*flags).code == 0
+        gate = compare(*flags, "--fail-on-regression")
+        assert (gate.code, f"{primary} has no value any more" in gate.err) == (1, True)
+    assert "this comparison is about" not in compare("aaaa", "bbbb", "--primary", "mrr").out
+
+
+def test_a_primary_metric_that_cannot_be_tested_fails_the_gate(save: Cli, compare: Cli) -> None:
+    """What the comparison is about is not known to be no worse; latency fails no gate here either."""
+    save("aaaa", 30, eval_config={"match": {"overlap_threshold": 0.5}})
+    save("bbbb", 30)
+    gate = ("aaaa", "bbbb", "--fail-on-regression", "--primary")
+    assert compare(*gate, "abstention_false_negative_rate").code == 0
+    result = compare(*gate, "mrr")
+    assert result.code == 1
+    assert "error: mrr could not be tested (the runs recognised gold by different rules (`match`)), so nobody" in (
+        result.err
+    )
+    assert compare(*gate, "latency_p50").code == 0
 
 
 def test_different_concurrency_is_said_and_latency_not_judged(save: Cli, compare: Cli) -> None:
@@ -286,3 +342,32 @@ def test_a_comparison_may_be_about_one_metric(save: Cli, compare: Cli) -> None:
     assert "tested at 0.05: recall_at_1" not in plain.out
     assert compare("aaaa", "bbbb", "--primary", "recal_at_1").code == 2
     assert "has no values in both" in compare("aaaa", "bbbb", "--primary", "faithfulness").err
+
+
+def test_runs_are_named_by_name_and_by_file(save: Cli, compare: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """In every command, from any folder of runs; the hints name the folder where a run is."""
+    save("aaaa", 30, name="before")
+    save("bbbb", 10, name="after the change")
+    assert [run["id"] for run in compare("before", "after the change", "--json").json["runs"]] == ["aaaa", "bbbb"]
+    (path,) = (tmp_path / "runs").glob("bbbb_*.json")
+    result = compare("before", path, "--fail-on-regression")
+    assert (result.code, "evals show bbbb --runs-dir" in result.err) == (1, True)
+    for command in (("show",), ("export", "--run-id"), ("gate", "--gate", "mrr>=0")):
+        assert evals_cli(command[0], *command[1:], path, "--runs-dir", tmp_path / "none").code in (0, 4)
+        assert evals_cli(command[0], *command[1:], "before", "--runs-dir", tmp_path / "runs").code in (0, 4)
+
+
+def test_a_run_of_another_folder_is_not_gone_on_with_here(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """Its answers would go to a second place: exit 2, and the hint names its folder."""
+    save("aaaa", 30)
+    (path,) = (tmp_path / "runs").glob("aaaa_*.json")
+    result = evals_cli("eval", "--resume", path, "--runs-dir", tmp_path / "none")
+    assert (result.code, f"add --runs-dir {tmp_path / 'runs'}" in result.err) == (2, True)
+
+
+def test_a_name_of_several_runs_is_wrong_usage(save: Cli, compare: Cli) -> None:
+    """Exit 2, and the message lists their ids."""
+    save("aaaa", 30, name="nightly")
+    save("bbbb", 10, name="nightly")
+    result = compare("aaaa", "nightly")
+    assert (result.code, "'nightly' is the name of 2 runs: aaaa, bbbb" in result.err) == (2, True)

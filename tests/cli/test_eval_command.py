@@ -181,7 +181,7 @@ def test_a_gate_that_is_not_met_ends_with_1(ask: Cli, golden_server: str) -> Non
     result = ask("--rag-url", golden_server, "--gate", "recall_at_10>1", "--gate", "faithfulness>=0.5")
     assert result.code == 1
     assert "recall_at_10>1" in result.err
-    assert "faithfulness has no value" in result.err
+    assert "faithfulness has no value" in result.out
 
 
 def test_too_many_failures_end_with_4_and_beat_the_gate(ask: Cli, start_server: Callable[..., str]) -> None:
@@ -375,3 +375,21 @@ def test_a_dry_run_is_silent_of_keys_that_are_there_or_not_needed(
     assert evals_cli(*plan, "--no-judge").json["refusal"] is None
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-sent")
     assert evals_cli(*plan).json["refusal"] is None
+
+
+def test_a_path_that_finds_no_chunks_is_told_at_once_and_in_the_run(
+    ask: Cli, golden_server: str, tmp_path: Path
+) -> None:
+    """After the warm-up and in a note, with the keys of the body; a server may send none, so the run goes on."""
+    config = tmp_path / "wrong.yml"
+    config.write_text("server: {map: {chunks: 'sourcs[].{text: full_text}'}}\n", encoding="utf-8")
+    result = ask("--rag-url", golden_server, "--config", config, "--json")
+    assert result.code == 0, result.err
+    said = "server.map.chunks found nothing in"
+    notes = [note for note in result.json["notes"] if "chunks" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith(f"{said} 12 of 12 answers, so retrieval is not measured: nothing is at `sourcs[]")
+    assert "sources[] (" in notes[0]
+    shown = ask("--rag-url", golden_server, "--config", config)
+    order = " ".join(shown.err.split())
+    assert order.index(f"! {said} 1 of 1 answer") < order.index("asking 12 questions")

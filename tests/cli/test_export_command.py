@@ -61,7 +61,7 @@ def test_a_file_is_written_and_nothing_printed(export: Cli, tmp_path: Path) -> N
     [
         (["--format", "cvs"], "abcd", 2, "did you mean 'csv'"),
         ([], "zzzz", 2, "evals runs"),
-        ([], "../abcd", 2, "run ids have"),
+        ([], "../abcd", 2, "no run '../abcd'"),
         (["--output", "/dev/null/x.csv"], "abcd", 2, "--output"),
         (["--output", "/"], "abcd", 2, "is a folder"),
     ],

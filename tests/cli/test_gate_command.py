@@ -44,7 +44,15 @@ def test_a_saved_run_is_checked(save: Cli, gate: Cli) -> None:
     assert "recall_at_5>=0.8: met: recall_at_5 is 0.8\n" in met.out
     failed = gate("aaaa", "--gate", "recall_at_5>=0.9")
     assert failed.code == 1
-    assert "error: gate failed: recall_at_5>=0.9: recall_at_5 is 0.8" in failed.err
+    assert "recall_at_5>=0.9: not met: recall_at_5 is 0.8\n" in failed.out
+
+
+def test_the_figures_of_a_failure_are_said_once(save: Cli, gate: Cli) -> None:
+    """On stdout; the error names the gates alone, but with --json, where stdout is for a program."""
+    save("aaaa", values(50, 0.8))
+    flags = ("aaaa", "--gate", "recall_at_5>=0.9", "--gate", "recall_at_5@low>=0.75")
+    assert gate(*flags).err == ("error: gate failed: recall_at_5>=0.9; not enough evidence: recall_at_5@low>=0.75\n")
+    assert "gate failed: recall_at_5>=0.9: recall_at_5 is 0.8; " in gate(*flags, "--json").err
 
 
 def test_a_lack_of_evidence_is_exit_1_unless_lenient(save: Cli, gate: Cli) -> None:
@@ -52,7 +60,7 @@ def test_a_lack_of_evidence_is_exit_1_unless_lenient(save: Cli, gate: Cli) -> No
     save("aaaa", values(50, 0.8))
     lacking = ("aaaa", "--gate", "recall_at_5@low>=0.75")
     assert gate(*lacking).code == 1
-    assert "error: not enough evidence: recall_at_5@low>=0.75: recall_at_5 is 0.8 (" in gate(*lacking).err
+    assert "recall_at_5@low>=0.75: not enough evidence: recall_at_5 is 0.8 (interval " in gate(*lacking).out
     assert gate(*lacking, "--lenient").code == 0
     assert gate("aaaa", "--gate", "recall_at_5@low>=0.85", "--lenient").code == 1
 
@@ -69,7 +77,7 @@ def test_json_is_one_object_with_every_outcome(save: Cli, gate: Cli) -> None:
     assert report["outcome"] == "not met"
     assert {each["gate"]: each["outcome"] for each in report["gates"]} == {
         "recall_at_5>=0.9": "not met",
-        "recall_at_5>=bbbb-0.2": "met",
+        "recall_at_5 at most 0.2 below bbbb": "met",
     }
 
 
@@ -80,11 +88,11 @@ def test_a_baseline_is_held_with_its_margin(save: Cli, gate: Cli) -> None:
     against = ("aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5")
     close = gate(*against)
     assert close.code == 1
-    assert "recall_at_5>=bbbb-0.03: not enough evidence: 0.8 to 0.79, difference -0.01 (" in close.out
-    assert "more questions settle it" in close.err
+    assert "recall_at_5 at most 0.03 below bbbb: not enough evidence: 0.79, was 0.8: difference -0.01 (" in close.out
+    assert "more questions settle it" in close.out
     assert gate(*against, "--lenient").code == 0
     assert gate(*against, "--margin", "0.1").code == 0
-    assert "recall_at_5>=bbbb-0.005: not met" in gate(*against, "--margin", "0.005", "--lenient").out
+    assert "recall_at_5 at most 0.005 below bbbb: not met" in gate(*against, "--margin", "0.005", "--lenient").out
 
 
 def test_what_makes_runs_hard_to_compare_is_told(save: Cli, gate: Cli) -> None:
@@ -121,6 +129,7 @@ def test_a_partial_run_is_exit_4(save: Cli, gate: Cli) -> None:
         (["aaaa", "--margin", "0.1"], "--margin is a matter of two runs"),
         (["aaaa", "--metrics", "mrr"], "--metrics is a matter of two runs"),
         (["aaaa", "--gate", "recall_at_5=>1"], "not a gate"),
+        (["aaaa", "--gate", "recall_at_5>=80"], "did you mean 0.8?"),
         (["aaaa", "--gate", "mrr>=1"], "which the run does not compute"),
         (["aaaa", "--baseline", "zzzz"], "no run 'zzzz'"),
         (["aaaa", "--baseline", "aaaa"], "its own baseline"),

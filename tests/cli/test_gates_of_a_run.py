@@ -27,8 +27,8 @@ def test_a_lack_of_evidence_fails_unless_it_is_let_pass(asked: Cli) -> None:
     """With exit code 1 and other words than a gate that is not met."""
     result = asked("--gate", AT_THE_LOW_END)
     assert result.code == 1
-    assert "error: not enough evidence: recall_at_10@low>=0.95: " in result.err
-    assert "more questions settle it" in result.err
+    assert "error: not enough evidence: recall_at_10@low>=0.95\n" in result.err
+    assert "more questions settle it" in result.out
     assert "gate failed" not in result.err
     lenient = asked("--gate", AT_THE_LOW_END, "--lenient")
     assert (lenient.code, lenient.err.count("error")) == (0, 0)
@@ -70,7 +70,7 @@ def test_rescore_and_score_take_the_same_gates(asked: Cli, evals_cli: Cli, tmp_p
 def test_a_gate_on_the_score_of_a_part_is_told_the_part(asked: Cli) -> None:
     """Without a judge the score is of 80 % of the weight; of retrieval alone there is none."""
     result = asked("--gate", "score>=0.99")
-    assert " of 80 % of the weight" in result.err
+    assert " of 80 % of the weight" in result.out
     result = asked("--gate", "score>=0", "--metrics", "recall_at_5")
     assert result.code == 1
-    assert "score has no value (only 15 % of the weight is measured: retrieval)" in result.err
+    assert "score has no value (only 15 % of the weight is measured: retrieval)" in result.out

@@ -67,6 +67,25 @@ def status(code: int) -> dict[str, Any]:
 MALFORMED = {"kind": "malformed", "message": "the body has no text at `answr`"}
 
 
+def test_without_a_judge_none_is_blamed(undone: Undone) -> None:
+    """What is undone was ended early; nobody who was not there left it."""
+    run, records = undone(judge=None)
+    run = run.model_copy(update={"judge": None})
+    assert what_is_undone(run, records) == "it was ended early"
+    assert way_on(run, records, FOLDER) == f"go on with: {RESUME}"
+
+
+def test_a_run_that_was_never_finished_tells_what_is_in_its_log(undone: Undone) -> None:
+    """Its answers are there, and none is scored: nobody knows of a judge."""
+    run, records = undone(completed_at=None, outcomes=Outcomes())
+    assert what_is_undone(run, records) == "40 of 40 answers are in its log, none is scored yet"
+
+
+def test_no_server_is_blamed_where_none_failed(undone: Undone) -> None:
+    """Somebody pressed Ctrl-C: there is nothing to wait for."""
+    assert way_on(*undone(not_asked=5), FOLDER) == f"go on with: {RESUME}"
+
+
 def test_the_reason_is_what_stopped_the_asking_and_no_other_note(undone: Undone) -> None:
     """A note on cost is no reason for questions that were not asked."""
     notes = ["cost is approximate: tokens are counted together"]

@@ -39,10 +39,13 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def spec() -> Callable[..., ServerSpec]:
-    """Specify the mocked server, or another one by `url`, with the default profile and overrides."""
+    """Specify the mocked server, or another one by `url`, with the default profile and overrides.
+
+    By httpx, which is what can be mocked.
+    """
 
     def make(**overrides: Any) -> ServerSpec:
-        return resolve_spec({"url": MOCKED, **overrides})
+        return resolve_spec({"url": MOCKED, "transport": "httpx", **overrides})
 
     return make
 

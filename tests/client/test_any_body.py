@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.client import RAGClient
+from evals.client.profile import resolve_spec
 from evals.inputs.json_body import MAX_DEPTH, parse_json
 from evals.schemas import EvalResponse
 
@@ -42,7 +43,7 @@ answers = st.fixed_dictionaries(
 
 def _ask(*contents: bytes) -> list[EvalResponse]:
     async def run() -> list[EvalResponse]:
-        async with RAGClient("http://rag.test", concurrency=1) as client:
+        async with RAGClient(resolve_spec({"url": "http://rag.test", "transport": "httpx"}), concurrency=1) as client:
             return [await client.ask("Why?") for _ in contents]
 
     with respx.mock:

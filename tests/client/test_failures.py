@@ -9,7 +9,8 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.transport import Transport, TransportFailure, classify
+from evals.client.connections.httpx_connections import classify
+from evals.client.transport import Transport, TransportFailure
 from evals.schemas import EvalResponse
 
 Ask = Callable[..., EvalResponse]
@@ -205,7 +206,7 @@ def test_the_base_url_and_the_path_meet_in_one_slash(mocked: respx.MockRouter) -
     async def run() -> None:
         for base in ("http://rag.test/base", "http://rag.test/base/"):
             for path in ("x", "/x"):
-                async with Transport(base, concurrency=1) as transport:
+                async with Transport(base, concurrency=1, library="httpx") as transport:
                     await transport.send("GET", path)
 
     asyncio.run(run())
@@ -217,7 +218,7 @@ def test_a_failure_reads_as_its_message(mocked: respx.MockRouter) -> None:
     mocked.get("/x").mock(return_value=httpx.Response(404, text="nothing here"))
 
     async def run() -> None:
-        async with Transport("http://rag.test", concurrency=1) as transport:
+        async with Transport("http://rag.test", concurrency=1, library="httpx") as transport:
             await transport.send("GET", "/x")
 
     with pytest.raises(TransportFailure, match="HTTP 404: nothing here"):

@@ -9,8 +9,8 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client import profile as profiles
+from evals.client.address import check_url
 from evals.client.profile import list_profiles, load_profile, resolve_spec
-from evals.client.transport import check_url
 from evals.credentials.stored import public_url
 from evals.errors import ConfigError, UnknownNameError
 from evals.inputs.yaml_layers import merge, read_yaml

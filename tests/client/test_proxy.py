@@ -3,18 +3,20 @@
 import asyncio
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, get_args
 
-import httpx
 import pytest
 from servers import PATIENCE_S
 
 from evals.client import RAGClient
+from evals.client.connections.proxies import is_this_machine
 from evals.client.profile import resolve_spec
-from evals.client.transport import CONNECT_TIMEOUT_S, Transport, TransportFailure
+from evals.client.transport import HttpLibrary, Transport, TransportFailure
+from evals.errors import ConfigError
 from evals.schemas import EvalResponse
 
 FAR = "http://rag.invalid:8001"
@@ -159,18 +161,6 @@ def test_failures_behind_a_proxy_are_those_without_one(proxy: Proxy, monkeypatch
     assert len(proxy.asked) == 3
 
 
-def test_a_slow_answer_has_as_long_as_without_a_proxy(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library's own limit is five seconds."""
-
-    async def limits() -> httpx.Timeout:
-        async with Transport(FAR, timeout_s=90) as transport:
-            return transport._free.get_nowait().client.timeout
-
-    direct = asyncio.run(limits())
-    monkeypatch.setenv("http_proxy", proxy.url)
-    assert asyncio.run(limits()) == direct == httpx.Timeout(90, connect=CONNECT_TIMEOUT_S, pool=None)
-
-
 def test_a_body_behind_a_proxy_is_not_read_to_its_end_where_it_is_too_long(
     proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,3 +185,60 @@ def test_a_proxy_that_says_nothing_runs_into_the_timeout(proxy: Proxy, monkeypat
         asyncio.run(send())
     assert caught.value.error.kind == "timeout"
     assert caught.value.error.message == "no complete answer within 0.2 s"
+
+
+@pytest.mark.parametrize("library", get_args(HttpLibrary))
+def test_a_connection_error_names_the_proxy_without_its_login(
+    library: HttpLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever forgot about the variable sees it."""
+    monkeypatch.setenv("http_proxy", "http://anna:secret@127.0.0.1:9")
+    error = ask(transport=library).error
+    assert error is not None
+    assert "(through the proxy http://127.0.0.1:9 of HTTP_PROXY)" in error.message
+    assert "secret" not in error.message
+
+
+@pytest.mark.parametrize("library", get_args(HttpLibrary))
+def test_a_login_of_the_proxy_is_sent_to_the_proxy(
+    library: HttpLibrary, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As basic authentication, with its escapes undone."""
+    monkeypatch.setenv("http_proxy", proxy.url.replace("://", "://anna:a%40b@"))
+    assert ask(transport=library).error is None
+    assert proxy.asked[0][2]["proxy-authorization"] == "Basic " + b64encode(b"anna:a@b").decode()
+
+
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+def test_socks_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is asked, with the way out, and without the login."""
+    monkeypatch.setenv(variable, "socks5://anna:secret@127.0.0.1:1080")
+    with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy of a kind") as raised:
+        Transport(FAR)
+    assert "NO_PROXY=rag.invalid" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
+@pytest.mark.parametrize("address", ["socks5://127.0.0.1:9", "http://127.0.0.1:9"])
+def test_this_machine_is_asked_without_a_proxy(
+    address: str, variable: str, serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy elsewhere would look for the server on its own machine."""
+    monkeypatch.setenv(variable, address)
+    assert ask(serve()).error is None
+
+
+@pytest.mark.parametrize(
+    ("host", "is_here"),
+    [
+        ("localhost", True),
+        ("api.localhost", True),
+        ("127.8.0.1", True),
+        ("::1", True),
+        ("10.0.0.1", False),
+        ("a", False),
+    ],
+)
+def test_what_counts_as_this_machine(host: str, is_here: bool) -> None:
+    """The loopback, by name or number."""
+    assert is_this_machine(host) is is_here

@@ -128,23 +128,9 @@ def test_a_url_below_which_nothing_can_be_asked_is_refused(url: str) -> None:
         Transport(url)
 
 
-@pytest.mark.parametrize(("proxy", "direct"), [(None, True), ("http://proxy:3128", False)])
-def test_a_proxy_of_the_environment_is_used(proxy: str | None, direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the client knows proxies, so its transport is passed by only where none is named."""
-    monkeypatch.setattr("evals.client.transport.getproxies", lambda: {"http": proxy} if proxy else {})
-    monkeypatch.setattr("evals.client.transport.proxy_bypass", lambda host: host == "local")
-
-    async def is_direct(url: str) -> bool:
-        async with Transport(url) as transport:
-            return transport._free.get_nowait().direct is not None
-
-    assert asyncio.run(is_direct("http://server:1")) is direct
-    assert asyncio.run(is_direct("http://local:1")) is True
-
-
 async def _post_to(url: str, headers: dict[str, str], mocked: respx.MockRouter) -> httpx.Request:
     mocked.route(host="server").mock(return_value=httpx.Response(200, json=ANSWER))
-    async with Transport(url, headers=headers) as transport:
+    async with Transport(url, headers=headers, library="httpx") as transport:
         await transport.send("POST", "/query", json={})
     request: httpx.Request = mocked.calls.last.request
     return request

@@ -38,6 +38,13 @@ def test_only_what_both_judges_were_asked_can_differ(
     assert ("the runs were judged by different" in warned(build_run, one, other)) is differ
 
 
+def test_runs_judged_with_different_effort_are_warned_of(build_run: Build) -> None:
+    """A model that thinks longer may decide otherwise; both efforts are named."""
+    low, own = ({"judge": JudgeRecord(model="m", origin="o", effort=effort)} for effort in ("low", None))
+    assert "judged with different effort (low, the model's own)" in warned(build_run, low, own)
+    assert "effort" not in warned(build_run, low, low)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "differ"),
     [

@@ -263,7 +263,7 @@ def test_questions_that_were_not_asked_are_not_common(saved: Saved) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"fingerprints": fingerprint("other")}, "fingerprints differ"),
+        ({"fingerprints": fingerprint("other")}, "were not asked the same questions"),
         ({"concurrency": 9}, "different concurrency"),
         ({"concurrencies": [2, 4]}, "different concurrency (a 4, b 2 and 4)"),
         ({"eval_config": {"match": {"rule": "document"}}}, "different rules"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.compare import SavedRun
+from evals.compare import SavedRun, pairing
 from evals.compare.gates import GateReport, check_against, check_alone
 from evals.errors import ConfigError, UnknownNameError
 
@@ -30,7 +30,7 @@ def test_a_loss_within_the_margin_must_be_sure(saved: Saved, before: float, afte
     """Met where the end of the paired difference is within it; not met where the difference itself is not."""
     report = held(saved, hits(200, before), hits(200, after))
     (found,) = report.gates
-    assert (found.outcome, report.outcome, found.gate) == (outcome, outcome, "recall_at_5>=old-0.03")
+    assert (found.outcome, report.outcome, found.gate) == (outcome, outcome, "recall_at_5 at most 0.03 below old")
     assert found.value == pytest.approx(after - before)
     assert (found.more_questions is not None) is (outcome == "not enough evidence")
 
@@ -66,7 +66,7 @@ def test_where_less_is_better_more_is_a_loss(saved: Saved) -> None:
     """The upper end of the difference must be below the margin."""
     name = "abstention_false_negative_rate"
     worse = held(saved, hits(200, 0.1, name), hits(200, 0.3, name), name=name)
-    assert (worse.outcome, worse.gates[0].gate) == ("not met", f"{name}<=old+0.03")
+    assert (worse.outcome, worse.gates[0].gate) == ("not met", f"{name} at most 0.03 above old")
     assert held(saved, hits(200, 0.3, name), hits(200, 0.1, name), name=name).outcome == "met"
 
 
@@ -106,7 +106,7 @@ def quality(n: int, rate: float, *names: str) -> dict[str, dict[str, float | Non
 def test_the_score_is_what_must_not_be_worse_where_nothing_else_is_named(saved: Saved) -> None:
     """Over the questions of both runs, with an interval of the difference."""
     report = check_against(saved("new", quality(200, 0.8)), saved("old", quality(200, 0.8)), [], None, 0.03)
-    assert [(gate.gate, gate.outcome) for gate in report.gates] == [("score>=old-0.03", "met")]
+    assert [(gate.gate, gate.outcome) for gate in report.gates] == [("score at most 0.03 below old", "met")]
     report = check_against(saved("new", quality(200, 0.5)), saved("old", quality(200, 0.8)), [], None, 0.03)
     (found,) = report.gates
     assert (found.outcome, found.value) == ("not met", pytest.approx(-0.3))
@@ -141,7 +141,11 @@ def test_what_is_held_is_what_the_gates_given_are_on(saved: Saved) -> None:
     report = check_against(
         saved("new", values), saved("old", values), ["recall_at_5>=0.5", "latency_p50<=100"], None, 0.2
     )
-    assert [gate.gate for gate in report.gates] == ["recall_at_5>=0.5", "latency_p50<=100", "recall_at_5>=old-0.2"]
+    assert [gate.gate for gate in report.gates] == [
+        "recall_at_5>=0.5",
+        "latency_p50<=100",
+        "recall_at_5 at most 0.2 below old",
+    ]
     assert report.outcome == "met"
 
 
@@ -180,3 +184,11 @@ def test_what_cannot_be_held_is_refused(saved: Saved) -> None:
         check_against(run, other, [], ["recal_at_5"], 0.03)
     with pytest.raises(ConfigError, match="neither way of dont_know_answers_count"):
         check_against(run, other, [], ["dont_know_answers_count"], 0.03)
+
+
+def test_two_runs_are_paired_once_for_all_that_a_gate_says(saved: Saved, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metrics, score, warnings and silence are of the same pairing; to pair long runs takes its time."""
+    common, times = pairing._common, []
+    monkeypatch.setattr(pairing, "_common", lambda asked: times.append(1) or common(asked))
+    check_against(saved("new", quality(20, 0.8)), saved("old", quality(20, 0.8)), [], ["faithfulness", "score"], 0.5)
+    assert len(times) == 1

@@ -78,6 +78,62 @@ def test_a_run_that_is_better_on_one_and_worse_on_none_dominates(saved: Saved) -
     assert (first.better_on, first.undecided) == (["retrieval"], ["latency"])
 
 
+def falling_silent(run: SavedRun, count: int) -> SavedRun:
+    """The same run; the first so many answers decline."""
+    refusal = {"answer": "I don't have enough information to answer this question."}
+    silent = [
+        record.model_copy(update={"response": record.response.model_copy(update=refusal)})
+        for record in run.records[:count]
+        if record.response is not None
+    ]
+    return SavedRun(run.run, [*silent, *run.records[count:]])
+
+
+def test_a_server_that_refuses_what_can_be_answered_is_dominated(saved: Saved) -> None:
+    """Its retrieval is as good, and nothing else in the score sees what it does not say."""
+    golds = {f"q{i}": {"gold_passages": [{"text": "gold"}]} for i in range(60)}
+    runs = [saved(name, values(0.5, 20.0, n=60), questions=golds) for name in ("speaks", "silent")]
+    runs[1] = falling_silent(runs[1], 20)
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert report.objectives["abstention_rate_answerable"] == "lower"
+    assert [point.objectives["abstention_rate_answerable"] for point in report.points] == [0.0, pytest.approx(1 / 3)]
+    assert (report.front, report.best["abstention_rate_answerable"]) == (["speaks"], ["speaks"])
+    (found,) = report.dominance
+    assert (found.run, found.over, found.better_on) == ("speaks", "silent", ["abstention_rate_answerable"])
+    assert {test.n for test in report.tests if test.better} == {60}
+
+
+def test_to_answer_everything_is_no_way_to_dominate(saved: Saved) -> None:
+    """Who answers what cannot be answered too loses as much as is won: neither run dominates, and accuracy is equal."""
+    parts = {f"q{i}": {"is_unanswerable": i < 20} for i in range(60)}
+    names = ("unanswerable_accuracy", "abstention_false_negative_rate")
+    careful = {
+        f"q{i}": dict(zip(names, (1.0, 0.0) if i < 20 else (float(i >= 40), None), strict=True)) for i in range(60)
+    }
+    careless = {f"q{i}": dict(zip(names, (0.0, 1.0) if i < 20 else (1.0, None), strict=True)) for i in range(60)}
+    runs = [
+        falling_silent(saved("careful", careful, questions=parts), 40),
+        saved("careless", careless, questions=parts),
+    ]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert [point.objectives["accuracy"] for point in report.points] == [pytest.approx(2 / 3)] * 2
+    better = {test.objective: test.better for test in report.tests if test.better}
+    assert better == {"abstention_rate_answerable": "careless", "abstention_false_negative_rate": "careful"}
+    assert report.dominance == []
+
+
+def test_where_nobody_refuses_what_can_be_answered_that_is_no_objective(saved: Saved) -> None:
+    """It would share the level with those that differ."""
+    unanswerable = {"q0": {"is_unanswerable": True}}
+    runs = [saved(name, values(0.5, 20.0, n=60), questions=unanswerable) for name in ("one", "other")]
+    runs = [falling_silent(run, 1) for run in runs]
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert set(report.objectives) == {"retrieval", "latency"}
+
+
 def test_a_difference_of_few_questions_is_a_tie(saved: Saved) -> None:
     """By its values one run dominates; beyond chance none does."""
     runs = in_turn(saved, good=values(0.9, 100.0), poor=values(0.8, 200.0))

@@ -1,6 +1,7 @@
 """What judging will take, said before anything is asked."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -65,11 +66,91 @@ def test_an_estimate_is_near_what_the_run_uses_and_asks_nothing(
     assert messages_api.log() == []
     run = run_evaluation(config())
     assert tokens(before) == pytest.approx(tokens(run), rel=0.2)
-    after = estimate(config())
+    after = estimate(config(judge={"cache": False}))
     assert run.judge is not None
     assert after.calls == run.judge.calls
     assert tokens(after) == pytest.approx(tokens(run), rel=0.03)
     assert run.id in after.basis
+
+
+def test_replies_in_the_cache_are_not_estimated(config: Callable[..., EvalConfig]) -> None:
+    """They cost nothing: all of them where nothing changed, some where questions are new or decisions are repeated."""
+    run = run_evaluation(config(samples_per_dataset=12))
+    assert run.judge is not None
+    again = estimate(config(samples_per_dataset=12))
+    assert (again.calls, again.cost_usd, again.cached) == (0, 0.0, run.judge.calls)
+    assert f"({again.cached} more are in the cache)" in str(again)
+    uncached = estimate(config(samples_per_dataset=12, judge={"cache": False}))
+    assert (uncached.calls, uncached.cached) == (run.judge.calls, 0)
+    repeated = estimate(config(samples_per_dataset=12, judge={"repeats": 2}))
+    assert (repeated.calls, repeated.cached) == (run.judge.calls, run.judge.calls)
+    other = estimate(config(samples_per_dataset=12, judge={"effort": "low"}))
+    assert other.cached == 0
+    twice = estimate(config(samples_per_dataset=24))
+    assert 0 < twice.calls < twice.calls + twice.cached
+
+
+@pytest.mark.parametrize(("effort", "thinking"), [("low", 0), (None, 1000)])
+def test_the_range_holds_what_is_paid_and_a_saved_run_narrows_it(
+    config: Callable[..., EvalConfig], messages_api: Any, effort: str | None, thinking: int
+) -> None:
+    """Thinking is paid for: an allowance for the effort where nothing is known of it, else what it took."""
+    messages_api.script({"then": {"python": "judge", "thinking": "x" * 3 * thinking}})
+    keys: dict[str, Any] = {"samples_per_dataset": 24, "judge": {"effort": effort, "cache": False}}
+    before = estimate(config(**keys))
+    run = run_evaluation(config(**keys))
+    assert run.judge is not None
+    paid = run.judge.cost_usd or 0.0
+    assert before.cost_low_usd is not None
+    assert before.cost_high_usd is not None
+    assert before.cost_low_usd < paid < before.cost_high_usd <= 3.001 * before.cost_low_usd
+    assert "as nothing is saved of it" in str(before)
+    after = estimate(config(**keys))
+    assert after.cost_usd == pytest.approx(paid, rel=0.15)
+    assert (after.thinking_tokens_low, after.thinking_tokens_high) == (thinking * after.calls,) * 2
+    assert "by saved calls" in str(after)
+    assert (after.cost_high_usd or 0) < 1.4 * (after.cost_low_usd or 0)
+    elsewhere = estimate(config(**{**keys, "judge": {"effort": "xhigh"}}))
+    assert not elsewhere.measured
+
+
+def test_prompts_that_changed_are_not_estimated_by_what_they_were(
+    config: Callable[..., EvalConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reply to the new one may be longer."""
+    run_evaluation(config(samples_per_dataset=6, judge={"cache": False}))
+    assert estimate(config(samples_per_dataset=6, judge={"cache": False})).measured
+    monkeypatch.setattr("evals.judges.forecast.load_prompt", lambda name: replace(load_prompt(name), hash="another"))
+    assert not estimate(config(samples_per_dataset=6, judge={"cache": False})).measured
+
+
+def test_a_budget_below_the_upper_end_is_warned_of(of_questions: Callable[..., Estimate]) -> None:
+    """It may not do, though the middle of the range would."""
+    found = of_questions(questions(40))
+    assert found.cost_usd is not None
+    assert found.cost_low_usd is not None
+    assert "may not do" in (found.warning(found.cost_usd) or "")
+    assert "probably not do" in (found.warning(found.cost_low_usd / 2) or "")
+    assert found.warning(4 * found.cost_usd) is None
+
+
+def test_what_the_vendor_keeps_is_estimated_at_its_price(
+    of_questions: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Instructions long enough are written once and read by all other calls."""
+    asked = questions(40)
+    plain = of_questions(asked)
+
+    def longer(name: str) -> Any:
+        prompt = load_prompt(name)
+        return replace(prompt, system=prompt.system + "x" * 30_000)
+
+    monkeypatch.setattr("evals.judges.reuse.load_prompt", longer)
+    kept = of_questions(asked)
+    further = (kept.input_tokens - plain.input_tokens) * 0.1e-6
+    assert kept.cost_low_usd is not None
+    assert plain.cost_low_usd is not None
+    assert kept.cost_low_usd - plain.cost_low_usd < 0.35 * further
 
 
 def test_a_saved_run_whose_log_cannot_be_read_is_passed_over(config: Callable[..., EvalConfig]) -> None:
@@ -185,7 +266,7 @@ def test_no_saved_run_is_read_where_every_answer_is_there(
         folders.append(folder)
         return RunStore(folder)
 
-    monkeypatch.setattr("evals.run.estimate.RunStore", noting)
+    monkeypatch.setattr("evals.run.likely_answers.RunStore", noting)
     assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
     assert folders == []
     of_questions(questions(3), Known(responses))
@@ -225,7 +306,7 @@ def test_the_requests_are_those_of_the_run(
         return load_prompt(name)
 
     monkeypatch.setattr("evals.run.estimate.find_spec", lambda _name: object() if installed else None)
-    monkeypatch.setattr("evals.run.estimate.load_prompt", noting)
+    monkeypatch.setattr("evals.run.likely_calls.load_prompt", noting)
     of_questions(questions(1), metrics=["ragas_answer_relevance"])
     assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}
 

@@ -135,6 +135,37 @@ def test_a_judge_that_refuses_the_key_ends_the_run_and_loses_no_answer(
     assert run.outcomes.answered > 0
 
 
+def test_a_judge_that_refuses_every_request_alike_ends_the_run_and_loses_no_answer(
+    judged: Callable[..., EvalRun], messages_api: Any, tmp_path: Path
+) -> None:
+    """As a refused key does, and the message names the field."""
+    messages_api.script({"then": {"status": 400, "message": "output_config.format: not supported by this model"}})
+    with pytest.raises(JudgeError, match=r"the field 'output_config.format': HTTP 400"):
+        judged()
+    (run,) = RunStore(tmp_path / "runs").runs()
+    assert run.status == "partial"
+    assert run.outcomes.answered > 0
+
+
+def test_a_quotation_that_is_not_found_fails_its_claim_and_every_call_is_counted(
+    judged: Callable[..., EvalRun], messages_api: Any
+) -> None:
+    """The second call is made once and paid for; the other claims of the reply count."""
+    said = {"claim": "c", "justification": "so", "quote": "words that no passage holds at all", "verdict": "supported"}
+    other = {**said, "quote": "", "verdict": "cannot_tell"}
+    reply = {"claims": [said, other], "injection_suspected": False}
+    messages_api.script({"schema_has": "claims", "then": {"json": reply}}, JUDGE)
+    run = judged()
+    assert run.judge is not None
+    assert run.judge.calls == len(messages_api.log())
+    found = [verdict for one in records(run) for verdict in one.verdicts if verdict.request == "faithfulness"]
+    assert found
+    assert {verdict.attempts for verdict in found} == {2}
+    assert {claim["verdict"] for verdict in found for claim in (verdict.reply or {})["claims"]} == {"cannot_tell"}
+    items = 2 * len(found)
+    assert any(f"quotation was not found for {len(found)} of {items} items" in note for note in run.notes)
+
+
 def test_an_injected_instruction_changes_no_verdict_and_raises_the_flag(
     judged: Callable[..., EvalRun], start_server: Callable[..., str], tmp_path: Path
 ) -> None:

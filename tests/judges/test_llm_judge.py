@@ -227,11 +227,11 @@ def test_repeats_are_separate_decisions() -> None:
 
 
 def test_no_call_starts_once_the_budget_is_spent() -> None:
-    """What is in flight is finished; of the rest there is no verdict, for the judge did not fail on it."""
+    """Or would be with the next one; of the rest there is no verdict, for the judge did not fail on it."""
     backend = Scripted(says({**RIGHT, "quote": ""}))
     verdicts = decide_all(backend, several(10), concurrency=1, max_cost_usd=0.25, price=lambda _model, _usage: 0.1)
-    assert len(backend.calls) == 3
-    assert [verdict.failure for verdict in verdicts] == [None] * 3
+    assert len(backend.calls) == 2
+    assert [verdict.failure for verdict in verdicts] == [None] * 2
 
 
 def test_calls_in_flight_are_bounded() -> None:

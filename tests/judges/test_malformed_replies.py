@@ -213,11 +213,12 @@ def test_a_response_of_another_shape_is_a_failure_of_the_call(ask: Ask, body: An
 
 
 def test_a_web_page_is_no_judge(ask: Ask) -> None:
-    """Every further call would bring the same page."""
+    """It may be a gateway's, so it is asked again; where it stays, every further call would bring the same page."""
     for vendor in ("openai", "anthropic"):
         with pytest.raises(BackendError, match="speaks no") as caught:
             ask(vendor, b"<html>Welcome</html>")
-        assert (caught.value.fatal, caught.value.retryable) == (True, False)
+        error = caught.value
+        assert (error.fatal, error.retryable, error.fatal_if_lasting) == (False, True, True)
 
 
 @pytest.mark.parametrize(("vendor", "good"), [("openai", completion()), ("anthropic", message())])

@@ -251,8 +251,8 @@ def test_a_server_that_counts_no_tokens_has_no_usage(chat_api: Any, ask: Ask) ->
 @pytest.mark.parametrize(
     ("then", "message", "retryable", "fatal"),
     [
-        ({"raw": "<html>Welcome</html>", "headers": {"content-type": "text/html"}}, "may lack /v1", False, True),
-        ({"raw": '{"choices": ['}, "no JSON", False, False),
+        ({"raw": "<html>Welcome</html>", "headers": {"content-type": "text/html"}}, "may lack /v1", True, False),
+        ({"raw": '{"choices": ['}, "no JSON", True, False),
         ({"raw": '{"error": {"message": "upstream is down"}}'}, "upstream is down", True, False),
         ({"raw": "{}"}, "no choices", True, False),
         ({"raw": '{"choices": []}'}, "no choices", True, False),

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MIN_CACHED_TOKENS = 512
-"""A shorter prefix is silently not cached: the limit of the models with the lowest one."""
+_LEAST_CACHED = {"claude-haiku-5-5": 512, "claude-opus-5": 512, "claude-fable-5": 512, "claude-sonnet-5": 1024}
+
+
+def least_cached(model: str) -> int:
+    """Tokens of the shortest prefix that a model caches; a shorter one is silently not cached."""
+    return next((tokens for name, tokens in _LEAST_CACHED.items() if model.startswith(name)), 4096)
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,25 @@ def user_text(body: dict[str, Any]) -> str:
 
 
 def user_data(body: dict[str, Any]) -> dict[str, Any]:
-    """The JSON objects in the user's texts, as one; a text may have words before its object."""
+    """The JSON objects in the user's texts, as one; a text may have words before its object.
+
+    A model reads the texts one after the other, so an object may be cut into several.
+    """
+    texts = [block.text for block in blocks_of(body) if block.role == "user"]
+    whole = _first_object("".join(texts))
     data: dict[str, Any] = {}
-    for block in blocks_of(body):
-        if block.role == "user" and (start := block.text.find("{")) >= 0:
-            try:
-                found, _ = json.JSONDecoder().raw_decode(block.text, start)
-            except json.JSONDecodeError:
-                continue
-            data |= found
-    return data
+    for text in texts:
+        data |= _first_object(text) or {}
+    return data if whole is None or whole.keys() < data.keys() else whole
+
+
+def _first_object(text: str) -> dict[str, Any] | None:
+    start = text.find("{")
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text, max(start, 0))
+    except json.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def strings_in(value: Any) -> Iterator[str]:
@@ -127,7 +140,7 @@ class PromptCache:
             seen = tokens if prefix in self._known else seen
             if block.ttl is not None:
                 read = seen  # a prefix is looked for at a breakpoint and before it
-                if tokens >= MIN_CACHED_TOKENS:
+                if tokens >= least_cached(body["model"]):
                     marked, ttl = tokens, block.ttl
                     written.add(prefix)
         return Charge(count_tokens(characters), read, max(marked - read, 0), ttl, frozenset(written))

@@ -226,7 +226,9 @@ def test_a_long_prefix_is_written_once_and_then_read(ask: Any) -> None:
     rubric = "r" * 1536
     assert usage(rubric, "abc") == (1, 512, 0)
     assert usage(rubric, "abcdef") == (2, 0, 512)
-    assert usage(rubric, "abc", model="claude-sonnet-5-5") == (1, 512, 0)
+    assert usage(rubric, "abc", model="claude-opus-5-5") == (1, 512, 0)
+    assert [usage(rubric, "abc", model="claude-sonnet-5-5") for _ in range(2)] == [(513, 0, 0)] * 2
+    assert usage(2 * rubric, "abc", model="claude-sonnet-5-5") == (1, 1024, 0)
     assert usage(rubric, "abc", output_config=form(SCHEMA)) == (1, 512, 0)
     assert usage(rubric, "abc", output_config=form(SCHEMA)) == (1, 0, 512)
     assert usage(rubric[3:], "abc") == usage(rubric[3:], "abc") == (512, 0, 0)

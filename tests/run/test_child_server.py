@@ -10,10 +10,12 @@ import httpx
 import pytest
 from servers import PATIENCE_S
 
+from evals import EvalConfig, run_evaluation
 from evals.client.profile import resolve_spec
-from evals.errors import ServerUnreachableError
+from evals.errors import ConfigError, ServerUnreachableError
 from evals.run import child_server as embedded
-from evals.run.child_server import embedded_server, embedded_spec, not_used
+from evals.run.checks import check_config
+from evals.run.child_server import embedded_server, embedded_spec, other_profile
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +80,32 @@ def test_it_ends_when_the_body_of_the_context_raises(children: list["subprocess.
     assert children[0].poll() is not None
 
 
-def test_the_keys_of_the_configuration_hold_for_it_but_not_how_another_server_is_asked() -> None:
-    """Limits and headers are laid over it; the URL, the question and the mapping are its own."""
-    other = {"url": "http://other", "profile": "nowhere.yml", "ask": {"path": "/chat"}, "map": {"answer": "text"}}
+@pytest.mark.parametrize("key", [{"ask": {"path": "/chat"}}, {"map": {"answer": "text"}}])
+def test_how_a_server_of_another_profile_is_asked_is_refused(key: dict[str, Any]) -> None:
+    """Exit 2 before anything starts: it would be silently wrong, or wrongly blamed on the server."""
+    (name,) = key
+    with pytest.raises(ConfigError, match=f"server.{name} is for a server of profile 'chat.yml'") as caught:
+        check_config(EvalConfig(embedded=True, judge=False, server={"profile": "chat.yml", **key}))
+    assert f"leave server.{name} out" in (caught.value.hint or "")
+    assert check_config(
+        EvalConfig(embedded=True, judge=False, server={"profile": "rag-server", "ask": {"method": "POST"}})
+    )
+
+
+def test_it_is_asked_as_the_configuration_says(tmp_path: Path) -> None:
+    """It is a server like any other: so many chunks come as were asked for."""
+    asked = {"ask": {"json": {"top_k": 2}}}
+    config = EvalConfig(
+        embedded=True, judge=False, datasets=["golden"], samples_per_dataset=4, runs_dir=tmp_path, server=asked
+    )
+    run = run_evaluation(config)
+    assert run.outcomes.median_chunks == 2
+    assert not [note for note in run.notes if "not used" in note]
+
+
+def test_the_keys_of_the_configuration_hold_for_it_but_not_which_server_it_is() -> None:
+    """Limits and headers are laid over it; the URL and the profile are its own."""
+    other = {"url": "http://other", "profile": "nowhere.yml"}
     spec = embedded_spec(
         "http://127.0.0.1:1", {**other, "timeout_s": 7, "headers": {"X-A": "b"}, "upload": {"batch": 3}}
     )
@@ -88,7 +113,7 @@ def test_the_keys_of_the_configuration_hold_for_it_but_not_how_another_server_is
     assert spec == resolve_spec(
         {"url": "http://127.0.0.1:1", "timeout_s": 7, "headers": {"X-A": "b"}, "upload": {"batch": 3}}
     )
-    assert not_used(other) == ["ask", "map"]
+    assert (other_profile(other), other_profile({"url": "http://other"})) == ("nowhere.yml", None)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def _question(document: str | None = "guide", *, gold: bool = True) -> EvalQuest
 
 def _listed(reply: httpx.Response, questions: list[EvalQuestion], **over: Any) -> bool:
     async def run() -> bool:
-        async with RAGClient(resolve_spec({"url": URL, **over})) as client:
+        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx", **over})) as client:
             return await corpus_listed(client, questions)
 
     with respx.mock(assert_all_called=False) as router:
@@ -254,7 +254,7 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
     """One gold document that is listed by its name shows that the others would be too."""
 
     async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL})) as client:
+        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
             return await missing_documents(client, [_question(name) for name in documents])
 
     with respx.mock() as router:
@@ -266,7 +266,7 @@ def test_a_list_that_cannot_be_had_lacks_nothing() -> None:
     """Nothing is known then."""
 
     async def run() -> list[str] | None:
-        async with RAGClient(resolve_spec({"url": URL})) as client:
+        async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
             return await missing_documents(client, [_question()])
 
     with respx.mock() as router:

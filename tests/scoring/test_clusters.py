@@ -87,6 +87,15 @@ def test_a_key_that_no_question_has_is_an_error() -> None:
     assert "author, page" in (caught.value.hint or "")
 
 
+def test_a_key_that_is_empty_everywhere_is_denied_and_not_offered() -> None:
+    """The hint names keys that mean something alone, and not the one that was just refused."""
+    questions = [question(n, metadata={"chapter": "", "page": n, "tags": [], "note": None}) for n in range(3)]
+    with pytest.raises(ConfigError) as caught:
+        check_cluster("chapter", questions)
+    assert caught.value.message == "cluster is 'chapter', and the metadata of every question has it empty"
+    assert caught.value.hint == "write document, question, or one of the keys that have values: page"
+
+
 def test_the_key_is_checked_before_anything_is_asked(tmp_path: Path) -> None:
     """As soon as the questions are there."""
     file = tmp_path / "questions.jsonl"

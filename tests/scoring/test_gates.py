@@ -59,7 +59,7 @@ def run() -> EvalRun:
         ("mrr>=0.8", "mrr>=0.8"),
         (" mrr <= .5 ", "mrr<=0.5"),
         ("mrr>1e-3", "mrr>0.001"),
-        ("score<-1", "score<-1"),
+        ("score<1e-1", "score<0.1"),
         ("mrr==1", "mrr==1"),
     ],
 )
@@ -78,6 +78,28 @@ def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="not a gate") as caught:
         parse_gate(text, ["mrr"])
     assert "recall_at_5>=0.8" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("recall_at_5>=80", "recall_at_5 is from 0 to 1", "did you mean 0.8? the limit must lie in that range"),
+        ("score<101", "score is from 0 to 1", "the limit must lie in that range"),
+        ("mrr@low>=-0.1", "mrr is from 0 to 1", "the limit must lie in that range"),
+        ("latency_p95<=-1", "latency_p95 is at least 0", "the limit must lie in that range"),
+    ],
+)
+def test_a_limit_outside_the_range_is_refused(text: str, said: str, hint: str) -> None:
+    """Such a gate could never be met, or never fail; of a share in percent the share is named."""
+    with pytest.raises(ConfigError) as caught:
+        parse_gate(text, ["recall_at_5", "mrr", "latency_p95"])
+    assert (caught.value.message, caught.value.hint) == (f"not a gate: {text!r}: {said}", hint)
+
+
+@pytest.mark.parametrize("text", ["recall_at_5>=1", "mrr<=0", "score@low>=1", "factual_accuracy_percentage>=80"])
+def test_both_ends_of_the_range_are_limits(text: str) -> None:
+    """And a metric in percent takes one."""
+    assert parse_gate(text, ["recall_at_5", "mrr", "factual_accuracy_percentage"])
 
 
 def test_an_unknown_metric_says_the_nearest() -> None:
@@ -172,7 +194,7 @@ def test_a_gate_at_the_low_end_is_met_not_met_or_lacks_evidence(
 def test_where_evidence_lacks_the_message_says_how_many_more_questions_it_takes(wide: EvalRun) -> None:
     """With the value, its interval, and the condition under which that holds."""
     (found,) = check_gates(wide, ["mrr@low>=0.76"])
-    assert found.message == "mrr is 0.8 (0.74 … 0.86): about 125 more questions settle it if the value stays"
+    assert found.message == "mrr is 0.8 (interval 0.74 … 0.86): about 125 more questions settle it if the value stays"
     (never,) = check_gates(wide, ["mrr@low>=0.8"])
     assert never.message.endswith("no number of questions settles it while the value is the limit")
 
@@ -254,4 +276,4 @@ def test_an_interval_that_is_open_above_meets_no_upper_limit_at_its_end(wide: Ev
     late = wide.scorecard.get("latency_p95").model_copy(update={"interval": interval})
     (found,) = check_gates(wide.model_copy(update={"scorecard": Scorecard(metrics=[late])}), ["latency_p95@low<=5000"])
     assert (found.outcome, found.more_questions) == ("not enough evidence", None)
-    assert "(800 … ≥ 1100): there is no end of an interval" in found.message
+    assert "(interval 800 … ≥ 1100): there is no end of an interval" in found.message

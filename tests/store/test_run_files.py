@@ -62,10 +62,52 @@ def test_an_ambiguous_prefix_names_the_candidates(store: RunStore, make_run: Cal
 
 @pytest.mark.parametrize("run_id", ["", ".", "..", "../x", "a/b", "a\\b", "*", "a*", "[a]", "ABC", "a\n", "a_2026"])
 def test_what_is_no_id_reaches_no_file(store: RunStore, run: EvalRun, run_id: str) -> None:
-    """Separators, dots and wildcards are refused before the folder is looked at."""
+    """Separators, dots and wildcards are taken as they are written."""
     store.save(run)
-    with pytest.raises(RunNotFoundError, match="not a run id"):
+    with pytest.raises(RunNotFoundError, match="no run '"):
         store.load(run_id)
+
+
+@pytest.mark.parametrize("name", ["Chunks of 512", "baseline", "a/b", "*"])
+def test_a_name_that_one_run_has_finds_it(store: RunStore, make_run: Callable[..., EvalRun], name: str) -> None:
+    """Whole and as it is written; an id and the start of one go before it."""
+    wanted, other = make_run("abc12345", name=name), make_run("def67890", name="abc1")
+    store.save(wanted)
+    store.save(other)
+    assert store.load(name) == wanted
+    assert store.load("abc1") == wanted
+    with pytest.raises(RunNotFoundError, match="no run"):
+        store.load(f"{name} ")
+
+
+def test_a_copy_under_another_id_has_records_of_its_own(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """It knows the files of the run that it was made of, and they are not its own."""
+    store.save(run)
+    copy = store.load(run.id).model_copy(update={"id": "def67890"})
+    with pytest.raises(StoreError):
+        store.records(copy)
+
+
+def test_a_name_of_several_runs_names_them(store: RunStore, make_run: Callable[..., EvalRun]) -> None:
+    """Which one is meant is the user's to say."""
+    for run_id in ("abc12345", "def67890"):
+        store.save(make_run(run_id, name="nightly"))
+    with pytest.raises(RunNotFoundError, match="'nightly' is the name of 2 runs: abc12345, def67890") as caught:
+        store.load("nightly")
+    assert (caught.value.exit_code, caught.value.hint) == (2, "give the id of one")
+
+
+def test_the_path_of_a_file_finds_its_run_wherever_it_is(
+    store: RunStore, run: EvalRun, full_log: Path, tmp_path: Path
+) -> None:
+    """With its records, which stand beside it; a file that is not there is no run."""
+    path = store.save(run)
+    elsewhere = RunStore(tmp_path / "elsewhere")
+    found = elsewhere.load(str(path))
+    assert found == run
+    assert [record.question.id for record in elsewhere.records(found)] == ["q0", "q1", "q2"]
+    with pytest.raises(RunNotFoundError, match="no run"):
+        elsewhere.load(f"{path}.json")
 
 
 @pytest.mark.parametrize("exists", [True, False])

@@ -15,7 +15,8 @@ NEVER_ONE = (
     "run/asking.py",  # as many questions as two rounds have
     "judges/throttle.py",  # as many calls as make a silence
     "scoring/citation_base.py",  # a few at least
-    "run/estimate.py",  # constants
+    "run/estimate.py",  # no reader sees it
+    "run/likely_answers.py",  # constants
     "compare/dominance.py",  # a constant
     "compare/paired.py",  # the same
 )

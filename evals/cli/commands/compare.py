@@ -1,7 +1,7 @@
 """`evals compare`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evals.cli.terminal.console import console
@@ -11,7 +11,7 @@ from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
-from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 
 
@@ -43,7 +43,7 @@ def compare(
     else:
         print_comparison(console(), comparison)
     if fail_on_regression:
-        _fail_on_regression(comparison, runs_dir)
+        _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs})
 
 
 def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_dir: Path | None) -> list[SavedRun]:
@@ -60,21 +60,46 @@ def _load(store: RunStore, run_ids: Sequence[str], baseline: str | None, runs_di
     return [SavedRun(run, store.records(run)) for run in runs]
 
 
-def _fail_on_regression(comparison: Comparison, runs_dir: Path | None) -> None:
-    problems = {one.run: _problem(one) for one in comparison.against}
+def _fail_on_regression(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
+    _refuse_unscored(comparison, where)
+    problems = {one.run: _problem(one, comparison.primary) for one in comparison.against}
     named = {run_id: problem for run_id, problem in problems.items() if problem}
     if named:
-        shown = " and ".join(command(f"show {run_id}", runs_dir) for run_id in named)
+        shown = " and ".join(command(f"show {run_id}", where[run_id]) for run_id in named)
         raise GateFailedError("; ".join(named.values()), f"question by question: {shown}")
 
 
-def _problem(one: RunComparison) -> str:
+def _refuse_unscored(comparison: Comparison, where: Mapping[str, Path | None]) -> None:
+    """Fail where one of the runs was never finished: nothing of it is scored, and so nothing compares."""
+    for run in comparison.runs:
+        if not run.scored:
+            raise GateFailedError(
+                f"run {run.id} did not finish, and none of it is scored yet: nobody can say which run is worse",
+                f"go on with: {command(f'eval --resume {run.id}', where[run.id])}",
+            )
+
+
+def _problem(one: RunComparison, primary: str | None) -> str:
     """In what the run is worse than the baseline; nothing where it is not."""
     if not any(pair.p is not None and pair.is_of_quality and pair.name not in ANSWERING for pair in one.pairs):
         raise _nothing_compared(one)
     worse = [f"{pair.name} {pair.first:.3g} to {pair.last:.3g} (p {pair.q:.2g})" for pair in one.regressions]
-    gone = [f"{metric.name} has no value any more" for metric in one.vanished if metric.is_regression]
-    return f"{one.run} is worse than {one.baseline}: {', '.join([*worse, *gone])}" if worse or gone else ""
+    problems = [*worse, *(f"{name} has no value any more" for name in _lost(one, primary))]
+    return f"{one.run} is worse than {one.baseline}: {', '.join(problems)}" if problems else _untested(one, primary)
+
+
+def _lost(one: RunComparison, primary: str | None) -> list[str]:
+    """The metrics that the run has no value of any more: those of quality, and what the comparison is about."""
+    return [metric.name for metric in one.vanished if metric.is_regression or metric.name == primary]
+
+
+def _untested(one: RunComparison, primary: str | None) -> str:
+    """That nobody can say what the comparison is about; of latency and cost, which fail no gate, nothing."""
+    pair = next((pair for pair in one.pairs if pair.name == primary and pair.is_of_quality and pair.p is None), None)
+    if pair is None:
+        return ""
+    unsaid = f"nobody can say that {one.run} is no worse than {one.baseline}"
+    return f"{primary} could not be tested ({pair.reason}), so {unsaid}"
 
 
 def _nothing_compared(one: RunComparison) -> GateFailedError:

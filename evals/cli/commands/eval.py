@@ -11,6 +11,7 @@ from evals.errors import ConfigError
 from evals.run.resume import MAY_CHANGE, resumed_config
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
+from evals.store.commands import folder_of
 from evals.store.runs import RunStore
 
 
@@ -43,5 +44,11 @@ def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
     if refused:
         names = ", ".join(flag_name(name, given[name]) for name in refused)
         raise ConfigError(f"--resume takes the questions and metrics of the saved run, so not {names}")
-    run = RunStore(flags.runs_dir or EvalConfig().runs_dir).load(run_id)
+    runs_dir = flags.runs_dir or EvalConfig().runs_dir
+    run = RunStore(runs_dir).load(run_id)
+    there = folder_of(run)
+    if there is not None and there.resolve() != runs_dir.resolve():
+        raise ConfigError(
+            f"run {run.id} is in {there}, and what is asked is saved to {runs_dir}", f"add --runs-dir {there}"
+        )
     return run, resumed_config(run, overrides(flags))

@@ -6,13 +6,13 @@ from pathlib import Path
 from evals.cli.flags import names_of
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.streams import print_json
-from evals.cli.undone import what_is_undone
+from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.gates import print_gates
 from evals.compare import SavedRun
 from evals.compare.gates import DEFAULT_MARGIN, GateReport, check_against, check_alone
 from evals.errors import ConfigError, GateFailedError, RunIncompleteError
 from evals.scoring.gates import problem_of
-from evals.store.commands import DEFAULT_RUNS_DIR, command
+from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.runs import RunStore
 
 
@@ -32,25 +32,26 @@ def check_run(
     Raises:
         ConfigError: A gate is none, there is none to check, or a flag does nothing without a baseline.
         RunNotFoundError: There is no such run.
-        RunIncompleteError: The run is partial: nobody knows what the rest of it is like.
+        RunIncompleteError: The run is partial: nobody knows what the rest of it is like; or one of the two was never
+            finished.
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
     _refuse_without_baseline(baseline, margin=margin, metrics=metrics)
-    store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    saved = _load(store, run_id)
+    saved = _load(run_id, runs_dir)
+    where = folder_of(saved.run)
     if baseline is None:
         report = check_alone(saved, gates)
     else:
         names = None if metrics is None else names_of(metrics, "--metrics")
         held = DEFAULT_MARGIN if margin is None else margin
-        report = check_against(saved, _load(store, baseline), gates, names, held)
+        report = check_against(saved, _load(baseline, runs_dir), gates, names, held)
     _print(report, as_json=as_json)
     if saved.run.status == "partial":
         raise RunIncompleteError(
             f"the run is partial: {what_is_undone(saved.run, saved.records)}",
-            f"what came out: {command(f'show {saved.run.id}', runs_dir)}",
+            f"what came out: {command(f'show {saved.run.id}', where)}",
         )
-    if problem := problem_of(report.gates, lenient=lenient):
+    if problem := problem_of(report.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
 
 
@@ -64,9 +65,19 @@ def _refuse_without_baseline(baseline: str | None, **flags: object) -> None:
             )
 
 
-def _load(store: RunStore, run_id: str) -> SavedRun:
-    run = store.load(run_id)
-    return SavedRun(run, store.records(run))
+def _load(run_id: str, runs_dir: Path | None) -> SavedRun:
+    """A run with its records.
+
+    Raises:
+        RunNotFoundError: There is no such run.
+        RunIncompleteError: It was never finished, so that nothing of it is scored.
+    """
+    run = RunStore(runs_dir or DEFAULT_RUNS_DIR).load(run_id)
+    saved = SavedRun(run, run.records())
+    if run.completed_at is None:
+        undone = what_is_undone(run, saved.records)
+        raise RunIncompleteError(f"run {run.id} did not finish: {undone}", way_on(run, saved.records, folder_of(run)))
+    return saved
 
 
 def _print(report: GateReport, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from evals.cli.flags import flag_name
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
-from evals.cli.undone import way_on
+from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.question import print_question
 from evals.cli.views.run import (
     print_abstention,
@@ -28,9 +28,8 @@ from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Link
 from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import slice_by
-from evals.store.commands import DEFAULT_RUNS_DIR
+from evals.store.commands import DEFAULT_RUNS_DIR, folder_of
 from evals.store.runs import RunStore
-from evals.text.counts import share
 
 _FAILURES_SHOWN = 5
 
@@ -60,7 +59,7 @@ def show(
     if as_json and by is None:
         print_json(run.model_dump_json(indent=2))
         return
-    out = console()
+    out, runs_dir = console(), folder_of(run)
     records = store.records(run)
     seen = measured(run, records)
     if question is not None:
@@ -69,10 +68,10 @@ def show(
     _check_key(records, by)
     if as_json and by is not None:
         _print_slices_as_json(seen, records, by, runs_dir)
-    elif link is not None:
-        print_link(out, seen, link, limit=failures)
     elif run.completed_at is None:
         _print_unfinished(out, run, records, runs_dir)
+    elif link is not None:
+        print_link(out, seen, link, limit=failures)
     else:
         _print_whole(out, seen, failures=failures, by=by, matching=matching, runs_dir=runs_dir)
 
@@ -129,10 +128,7 @@ def _print_slices_as_json(seen: Measured, records: Sequence[EvalRecord], by: str
 
 
 def _print_unfinished(out: Console, run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> None:
-    answered = sum(record.response is not None for record in records)
-    out.print(
-        f"this run did not finish: {share(answered, len(records), 'answer', 'is')} in its log, none is scored yet"
-    )
+    out.print(f"this run did not finish: {what_is_undone(run, records)}")
     out.print(way_on(run, records, runs_dir), soft_wrap=True)
 
 

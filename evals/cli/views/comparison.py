@@ -18,17 +18,20 @@ _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
 _MOVES_SHOWN = 5
 _STYLES = {"better": "green", "changed": "yellow", "worse": "red"}
+_COLUMNS = "A, B: the metric in each run, over the n questions with a value in both"
+_LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
 _LEGEND = (
-    "p: adjusted for the other metrics, below 0.05 where there is a verdict; interval: at the level at which the "
-    "metric was tested; *: the primary metric of its group; n: questions with a value in both"
+    "interval: of B − A; it leaves out 0 exactly where there is a verdict",
+    "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
 )
+_STAR = "*: the primary metric of its group, which is tested first"
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
     """Print which runs they are, what to beware of, the metrics, the questions that changed, and the Pareto front."""
     labels = label_runs(comparison)
     _print_heads(out, comparison, labels)
-    for warning in [*comparison.warnings, *_losses(comparison)]:
+    for warning in [*comparison.warnings, *_losses(comparison), *_primary_lost(comparison)]:
         out.print(clean(f"! {warning}"), style="yellow")
     for difference in comparison.differences:
         out.print(clean(f"differs: {difference}"), style="dim")
@@ -37,10 +40,11 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
         _print_pairs(out, comparison.against[0])
     else:
         _print_rows(out, comparison, labels)
-    _print_reasons(out, comparison)
+    _print_reasons(out, comparison, labels)
     for label, one in zip(labels[1:], comparison.against, strict=True):
         _print_sum(out, one, label, labels[0])
-    _print_changes(out, comparison.against[-1], labels)
+    if comparison.runs[0].scored and comparison.runs[-1].scored:
+        _print_changes(out, comparison.against[-1], labels)
     _print_moves(out, comparison.against[-1], labels)
     if comparison.pareto is not None:
         print_pareto(out, comparison.pareto, labels)
@@ -57,6 +61,16 @@ def _losses(comparison: Comparison) -> list[str]:
     return found
 
 
+def _primary_lost(comparison: Comparison) -> list[str]:
+    """That what the comparison is about is gone, run by run."""
+    return [
+        f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say whether it is "
+        f"worse than {one.baseline}"
+        for one in comparison.against
+        if comparison.primary in {metric.name for metric in one.vanished}
+    ]
+
+
 def label_runs(comparison: Comparison) -> list[str]:
     """A letter a run, as long as there are letters."""
     count = len(comparison.runs)
@@ -65,12 +79,14 @@ def label_runs(comparison: Comparison) -> list[str]:
 
 def _print_heads(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     for label, run in zip(labels, comparison.runs, strict=True):
-        facts = [f"{run.created_at:%Y-%m-%d %H:%M}", run.status, counted(run.question_count, "question")]
+        status = run.status if run.scored else "unfinished"
+        facts = [f"{run.created_at:%Y-%m-%d %H:%M}", status, counted(run.question_count, "question")]
         facts += [f"{run.error_count} without an answer"] if run.error_count else []
         facts += [f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
         out.print(Text.assemble((label, "bold"), f"  {run.id}  ", clean(run.name, 60)))
         out.print(clean(f"   {run.url}, {', '.join(run.datasets)}; {', '.join(facts)}"), style="dim")
-    out.print(f"\n{counted(comparison.common, 'common question')}", style="bold")
+    every = "both" if len(labels) == 2 else f"all {len(labels)} runs"
+    out.print(f"\n{counted(comparison.common, 'question')} asked in {every}", style="bold")
 
 
 def _print_pairs(out: Console, one: RunComparison) -> None:
@@ -78,14 +94,21 @@ def _print_pairs(out: Console, one: RunComparison) -> None:
     table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
     for pair in one.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
-    if fits(out, table):
+    as_table = fits(out, table)
+    if as_table:
         out.print(table)
     else:
         for pair in one.pairs:
             _print_stacked(out, pair)
-    out.print(_LEGEND, style="dim")
+    _print_legend(out, one, _COLUMNS if as_table else _LINES)
     _print_levels(out, one)
     _print_reach(out, one)
+
+
+def _print_legend(out: Console, one: RunComparison, values: str) -> None:
+    starred = [_STAR] if any(pair.primary for pair in one.pairs) else []
+    for line in [values, *_LEGEND, *starred]:
+        out.print(line, style="dim")
 
 
 def _cells(pair: MetricPair) -> list[str]:
@@ -109,6 +132,8 @@ def _print_stacked(out: Console, pair: MetricPair) -> None:
 
 def _print_levels(out: Console, one: RunComparison) -> None:
     """At which level each metric was tested that may have a verdict: its interval has that confidence."""
+    if any(pair.level is not None and pair.reason is None for pair in one.pairs):
+        out.print("tested at: below this p, not adjusted, a metric has its verdict; all share 0.05", style="dim")
     levels: dict[str, list[str]] = {}
     for pair in one.pairs:
         if pair.level is not None and pair.reason is None:
@@ -122,15 +147,13 @@ def _print_reach(out: Console, one: RunComparison) -> None:
     for pair in one.pairs:
         if pair.primary and pair.smallest_difference is not None:
             needed = (
-                f"; 0.05 of its range takes {counted(pair.questions_needed, 'question')}"
+                f"; one of 5 % of its range takes {counted(pair.questions_needed, 'question')}"
                 if pair.questions_needed
                 else ""
             )
             smallest = number(pair.smallest_difference, pair.unit)
-            out.print(
-                Text(f"{pair.name}: {counted(pair.n, 'question', 'shows')} a difference of {smallest}{needed}"),
-                style="dim",
-            )
+            found = f"a difference of {smallest} is found 4 times in 5{needed}"
+            out.print(Text(f"{pair.name}: with {counted(pair.n, 'question')} {found}"), style="dim")
 
 
 def _signed(difference: float, unit: str) -> str:
@@ -156,12 +179,11 @@ def _probability(value: float | None) -> str:
 
 def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     """Many runs: metrics × runs, with the verdict on each against the first."""
-    verdicts = [{pair.name: pair.verdict for pair in one.pairs} for one in comparison.against]
     titles = [f"{label} against {labels[0]}" for label in labels[1:]]
     table = _table([*labels, "n"], titles)
     for row in comparison.metrics:
-        said = [found.get(row.name, "–") for found in verdicts]
-        table.add_row(_title(row), *_values(row), str(row.n), *said, style=_style(said))
+        said = [_said(row, one) for one in comparison.against]
+        table.add_row(_title(row), *_values(row), str(row.n), *said, style=_style(row, comparison))
     if fits(out, table):
         out.print(table)
     else:
@@ -169,15 +191,36 @@ def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> 
             cells = ", ".join(map(" ".join, zip(labels, _values(row), strict=True)))
             out.print(Text(_title(row), style="bold"))
             out.print(Text(f"  {cells}; n {row.n}"))
-            for title, found in zip(titles, verdicts, strict=True):
-                out.print(Text(f"  {title}: {found.get(row.name, '–')}"))
+            for title, one in zip(titles, comparison.against, strict=True):
+                out.print(Text(f"  {title}: {_said(row, one)}"))
+    _print_row_legend(out, comparison, labels)
+
+
+def _print_row_legend(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
     shared = ", ".join(f"{label} {one.common}" for label, one in zip(labels[1:], comparison.against, strict=True))
-    out.print("values and n: over the questions with a value in every run that has the metric", style="dim")
-    out.print(f"verdicts: over the questions that a run shares with {labels[0]} ({shared})", style="dim")
+    out.print(
+        f"{', '.join(labels)} and n: over the questions with a value in every run that has the metric", style="dim"
+    )
+    out.print(
+        f"verdicts: over the questions that a run shares with {labels[0]} ({shared}); where these are more, the two "
+        "values that the verdict is on, and their n, stand behind it",
+        style="dim",
+    )
 
 
-def _style(said: Sequence[str]) -> str | None:
-    """The colour of the worst that is said."""
+def _said(row: MetricRow, one: RunComparison) -> str:
+    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
+    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
+    if pair is None:
+        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
+    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
+        return pair.verdict
+    return f"{pair.verdict}: {number(pair.first, pair.unit)} → {number(pair.last, pair.unit)}, n {pair.n}"
+
+
+def _style(row: MetricRow, comparison: Comparison) -> str | None:
+    """The colour of the worst that is said of a metric."""
+    said = {pair.verdict for one in comparison.against for pair in one.pairs if pair.name == row.name}
     return next((style for verdict, style in reversed(_STYLES.items()) if verdict in said), None)
 
 
@@ -196,16 +239,30 @@ def _values(row: MetricRow) -> list[str]:
     return [number(value, row.unit) for value in row.values]
 
 
-def _print_reasons(out: Console, comparison: Comparison) -> None:
-    """Why metrics have no verdict or cannot have one, those of the same reason together."""
-    reasons: dict[str, dict[str, None]] = {}
-    pairs = [pair for one in comparison.against for pair in one.pairs]
-    facts = [(row.name, row.reason) for row in comparison.metrics] + [(pair.name, pair.reason) for pair in pairs]
+def _print_reasons(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
+    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
+    _print_by_reason(
+        out, "no verdict", [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
+    )
+    for label, one in zip(labels[1:], comparison.against, strict=True):
+        title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
+        _print_by_reason(out, title, [(pair.name, pair.reason) for pair in one.pairs])
+
+
+def _print_by_reason(out: Console, title: str, facts: Sequence[tuple[str, str | None]]) -> None:
+    reasons: dict[str, list[str]] = {}
     for name, reason in facts:
         if reason is not None:
-            reasons.setdefault(reason, {})[name] = None
+            reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        out.print(clean(f"no verdict, {reason}: {', '.join(names)}"), style="dim")
+        out.print(clean(f"{title}, {reason}: {', '.join(names)}"), style="dim")
+
+
+def _is_told(row: MetricRow, comparison: Comparison) -> bool:
+    """Whether a warning above says already why the runs that lack a metric do."""
+    told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}
+    lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
+    return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
 
 
 def _title(row: MetricRow) -> str:
@@ -216,7 +273,7 @@ def _print_sum(out: Console, one: RunComparison, label: str, baseline: str) -> N
     """All verdicts on a run in one line."""
     if not one.pairs:
         out.print(
-            f"nothing could be compared: {label} and {baseline} have no metric with values in common", style="bold"
+            f"\nnothing could be compared: {label} and {baseline} have no metric with values in common", style="bold"
         )
         return
     counts = Counter(pair.verdict for pair in one.pairs)
@@ -226,8 +283,8 @@ def _print_sum(out: Console, one: RunComparison, label: str, baseline: str) -> N
         out.print(f"\nnothing could be tested: {few} not enough to tell a difference from chance", style="bold")
         return
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
-    said = f"is {', '.join(parts)} of" if parts else "shows no difference beyond chance on"
-    out.print(f"\n{label} {said} {counted(compared, 'metric')} compared with {baseline}", style="bold")
+    said = f"{', '.join(parts)} of" if parts else "no difference beyond chance on any of"
+    out.print(f"\n{label} against {baseline}: {said} {counted(compared, 'metric')}", style="bold")
 
 
 def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> None:
@@ -241,7 +298,7 @@ def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> N
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
     if one.pairs and not one.lost and not one.gained:
-        out.print("\nno question changed")
+        out.print(f"\n{of_which}no question changed")
 
 
 def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun, Outcomes
+from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.abstention_table import abstention_table
 from evals.scoring.diagnosis import (
     Finding,
@@ -34,10 +35,11 @@ from evals.text.counts import agree, counted, share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
+from evals.views.intervals import interval_notes
 from evals.views.links import link_lines, wrong_line
 from evals.views.questions import questions_of, reading_notes
-from evals.views.risk import risk_line
-from evals.views.stages import stage_lines
+from evals.views.risk import area_line, risk_line
+from evals.views.stages import stage_lines, stages_in_a_line
 
 _CHUNKS_SHOWN = 3
 _SLICES_SHOWN = 12
@@ -53,7 +55,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_weighted(out, run)
     print_gates(out, run.gates)
     _print_judge(out, run)
-    for note in [*reading_notes(run.fingerprints), *run.notes]:
+    for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
 
@@ -75,6 +77,15 @@ def print_stages(out: Console, measured: Measured) -> None:
         if not line:
             out.print()
         out.print(clean(f"  {title:<32}{line}" if line else title))
+
+
+def print_in_short(out: Console, measured: Measured) -> None:
+    """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
+    curve = risk_coverage(measured.records(), measured.cases)
+    stages = stages_in_a_line(recall_by_stage(list(measured.records()), measured.cases))
+    for line in (stages, area_line(curve) if curve else None):
+        if line is not None:
+            out.print(clean(line))
 
 
 def print_risk(out: Console, measured: Measured) -> None:
@@ -111,6 +122,13 @@ def _abstained(outcomes: Outcomes) -> str:
     return ", ".join(parts)
 
 
+def _tokens(usage: JudgeUsage) -> str:
+    """Tokens in and out, with what was read from the vendor's cache and what was only thought."""
+    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
+    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
+    return f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens"
+
+
 def _print_judge(out: Console, run: EvalRun) -> None:
     """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
     judge = run.judge
@@ -122,11 +140,12 @@ def _print_judge(out: Console, run: EvalRun) -> None:
     if judge.cost_per_query_usd:
         cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
     parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
-    parts.append(f"{judge.usage.input_tokens:,} + {judge.usage.output_tokens:,} tokens, {cost}")
+    parts.append(f"{_tokens(judge.usage)}, {cost}")
     parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
     parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
     parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
-    out.print(clean(f"judge {judge.model}: {', '.join(parts)}"))
+    effort = f", effort {judge.effort}" if judge.effort else ""
+    out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
 
 
 def print_hints(out: Console, run: EvalRun) -> None:

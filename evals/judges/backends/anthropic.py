@@ -11,6 +11,7 @@ from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
+from evals.judges.backends.prompt_cache import cut_at, kept_prefixes
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
 from evals.schemas.verdicts import JudgeUsage
@@ -30,13 +31,20 @@ class AnthropicBackend(SdkBackend):
         api_key: The key; taken from the environment where None.
         base_url: Another address than the default, or than ANTHROPIC_BASE_URL.
         timeout_s: How long a call may take as a whole.
+        effort: How hard the model is told to think; None leaves that to it.
 
     Raises:
         JudgeError: The package anthropic is not installed, or the key cannot be sent.
     """
 
     def __init__(
-        self, model: str, *, api_key: str | None = None, base_url: str | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        effort: str | None = None,
     ) -> None:
         try:
             import anthropic  # noqa: PLC0415 - a second and 80 MB
@@ -53,23 +61,49 @@ class AnthropicBackend(SdkBackend):
             anthropic, anthropic.AnthropicError, client, model=model, address=address, keys=keys, timeout_s=timeout_s
         )
         self._messages = client.messages
+        self.effort = effort
 
     async def _ask(self, call: Call) -> JudgeReply:
         try:
             with self._errors_mapped():
-                message: Any = await self._messages.create(
-                    model=self.model,
-                    max_tokens=call.max_tokens,
-                    system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                    messages=[{"role": "user", "content": call.content}],
-                    output_config={"format": {"type": "json_schema", "schema": call.schema}},
-                )
+                message: Any = await self._messages.create(**message_params(self.model, call, self.effort))
         except self._sdk.APIStatusError as error:
             fatal = getattr(error, "error_code", None) in _FATAL_ERRORS
             raise status_failure(error, fatal=fatal) from error
         if isinstance(message, str):
             raise self._foreign("Messages API")
         return _reply(message)
+
+
+def message_params(model: str, call: Call, effort: str | None = None) -> dict[str, Any]:
+    """The body of a request to the Messages API for a call; an item of a batch has the same as its `params`.
+
+    Args:
+        model: Name of the model.
+        call: What is asked.
+        effort: How hard the model is told to think; None leaves that to it.
+    """
+    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": call.schema}}
+    if effort is not None:
+        output["effort"] = effort
+    start = len(call.system)
+    ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
+    pieces = [end for end in ends if end > 0]
+    content = [_block(text, marked=n < len(pieces)) for n, text in enumerate(cut_at(call.content, pieces))]
+    content += [_block(call.remark, marked=False)] if call.remark else []
+    return {
+        "model": model,
+        "max_tokens": call.max_tokens,
+        "system": [_block(call.system, marked=0 in ends)],
+        "messages": [{"role": "user", "content": content if pieces else call.message}],
+        "output_config": output,
+    }
+
+
+def _block(text: str, *, marked: bool) -> dict[str, Any]:
+    """A part of the prompt; what stands before the end of a marked one is kept by the vendor."""
+    mark = {"cache_control": {"type": "ephemeral"}} if marked else {}
+    return {"type": "text", "text": text, **mark}
 
 
 def _reply(message: Any) -> JudgeReply:
@@ -104,5 +138,6 @@ def _usage(usage: Any) -> JudgeUsage | None:
         getattr(usage, "output_tokens", None),
         read=getattr(usage, "cache_read_input_tokens", None),
         written=getattr(usage, "cache_creation_input_tokens", None),
+        thought=getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None),
         total=False,
     )

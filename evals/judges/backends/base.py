@@ -14,11 +14,13 @@ class Identity:
         model: The model asked for.
         origin: Where it is reached, without credentials.
         provider: By whose API.
+        effort: How hard it is told to think; None where that is left to the model.
     """
 
     model: str
     origin: str
     provider: str = ""
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,21 @@ class Call:
         content: The data, as one JSON object in text.
         schema: JSON schema of the reply.
         max_tokens: Upper bound of the reply, thinking included.
+        shared: Lengths of those beginnings of the data that other calls with these instructions have too.
+        remark: What was wrong with a reply to this, where it is asked again; no part of what decides the reply.
     """
 
     system: str
     content: str
     schema: dict[str, Any]
     max_tokens: int
+    shared: tuple[int, ...] = ()
+    remark: str = ""
+
+    @property
+    def message(self) -> str:
+        """What the user says: the data, and behind it the remark."""
+        return f"{self.content}\n\n{self.remark}" if self.remark else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class BackendError(Exception):
         fatal: Whether every further call would fail the same way: no access, no money.
         retry_after_s: How long the vendor asks us to wait.
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
+        fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
     """
 
     def __init__(
@@ -75,16 +87,20 @@ class BackendError(Exception):
         fatal: bool = False,
         retry_after_s: float | None = None,
         unanswered: bool = False,
+        fatal_if_lasting: bool = False,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
         self.unanswered = unanswered
+        self.fatal_if_lasting = fatal_if_lasting
+        self.field: str | None = None
+        """The part of the request that the vendor dislikes, where it names one."""
 
 
 class Backend(Protocol):
-    """A way to reach a model."""
+    """A way to reach a model. One that tells the model how hard to think says so by an attribute `effort`."""
 
     model: str
     """The model asked for."""

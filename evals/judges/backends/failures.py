@@ -7,11 +7,12 @@ from typing import Any
 
 from evals.client.transport import parse_retry_after
 from evals.judges.backends.base import BackendError
-from evals.judges.replies.reading import error_message
+from evals.judges.replies.reading import error_field, error_message
 
 _NO_ACCESS = frozenset({401, 402, 403, 404})
 _TRANSIENT = frozenset({408, 409, 429})
 _OVERLOADED = frozenset({429, 503, 529})
+_REJECTED = frozenset({400, 422})
 _UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
 """Errors of the HTTP client about the request itself."""
 _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
@@ -20,6 +21,10 @@ _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyErro
 
 class OverloadedError(BackendError):
     """The vendor takes no further call at the moment: not this one, and no other."""
+
+
+class RejectedError(BackendError):
+    """The vendor does not take this request."""
 
 
 class UnreachableError(BackendError):
@@ -37,8 +42,12 @@ def status_failure(error: Any, *, fatal: bool, remark: str = "") -> BackendError
     status = error.status_code
     fatal = fatal or status in _NO_ACCESS
     retryable = not fatal and (status in _TRANSIENT or status >= 500)
-    kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
     message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
+    if status in _REJECTED and not fatal:
+        rejected = RejectedError(message)
+        rejected.field = error_field(error.body)
+        return rejected
+    kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
     return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
 
 

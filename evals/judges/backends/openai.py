@@ -49,15 +49,16 @@ class _Dialect:
             return replace(self, takes_schema=False)
         return None
 
-    def request(self, call: Call) -> dict[str, Any]:
-        """The parameters of a call."""
+    def request(self, call: Call, effort: str | None = None) -> dict[str, Any]:
+        """The parameters of a call; an effort is never left out, for the verdicts are saved under it."""
         system, form = call.system, _bound_to(call.schema)
         if not self.takes_schema:
             system, form = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}", {"type": "json_object"}
         return {
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.content}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
             "response_format": form,
             "max_completion_tokens" if self.new_limit else "max_tokens": call.max_tokens,
+            **({} if effort is None else {"reasoning_effort": effort}),
         }
 
 
@@ -79,13 +80,20 @@ class OpenAIBackend(SdkBackend):
         base_url: Address of the API, with its version: `http://127.0.0.1:11434/v1`.
         api_key: The key; taken from OPENAI_API_KEY where None. Without one, none is sent.
         timeout_s: How long a call may take as a whole.
+        effort: How hard the model is told to think (`reasoning_effort`); None leaves that to it.
 
     Raises:
         JudgeError: The package openai is not installed, or the key cannot be sent.
     """
 
     def __init__(
-        self, model: str, *, base_url: str = HOME, api_key: str | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        model: str,
+        *,
+        base_url: str = HOME,
+        api_key: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        effort: str | None = None,
     ) -> None:
         try:
             import openai  # noqa: PLC0415 - a second and 40 MB, and an extra
@@ -99,13 +107,14 @@ class OpenAIBackend(SdkBackend):
             openai, openai.OpenAIError, client, model=model, address=base_url, keys=[key], timeout_s=timeout_s
         )
         self._dialect = _Dialect()
+        self.effort = effort
 
     async def _ask(self, call: Call) -> JudgeReply:
         """Several requests, where the server turns out not to understand all of the API."""
         dialect = self._dialect
         while True:
             try:
-                completion = await self._request(dialect.request(call))
+                completion = await self._request(dialect.request(call, self.effort))
             except self._sdk.APIStatusError as error:
                 if _is_filtered(error):
                     return JudgeReply(text="", stop="refused", model=None, usage=None)
@@ -161,6 +170,7 @@ def _usage(usage: Any) -> JudgeUsage | None:
         getattr(usage, "completion_tokens", None),
         read=getattr(details, "cached_tokens", None),
         written=getattr(details, "cache_write_tokens", None),
+        thought=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
         total=True,
     )
 

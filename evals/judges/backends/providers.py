@@ -22,8 +22,13 @@ from evals.judges.backends.openai import OpenAIBackend
 class MakeBackend(Protocol):
     """Makes a backend for the model and the address."""
 
-    def __call__(self, model: str, *, base_url: str) -> Backend:
+    def __call__(self, model: str, *, base_url: str, effort: str | None = None) -> Backend:
         """Make it.
+
+        Args:
+            model: Name of the model.
+            base_url: Address of the API.
+            effort: How hard the model is told to think; None leaves that to it.
 
         Raises:
             JudgeError: Its package is not installed.
@@ -40,6 +45,7 @@ class Provider:
         key_variables: A key is in any of these environment variables; messages name the first.
         address_variable: Environment variable with another address.
         prices: The vendor in the table of genai-prices.
+        efforts: How hard its models can be told to think, from least to most.
         imitated: Whether others serve the same API. At their addresses no key is required, and the vendor's prices do
             not hold, whatever the model is called.
     """
@@ -49,6 +55,7 @@ class Provider:
     key_variables: tuple[str, ...]
     address_variable: str
     prices: str
+    efforts: tuple[str, ...]
     imitated: bool = False
 
     def address(self, base_url: str | None) -> str:
@@ -76,6 +83,7 @@ PROVIDERS: Mapping[str, Provider] = {
         key_variables=KEY_VARIABLES["anthropic"],
         address_variable="ANTHROPIC_BASE_URL",
         prices="anthropic",
+        efforts=("low", "medium", "high", "xhigh", "max"),
     ),
     "openai": Provider(
         make=OpenAIBackend,
@@ -83,6 +91,7 @@ PROVIDERS: Mapping[str, Provider] = {
         key_variables=KEY_VARIABLES["openai"],
         address_variable="OPENAI_BASE_URL",
         prices="openai",
+        efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
         imitated=True,
     ),
 }

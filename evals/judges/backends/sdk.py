@@ -41,6 +41,8 @@ class SdkBackend(ABC):
     ) -> None:
         self.model = model
         self.origin = origin_of(address)
+        self.effort: str | None = None
+        """How hard the model is told to think; None leaves that to it."""
         self._sdk: Any = sdk
         self._root_error = root_error
         self._client = client
@@ -86,14 +88,15 @@ class SdkBackend(ABC):
         except self._sdk.APIConnectionError as error:
             raise connection_failure(error) from error
         except (ValueError, RecursionError) as error:
-            raise BackendError(f"the response is no JSON: {error}", unanswered=True) from error
+            raise BackendError(f"the response is no JSON: {error}", retryable=True, unanswered=True) from error
         except (self._root_error, TypeError) as error:
             raise BackendError(f"{type(error).__name__}: {error}", fatal=True) from error
 
     def _foreign(self, api: str, remark: str = "") -> BackendError:
         """The failure where a text came instead of JSON, usually a web page.
 
-        The address is wrong then, unless the API has replied there before: so it is a gateway's error page, and passes.
+        Either a gateway has no server behind it yet, which passes, or the address is wrong: so it is where the page
+        comes again and again, unless the API has replied there before.
 
         Args:
             api: What was expected.
@@ -101,7 +104,7 @@ class SdkBackend(ABC):
         """
         if self._answered:
             return BackendError(f"what answers speaks no {api}", retryable=True)
-        return BackendError(f"what answers speaks no {api}{remark}", fatal=True)
+        return BackendError(f"what answers speaks no {api}{remark}", retryable=True, fatal_if_lasting=True)
 
     async def aclose(self) -> None:
         """Close connections."""

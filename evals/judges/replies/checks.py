@@ -7,22 +7,21 @@ A prompt's file says which of these hold for it, each as a mapping with a `kind`
   in the list of that name of the data's item.
 - `{kind: names, items: criteria, are: [topic, figures]}`: the list has exactly these ids.
 - `{kind: count, items: questions, exactly: 3}`: the list has so many items.
-- `{kind: listed, items: claims, only: [supported], list: passages}`: items of these verdicts have something in it.
-- `{kind: quotes, items: claims, within: contexts, only: [supported]}`: quotations stand in the data. `items` may be a
-  path (`claims.passages`) or be missing, which means the reply itself. Items of the verdicts in `only`, or all items
-  with `always`, must quote; else a quotation may be empty. With `same_id` it must stand in the text with the item's
-  id, with `one_of: citations` in a text whose id that list of the item holds.
+- `{kind: listed, ...}`, `{kind: quotes, ...}`: what items rest on is there (see `evidence.py`).
+
+What is wrong with the form or the ids makes a reply unusable; what an item rests on fails that item alone. A reply
+that is itself the item is unusable then.
 
 The form is checked here and not by `jsonschema`: the prompts use a handful of its words, and the package brings four
 more at run time, one of them compiled.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evals.judges.prompt import Prompt
-from evals.judges.replies.quotes import is_quoted
+from evals.judges.replies.evidence import problem_of_whole
 
 _Object = Mapping[str, Any]
 """A JSON object: a reply, the data, or an item of one of them."""
@@ -39,9 +38,13 @@ def problem_with(prompt: Prompt, reply: Any, data: Mapping[str, Any]) -> str | N
         reply: The parsed reply.
         data: What the judge was given to examine.
     """
-    problem = _misfit(prompt.schema, reply, "reply")
+    problem = misfit(prompt.schema, reply, "reply")
     if problem is None:
-        problem = _first(_CHECKS[check["kind"]](check, reply, data) for check in prompt.checks)
+        problem = _first(
+            _CHECKS[check["kind"]](check, reply, data) for check in prompt.checks if check["kind"] in _CHECKS
+        )
+    if problem is None:
+        problem = problem_of_whole(prompt, reply, data)
     if problem is None or len(problem) <= _LONGEST_PROBLEM:
         return problem
     return f"{problem[: _LONGEST_PROBLEM - 1]}…"
@@ -82,57 +85,12 @@ def _count(check: _Check, reply: _Object, _data: _Object) -> str | None:
     return None if there == check["exactly"] else f"{check['items']}: {there} instead of {check['exactly']}"
 
 
-def _listed(check: _Check, reply: _Object, _data: _Object) -> str | None:
-    for item in _items(reply, check["items"]):
-        if item["verdict"] in check["only"] and not item[check["list"]]:
-            return f"{check['items']}: {item['id']} is {item['verdict']} without {check['list']}"
-    return None
-
-
-def _quotes(check: _Check, reply: _Object, data: _Object) -> str | None:
-    texts = _texts(data.get(check["within"]))
-    for item in _items(reply, check.get("items", "")):
-        quote = item["quote"]
-        required = item["verdict"] in check["only"] if "only" in check else check.get("always", bool(quote))
-        if not required:
-            continue
-        within = [text for number, text in texts if _may_hold(check, item, number)]
-        if not is_quoted(quote, within):
-            return f"a quotation that is not in {check['within']}: {quote[:120]!r}"
-    return None
-
-
-def _may_hold(check: _Check, item: _Object, number: Any) -> bool:
-    """Whether the item's quotation may stand in the text with this id."""
-    if check.get("same_id"):
-        return bool(number == item["id"])
-    return "one_of" not in check or any(part["id"] == number for part in item[check["one_of"]])
-
-
 _CHECKS = {
     "ids": _ids,
     "inner_ids": _inner_ids,
     "names": _names,
     "count": _count,
-    "listed": _listed,
-    "quotes": _quotes,
 }
-
-
-def _items(reply: Mapping[str, Any], path: str) -> Iterator[Mapping[str, Any]]:
-    if not path:
-        yield reply
-        return
-    first, _, rest = path.partition(".")
-    for item in reply[first]:
-        yield from _items(item, rest)
-
-
-def _texts(part: Any) -> list[tuple[Any, str]]:
-    """The texts of a part of the data, with their ids: a text, or a list of objects."""
-    if isinstance(part, list):
-        return [(item["id"], item["text"]) for item in part]
-    return [] if part is None else [(None, str(part))]
 
 
 _TYPES: Mapping[str, tuple[type[Any], str]] = {
@@ -143,7 +101,7 @@ _TYPES: Mapping[str, tuple[type[Any], str]] = {
 }
 
 
-def _misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | None:
+def misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | None:
     """Why the value has not the form of the schema: of the part of JSON schema that the prompts use."""
     kind = schema["type"]
     if kind == "object":
@@ -152,7 +110,7 @@ def _misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | None:
     if not isinstance(value, expected) or (kind == "integer" and isinstance(value, bool)):
         return f"{where} is no {name}"
     if isinstance(value, list):
-        return _first(_misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
+        return _first(misfit(schema["items"], item, f"{where}[{n}]") for n, item in enumerate(value))
     if "enum" in schema and value not in schema["enum"]:
         return f"{where} is {value!r}, not one of {', '.join(schema['enum'])}"
     return None
@@ -167,7 +125,7 @@ def _object_misfit(schema: Mapping[str, Any], value: Any, where: str) -> str | N
     unknown = set(value) - set(schema["properties"])
     if unknown:
         return f"{where} has {sorted(unknown)[0]!r}, which was not asked for"
-    return _first(_misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
+    return _first(misfit(part, value[name], f"{where}.{name}") for name, part in schema["properties"].items())
 
 
 def _first(problems: Iterable[str | None]) -> str | None:

@@ -1,0 +1,105 @@
+"""How near the estimate of the judge is to the money paid, by suite and by how much the model thinks.
+
+    python benchmarks/judge_estimate.py [--questions 40] [--suites core,qa] [--thinking 0,200,1000]
+
+The judge is an imitation of the Messages API on loopback that charges tokens of thought; the server is the built-in
+one. Before a run is saved, the range is of the allowance for an effort that fits (low, medium and high for 0, 200 and
+1,000 tokens): the money must be in it, and its upper end at most three times the lower. After a run of the same model
+and effort over a quarter of the questions, the estimate of the whole must be within 15 %. Ends with 1 where it is not.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from evals.config import EvalConfig
+from evals.run.checks import check_config
+from evals.run.estimate import Estimate
+from evals.run.instruments import estimate_of
+from evals.run.workload import load_workload
+from evals.runner import run_evaluation
+
+SERVER = Path(__file__).resolve().parent.parent / "tests" / "messages_api" / "server.py"
+SUITES = "core,answer,qa,graphrag,claims,all"
+EFFORTS = {0: "low", 200: "medium", 1000: "high"}
+
+
+@contextmanager
+def messages_api() -> Iterator[str]:
+    """The address of an imitation of the Messages API."""
+    command = [sys.executable, str(SERVER), "--port", "0"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdin is not None
+        yield f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
+        server.stdin.close()
+
+
+def script(url: str, thinking: int) -> None:
+    """Have every call answered, after so many tokens of thought; nothing is left in the vendor's cache."""
+    then = {"python": "judge", **({"thinking": "x" * 3 * thinking} if thinking else {})}
+    for path, content in (("reset", {}), ("script", [{"then": then}])):
+        request = urllib.request.Request(f"{url}/__{path}", json.dumps(content).encode())  # noqa: S310
+        urllib.request.urlopen(request).close()  # noqa: S310
+
+
+def estimated(config: EvalConfig) -> Estimate:
+    """What judging will take; nobody is asked."""
+    workload = load_workload(config)
+    found = estimate_of(config, check_config(config), workload.questions, workload.documents)
+    assert found is not None
+    return found
+
+
+def row(url: str, suite: str, thinking: int, questions: int) -> tuple[str, bool]:
+    """A line of the table, and whether it is as it must be."""
+    judge = {"base_url": url, "cache": False, "effort": EFFORTS.get(thinking, "high")}
+    with tempfile.TemporaryDirectory() as folder:
+        base = {"datasets": ["golden"], "embedded": True, "suite": [suite], "runs_dir": Path(folder)}
+        whole = EvalConfig(**base, samples_per_dataset=questions, judge=judge)
+        script(url, thinking)
+        before = estimated(whole)
+        run_evaluation(whole.model_copy(update={"samples_per_dataset": questions // 4, "seed": 7}))
+        after = estimated(whole)
+        script(url, thinking)
+        record = run_evaluation(whole).judge
+    paid = record.cost_usd if record else None
+    low, high, middle = before.cost_low_usd, before.cost_high_usd, after.cost_usd
+    if not (paid and low and high and middle):
+        return f"| {suite} | {thinking} | no call is made |", True
+    held = low <= paid <= high <= 3.001 * low
+    off = middle / paid - 1
+    good = held and abs(off) <= 0.15
+    text = f"| {suite} | {thinking:,} | ${low:.3f} to ${high:.3f} | ${paid:.3f} | {held} | ${middle:.3f} | {off:+.1%} |"
+    return text, good
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--suites", default=SUITES)
+    parser.add_argument("--thinking", default="0,200,1000")
+    options = parser.parse_args()
+    os.environ["ANTHROPIC_API_KEY"] = "sk-test-benchmark"
+    print("| suite | thinking | before | paid | in the range | after a saved run | off |")
+    print("|---|---|---|---|---|---|---|")
+    good = True
+    with messages_api() as url:
+        for suite in options.suites.split(","):
+            for thinking in map(int, options.thinking.split(",")):
+                text, fine = row(url, suite, thinking, options.questions)
+                print(text if fine else f"{text} (!)", flush=True)
+                good = good and fine
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Connections to a server: the HTTP libraries, behind one seam."""

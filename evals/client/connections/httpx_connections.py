@@ -1,0 +1,165 @@
+"""Connections by httpx: one client for each request in flight, with one connection each.
+
+A pool of many connections is scanned at every request, which costs more than the request itself.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import lru_cache, partial
+
+import httpx
+
+from evals.client.connections.base import BrokenExchangeError, Incoming, Outgoing
+from evals.client.connections.decoding import Decoder
+from evals.client.connections.proxies import Proxy
+from evals.schemas.response import ErrorKind
+
+# Most specific first; a test holds that every error class of the library is covered.
+_KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
+    (httpx.ConnectTimeout, "connect", True),
+    (httpx.TimeoutException, "timeout", True),
+    (httpx.UnsupportedProtocol, "connect", False),
+    (httpx.TransportError, "connect", True),
+    (httpx.DecodingError, "malformed", False),
+    (httpx.TooManyRedirects, "status", False),
+    (httpx.RequestError, "connect", False),
+    (httpx.InvalidURL, "connect", False),
+)
+
+
+def classify(error: Exception) -> tuple[ErrorKind, bool]:
+    """The kind of a library error, and whether asking again may help."""
+    for cls, kind, retryable in _KINDS:
+        if isinstance(error, cls):
+            return kind, retryable
+    return "connect", False
+
+
+class HttpxConnections:
+    """Connections to one server by httpx.
+
+    Args:
+        context: For TLS; None for a server without it.
+        timeout_s: Between two pieces of an answer.
+        connect_timeout_s: For a connection to be made.
+        proxy: Through which all goes; None for none.
+        concurrency: How many requests may be in flight.
+    """
+
+    def __init__(
+        self,
+        context: ssl.SSLContext | None,
+        timeout_s: float,
+        connect_timeout_s: float,
+        proxy: Proxy | None,
+        concurrency: int,
+    ) -> None:
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+        through = _through(proxy)
+        verify: ssl.SSLContext | bool = context or False
+        self._timeout = httpx.Timeout(timeout_s, connect=connect_timeout_s, pool=None).as_dict()
+        # Redirects, cookies and logins are not the client's business here: its transport is used without it.
+        self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits, proxy=through) for _ in range(concurrency)]
+        self._free: asyncio.LifoQueue[httpx.AsyncHTTPTransport] = asyncio.LifoQueue()
+        self.surplus = 0
+        for transport in self._all:
+            self._free.put_nowait(transport)
+
+    async def send(self, request: Outgoing) -> Incoming:
+        """Send a request.
+
+        Raises:
+            BrokenExchangeError: There is no response.
+        """
+        transport = await self._free.get()
+        try:
+            response = await transport.handle_async_request(self._built(request))
+        except BaseException as error:
+            self._free.put_nowait(transport)
+            if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError):
+                raise _broken(error) from error
+            raise
+        return _Answer(response, partial(self._let_go, transport))
+
+    async def _let_go(self, transport: httpx.AsyncHTTPTransport) -> None:
+        try:
+            if _is_followed(transport):
+                self.surplus += 1
+                await transport.aclose()  # its connection: the next request makes another
+        finally:
+            self._free.put_nowait(transport)
+
+    def _built(self, request: Outgoing) -> httpx.Request:
+        return httpx.Request(
+            request.method,
+            _parsed(request.url),
+            headers=request.headers,
+            content=request.body,
+            extensions={"timeout": self._timeout},
+        )
+
+    async def close(self) -> None:
+        """End all of them."""
+        for transport in self._all:
+            await transport.aclose()
+
+
+class _Answer:
+    """A response of httpx."""
+
+    def __init__(self, response: httpx.Response, let_go: Callable[[], Awaitable[None]]) -> None:
+        self._response, self._let_go = response, let_go
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+
+    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+        try:
+            if self._response.is_stream_consumed:  # a response that never was on a wire
+                yield self._response.content
+                return
+            decoder = Decoder(self._response.headers.get("content-encoding", ""), limit)
+            async for piece in self._response.aiter_raw():
+                for part in decoder.feed(piece):
+                    yield part
+            decoder.finish()
+        except (httpx.HTTPError, UnicodeError) as error:
+            raise _broken(error) from error
+
+    async def close(self) -> None:
+        try:
+            await self._response.aclose()
+        finally:
+            await self._let_go()
+
+
+def _is_followed(transport: httpx.AsyncHTTPTransport) -> bool:
+    """Whether bytes that belong to no answer came with the end of one: h11 would take them for the next.
+
+    httpx says it nowhere, so this looks inside. What arrives later makes the connection readable while it is idle, and
+    httpcore gives it up by itself.
+    """
+    pool = getattr(transport, "_pool", None)
+    for connection in getattr(pool, "connections", ()):
+        state = getattr(getattr(connection, "_connection", None), "_h11_state", None)
+        if state is not None and state.trailing_data[0]:
+            return True
+    return False
+
+
+def _broken(error: Exception) -> BrokenExchangeError:
+    kind, retryable = classify(error)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return BrokenExchangeError(kind, said, retryable=retryable)
+
+
+def _through(proxy: Proxy | None) -> httpx.Proxy | None:
+    if proxy is None:
+        return None
+    return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": proxy.authorization} if proxy.authorization else None)
+
+
+@lru_cache(maxsize=256)
+def _parsed(url: str) -> httpx.URL:
+    """The URL, parsed once: most questions go to the same one."""
+    return httpx.URL(url)

@@ -1,0 +1,71 @@
+"""Which proxy of the environment stands between us and a server."""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+from evals.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy over HTTP.
+
+    Attributes:
+        url: Without a login.
+        authorization: The header that logs in there; None where it needs none.
+        named_by: The variable of the environment that names it.
+    """
+
+    url: str
+    authorization: str | None
+    named_by: str
+
+    def __str__(self) -> str:
+        return f"the proxy {self.url} of {self.named_by}"
+
+
+def proxy_for(url: str) -> Proxy | None:
+    """The proxy that the environment names for a URL; None for this machine, for those in NO_PROXY, and where none is.
+
+    Raises:
+        ConfigError: It is one that cannot be spoken to.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_this_machine(host):
+        return None
+    proxies = getproxies()
+    scheme = next((scheme for scheme in (parts.scheme, "all") if proxies.get(scheme)), None)
+    if scheme is None or proxy_bypass(host):
+        return None
+    return _proxy(proxies[scheme], f"{scheme.upper()}_PROXY", host)
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host's name or number is that of the loopback."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _proxy(address: str, variable: str, host: str) -> Proxy:
+    parts = urlsplit(address if "://" in address else f"http://{address}")
+    login, _, place = parts.netloc.rpartition("@")
+    shown = urlunsplit((parts.scheme, place, "", "", ""))
+    if parts.scheme not in {"http", "https"}:
+        raise ConfigError(
+            f"{variable} names {shown}, a proxy of a kind that is not supported",
+            f"name one over http, or leave it out for this server: NO_PROXY={host}",
+        )
+    return Proxy(shown, _basic(login) if login else None, variable)
+
+
+def _basic(login: str) -> str:
+    user, _, password = login.partition(":")
+    return "Basic " + b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()

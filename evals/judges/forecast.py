@@ -1,0 +1,102 @@
+"""What a call to the judge will take, before it is made: by calls that were made, else by usual sizes."""
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from evals.judges.backends.base import Call, Identity
+from evals.judges.parts import CHARACTERS_A_TOKEN
+from evals.judges.prompt import load_prompt
+from evals.judges.stand_in import stand_in_reply
+from evals.schemas.verdicts import CallSizes, JudgeUsage, VerdictRequest
+
+_FEWEST_BYTES_A_TOKEN = 2
+"""For an upper bound; text of any script has more."""
+THINKING: Mapping[str, tuple[int, int]] = {
+    "none": (0, 0),
+    "minimal": (0, 100),
+    "low": (0, 250),
+    "medium": (0, 600),
+    "high": (0, 1100),
+    "xhigh": (300, 2500),
+    "max": (500, 5000),
+}
+"""Tokens that a call is thought about, where no call of the same model and effort was saved: an allowance, no fact."""
+_OWN_EFFORT = {"claude-sonnet-5-5": "high"}
+_USUAL_EFFORT = "medium"
+_SURE, _UNSURE = 0.15, 0.3
+"""How far sizes may be off, beside thinking: those of calls that were made, and usual ones."""
+
+
+class Expected(NamedTuple):
+    """Tokens that a call will take.
+
+    Attributes:
+        input: Of instructions and data.
+        output: Written, without what is thought before.
+        thinking: From and to.
+        slack: By which share the cost of it all may be off.
+        measured: Whether calls of the kind were made.
+    """
+
+    input: int
+    output: int
+    thinking: tuple[int, int]
+    slack: float
+    measured: bool
+
+    def usage(self, thinking: float) -> JudgeUsage:
+        """The same as a vendor would count it, with so much thought."""
+        return JudgeUsage(input_tokens=self.input, output_tokens=self.output + round(thinking))
+
+
+def thinking_allowance(judge: Identity) -> tuple[str, tuple[int, int]]:
+    """The effort that holds for a judge, its own default where none is set, with the tokens allowed for thinking."""
+    effort = judge.effort or _OWN_EFFORT.get(judge.model, _USUAL_EFFORT)
+    return effort, THINKING[effort]
+
+
+class Forecast:
+    """Learns from calls what the next will take.
+
+    Args:
+        judge: Who judges.
+        sizes: Of saved calls by the same model with the same effort, by the name of the request.
+    """
+
+    def __init__(self, judge: Identity, sizes: Mapping[str, CallSizes] | None = None) -> None:
+        self._thinking = thinking_allowance(judge)[1]
+        self._sizes = dict(sizes or {})
+
+    def learn(self, request: VerdictRequest, sizes: CallSizes) -> None:
+        """Take into account what calls for a request took."""
+        known = self._known(request)
+        self._sizes[request.name] = sizes if known is None else known + sizes
+
+    def of(self, request: VerdictRequest, call: Call) -> Expected:
+        """What a call for a request will take."""
+        characters = len(call.system) + len(call.content)
+        known = self._known(request)
+        if known is not None:
+            usage, thought = known.usage, round(known.usage.thinking_tokens / known.calls)
+            sent = round(usage.input_tokens * characters / known.characters)
+            return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), _SURE, True)
+        reply = stand_in_reply(load_prompt(request.prompt), request.data)
+        written = len(json.dumps(reply, ensure_ascii=False)) / CHARACTERS_A_TOKEN
+        return Expected(round(characters / CHARACTERS_A_TOKEN), round(written), self._thinking, _UNSURE, False)
+
+    def _known(self, request: VerdictRequest) -> CallSizes | None:
+        """Sizes of calls for the request; none by another version of its prompt, which may ask for more."""
+        known = self._sizes.get(request.name)
+        if known is None or not known.characters or known.prompt_hash != load_prompt(request.prompt).hash:
+            return None
+        return known
+
+
+def most_tokens(call: Call) -> JudgeUsage:
+    """More than a call can take.
+
+    No token has fewer bytes, all that is sent is written to the vendor's cache, and the reply is as long as it may be.
+    """
+    sent = -(-len((call.system + call.content).encode()) // _FEWEST_BYTES_A_TOKEN)
+    return JudgeUsage(input_tokens=sent, output_tokens=call.max_tokens, cache_write_tokens=sent)

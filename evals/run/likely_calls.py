@@ -1,0 +1,101 @@
+"""The calls that judging an answer will take, composed as in the run, with replies that are there or made up."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evals.case.case import Case
+from evals.judges.backends.base import Call
+from evals.judges.cache import JudgeCache
+from evals.judges.config import JudgeConfig
+from evals.judges.parts import parts_of, why_too_long
+from evals.judges.prompt import load_prompt
+from evals.judges.reuse import call_of, problem_of_saved, repeats_of
+from evals.judges.stand_in import stand_in_reply
+from evals.metrics.base import BaseMetric
+from evals.metrics.judged import new_requests, prompts_asked_twice
+from evals.schemas import JudgeVerdict
+from evals.schemas.verdicts import VerdictRequest
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyCall:
+    """A request that will be made.
+
+    Attributes:
+        request: What is wanted.
+        call: What is sent; of a request that is made in parts, each is one of these.
+        times: How many of its repeats take a call.
+        cached: How many of its repeats are in the cache.
+    """
+
+    request: VerdictRequest
+    call: Call
+    times: int
+    cached: int
+
+
+class LikelyCalls:
+    """Composes the calls about one answer after the other.
+
+    Args:
+        metrics: Of the run.
+        judge: Of the run.
+        cache: Where replies are kept that cost nothing; None where none is used.
+    """
+
+    def __init__(self, metrics: Sequence[BaseMetric], judge: JudgeConfig, cache: JudgeCache | None) -> None:
+        self._metrics = metrics
+        self._judge = judge.identity
+        self._repeats = judge.repeats
+        self._most = judge.max_input_tokens
+        self._shared = prompts_asked_twice(metrics)
+        self._cache = cache
+
+    def about(self, case: Case) -> Iterator[LikelyCall]:
+        """Every call about the answer, round after round; verdicts that are there already take none.
+
+        Args:
+            case: With the verdicts that are there; those that will come are added.
+        """
+        there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
+        asked: set[str] = set()
+        while todo := new_requests(self._metrics, case, asked):
+            for request in todo:
+                asked.add(request.name)
+                repeats = range(repeats_of(request, self._repeats))
+                yield from self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
+
+    def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> list[LikelyCall]:
+        """The calls for the repeats that are missing; a reply is put into the case where it has none."""
+        kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
+        if not any(verdict.request == request.name for verdict in case.verdicts):
+            reply = next(iter(kept.values()), None) or stand_in_reply(load_prompt(request.prompt), request.data)
+            case.verdicts = [*case.verdicts, JudgeVerdict(request=request.name, reply=reply)]
+        return self._asked(request, [n for n in missing if n not in kept], len(kept))
+
+    def _asked(self, request: VerdictRequest, left: Sequence[int], kept: int) -> list[LikelyCall]:
+        """The calls for repeats of which no whole reply is kept."""
+        parts = parts_of(request)
+        if why_too_long(request, self._most) is not None:
+            return []
+        if len(parts) == 1:
+            return [LikelyCall(request, self._call_of(request), len(left), kept)]
+        return [self._likely_part(part, left) for part in parts]
+
+    def _likely_part(self, part: VerdictRequest, missing: Sequence[int]) -> LikelyCall:
+        kept = sum(self._kept(part, n) is not None for n in missing)
+        return LikelyCall(part, self._call_of(part), len(missing) - kept, kept)
+
+    def _call_of(self, request: VerdictRequest) -> Call:
+        return call_of(request, repeats=self._repeats, shared=self._shared)
+
+    def _kept(self, request: VerdictRequest, repeat: int) -> dict[str, object] | None:
+        """The reply in the cache; None where there is none that can be used."""
+        if self._cache is None:
+            return None
+        call = self._call_of(request)
+        keys = (JudgeCache.key(self._judge, call, repeat), JudgeCache.legacy_key(self._judge, call, repeat))
+        stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
+        if stored is None or problem_of_saved(stored.reply, request) is not None:
+            return None
+        return stored.reply

@@ -1,0 +1,29 @@
+"""The table of what judging costs in docs/judge.md."""
+
+import re
+from pathlib import Path
+
+from evals.metrics.registry import suites
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "judge.md"
+
+
+def rows() -> dict[str, list[str]]:
+    found = re.search(r"<!-- judge_prices: begin -->\n(.*)<!-- judge_prices: end -->", PAGE.read_text(), re.DOTALL)
+    assert found is not None
+    lines = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in found[1].splitlines()[2:]]
+    return {cells[0].strip("`"): cells[1:] for cells in lines}
+
+
+def test_every_suite_has_its_price() -> None:
+    """A new suite needs `python benchmarks/judge_prices.py --write`."""
+    assert list(rows()) == suites()
+
+
+def test_a_batch_takes_half_and_a_range_is_no_wider_than_three() -> None:
+    """Of both ends; those are rounded to cents, which the lower end of a cheap suite is wide by."""
+    for _calls, *cells in rows().values():
+        ranges = [[float(end.strip("$")) for end in cell.split(" to ")] for cell in cells if cell != "–"]
+        for whole, batch in zip(ranges[::2], ranges[1::2], strict=True):
+            assert all(abs(end / 2 - half) <= 0.0101 for end, half in zip(whole, batch, strict=True))
+            assert whole[1] <= 3 * whole[0] + 0.03

@@ -1,0 +1,158 @@
+"""A judge that refuses every call alike, or whose first responses are none: when a run ends, and what it is told."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from judges.test_llm_judge import RIGHT, Scripted, says, several
+
+from evals.errors import JudgeError
+from evals.judges.backends.base import BackendError, Call
+from evals.judges.backends.failures import RejectedError
+from evals.judges.backends.openai import OpenAIBackend
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.replies.reading import error_field
+from evals.schemas import JudgeVerdict
+
+FINE = says({**RIGHT, "quote": ""})
+
+
+def refused(message: str = "HTTP 400: effort: Input should be 'low'", field: str | None = "effort") -> RejectedError:
+    error = RejectedError(message)
+    error.field = field
+    return error
+
+
+def judge_of(*script: Any) -> tuple[LLMJudge, Scripted]:
+    async def no_wait(_: float) -> None:
+        return None
+
+    backend = Scripted(*script)
+    return LLMJudge(backend, sleep=no_wait, concurrency=1), backend
+
+
+def verdicts(judge: LLMJudge, count: int) -> list[JudgeVerdict]:
+    async def run() -> list[JudgeVerdict]:
+        found = []
+        for request in several(count):
+            found += await judge.decide(request)
+        return found
+
+    return asyncio.run(run())
+
+
+def test_eight_calls_refused_alike_end_the_judging() -> None:
+    """Not a thousand failed verdicts; the message names the field that the API dislikes."""
+    judge, backend = judge_of(refused())
+    with pytest.raises(
+        JudgeError, match=r"8 calls in a row for one reason, the field 'effort': HTTP 400: effort"
+    ) as told:
+        verdicts(judge, 20)
+    assert len(backend.calls) == 8
+    assert told.value.hint
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [*[refused()] * 7, FINE, *[refused()] * 7, FINE],
+        [refused(f"HTTP 400: prompt is too long: {n} tokens", None) for n in range(16)],
+        [*[refused("HTTP 400: one", None), refused("HTTP 400: other", None)] * 8],
+    ],
+)
+def test_requests_that_are_refused_one_by_one_end_nothing(script: list[Any]) -> None:
+    """A reply between them, or another reason, says that others pass."""
+    judge, _ = judge_of(*script)
+    found = verdicts(judge, len(script))
+    assert {verdict.failure for verdict in found} <= {"transport", None}
+    assert judge.unusable is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"error": {"message": "output_config.effort: Input should be 'low'"}}, "output_config.effort"),
+        ({"error": {"message": "no", "param": "response_format"}}, "response_format"),
+        ({"message": "no", "param": "max_tokens"}, "max_tokens"),
+        ({"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "no"}]}, "messages.0.content"),
+        ({"error": {"message": "Unrecognized request argument supplied: seed"}}, "seed"),
+        ({"error": {"message": "Unsupported parameter: 'temperature' is not supported"}}, "temperature"),
+        ({"error": {"message": "The prompt is too long.", "param": None}}, None),
+        ({"error": "no"}, None),
+        ({"detail": [{"loc": 5}]}, None),
+        ({"detail": "no"}, None),
+        (None, None),
+        ("no", None),
+    ],
+)
+def test_the_field_that_an_api_dislikes_is_read_from_its_error(body: Any, field: str | None) -> None:
+    """Servers name it in different places, and some not at all."""
+    assert error_field(body) == field
+
+
+def test_the_name_of_a_field_holds_no_key(any_api: SimpleNamespace) -> None:
+    """A server may put there what it was sent."""
+    any_api.status, any_api.body = 400, {"error": {"message": "no", "param": "header sk-test-very-secret"}}
+
+    async def fail() -> BackendError:
+        backend = OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test-very-secret")
+        try:
+            with pytest.raises(RejectedError) as caught:
+                await backend.complete(Call("system", "{}", {"type": "object"}, 100))
+            return caught.value
+        finally:
+            await backend.aclose()
+
+    assert asyncio.run(fail()).field == "header ***"
+
+
+def call(any_api: SimpleNamespace, *bodies: Any) -> tuple[list[JudgeVerdict], LLMJudge]:
+    """Make one decision by a server that gives these bodies, one after the other."""
+
+    async def run() -> tuple[list[JudgeVerdict], LLMJudge]:
+        waiting = list(bodies)
+        any_api.body = waiting.pop(0)
+
+        async def next_body(_: float) -> None:
+            any_api.body = waiting.pop(0) if waiting else any_api.body
+
+        judge = LLMJudge(OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test"), sleep=next_body)
+        try:
+            return [v for v in [await judge.decide_once(several(1)[0], 0)] if v], judge  # type: ignore[misc]
+        finally:
+            await judge.aclose()
+
+    return asyncio.run(run())
+
+
+def completion() -> dict[str, Any]:
+    message = {"role": "assistant", "content": FINE.text}
+    return {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": None}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"<html>Starting up</html>", b'{"choices": [', b"", {"error": "upstream"}],
+    ids=["page", "torn", "empty", "error"],
+)
+def test_a_first_response_that_is_none_is_tried_again(any_api: SimpleNamespace, first: Any) -> None:
+    """A gateway whose server is not up yet, or a body that broke off with status 200."""
+    (decision,), judge = call(any_api, first, completion())
+    assert decision.verdict.failure is None  # type: ignore[attr-defined]
+    assert judge.unusable is None
+
+
+def test_a_page_that_comes_again_and_again_is_no_judge(any_api: SimpleNamespace) -> None:
+    """The address is wrong then."""
+    _, judge = call(any_api, b"<html>Welcome</html>")
+    assert judge.unusable is not None
+    assert "speaks no Chat Completions API" in judge.unusable.message
+
+
+def test_a_failure_that_may_last_is_fatal_only_after_the_last_attempt() -> None:
+    """As often as is tried for one reply."""
+    judge, backend = judge_of(BackendError("a page", retryable=True, fatal_if_lasting=True))
+    with pytest.raises(JudgeError, match="a page"):
+        verdicts(judge, 3)
+    assert len(backend.calls) == 4

@@ -1,0 +1,89 @@
+"""A server that answers byte for byte what a test says, and remembers what it was asked on which connection."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from servers import PATIENCE_S
+
+Say = Callable[[int], Iterable[bytes | None]]
+"""By the number of the request, from 0: what is sent, piece by piece; None hangs up."""
+
+
+class RawServer:
+    """Listens on a free port of 127.0.0.1.
+
+    Args:
+        say: What to answer.
+
+    Attributes:
+        asked: The requests whole, each with the number of its connection.
+        over: Set at the end, for answers that wait.
+    """
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self.asked: list[tuple[int, bytes]] = []
+        self.over = threading.Event()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._connections: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._listen, daemon=True)]
+        self._threads[0].start()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while not self.over.is_set():
+                connection, _ = self._socket.accept()
+                connection.settimeout(PATIENCE_S)
+                self._connections.append(connection)
+                thread = threading.Thread(target=self._serve, args=(connection, len(self._connections)), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _serve(self, connection: socket.socket, number: int) -> None:
+        with suppress(OSError), connection:
+            while (request := _whole(connection)) is not None:
+                self.asked.append((number, request))
+                for piece in self._say(len(self.asked) - 1):
+                    if piece is None:
+                        return
+                    connection.sendall(piece)
+
+    def close(self) -> None:
+        """Hang up and stop listening."""
+        self.over.set()
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+
+
+@contextmanager
+def answering(say: Say) -> Iterator[RawServer]:
+    """Serve for the time of a block."""
+    server = RawServer(say)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _whole(connection: socket.socket) -> bytes | None:
+    """The next request with its body; None where the client hung up."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = connection.recv(65_536)
+        if not more:
+            return None
+        data += more
+    head, _, body = data.partition(b"\r\n\r\n")
+    lengths = [line.partition(b":")[2] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
+    while len(body) < int(lengths[0] if lengths else 0):
+        body += connection.recv(65_536)
+    return head + b"\r\n\r\n" + body
