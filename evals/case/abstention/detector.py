@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from evals.case.abstention.clauses import Context
+from evals.case.abstention.clauses import Clause, Context, Kind
 from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.languages import LANGUAGES
@@ -45,6 +45,8 @@ _MEANS = re.compile(
 )
 _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
+_LONG = 80
+"""Words of an answer above which one declines only where a clause does so by rule."""
 _HINTS = sum(BITS[sign] for sign in ("only", "limit", "unreadable", "contact", "pass", "sorry"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
@@ -86,7 +88,12 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     if not _may_decline(text, lexicons):
         return False
     context = Context(asked, Topic(question), sense_of(text, asked), lexicons)
-    return Answer(question, answer, text, list(clauses(text, context)), context)
+    found = list(clauses(text, context))
+    return not _is_long_and_declines_nothing(text, found) and Answer(question, answer, text, found, context)
+
+
+def _is_long_and_declines_nothing(text: str, found: Iterable[Clause]) -> bool:
+    return len(text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found)
 
 
 def _without_quotes(text: str, question: str) -> str:

@@ -54,6 +54,11 @@ class Answer(NamedTuple):
         """The words of its likeliest language."""
         return self.context.lexicons[0]
 
+    @property
+    def sentences(self) -> list[str]:
+        """Its sentences, folded."""
+        return _SENTENCE.split(self.text)
+
     def words(self, clause: Clause) -> list[str]:
         """The words of a clause."""
         return WORD.findall(clause.text)
@@ -87,15 +92,17 @@ def circumstances(answer: Answer) -> Circumstances:
     }
 
 
-def signs(answer: Answer) -> Iterator[tuple[str, int]]:
-    """The parts and signs of each clause, as bits, with each place that it has; those of a question last."""
+def signs(answer: Answer) -> set[tuple[str, int]]:
+    """The parts and signs of each clause, as bits, with each place that it has; those of a question are "asks"."""
+    found: set[tuple[str, int]] = set()
     for clause in answer.clauses:
         words = answer.words(clause)
         shown = answer.lexicon.shown(words)
-        yield from ((place, shown) for place in _places(clause, words, answer))
-    for sentence in _SENTENCE.split(answer.text):
-        if sentence.rstrip().endswith("?"):
-            yield "asks", answer.lexicon.shown(WORD.findall(sentence))
+        found.update((place, shown) for place in _places(clause, words, answer))
+    if "?" in answer.text:
+        asks = (sentence for sentence in answer.sentences if sentence.rstrip().endswith("?"))
+        found.update(("asks", answer.lexicon.shown(WORD.findall(sentence))) for sentence in asks)
+    return found
 
 
 def _places(clause: Clause, words: list[str], answer: Answer) -> Iterator[str]:
@@ -121,7 +128,7 @@ def _asked(answer: Answer) -> Circumstances:
         "lacks its kind": float(not there),
         "asks for two things": float(answer.context.asked.compound),
         "short": float(len(answer.text.split()) < _SHORT),
-        "sentences": math.log1p(len(_SENTENCE.split(answer.text))),
+        "sentences": math.log1p(len(answer.sentences)),
         "clauses": math.log1p(len(answer.clauses)),
         "new number": float(bool(_new_numbers(answer))),
         "new name": float(answer.lexicon.language.code != "de" and bool(_new_names(answer))),

@@ -6,9 +6,6 @@ from evals.case.abstention.evidence import SETTLES, Answer, Circumstances, circu
 from evals.case.abstention.roles import BITS
 from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
 
-_Placed = tuple[str, int]
-"""A place, and the bits of one or two signs."""
-
 
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
@@ -26,9 +23,9 @@ def _sum(answer: Answer, found: Circumstances) -> float:
     return BIAS + told + sum(dict(_weighed(answer)).values())
 
 
-def _weighed(answer: Answer) -> Iterator[tuple[_Placed, float]]:
-    """The weights of the signs that are there, each once, by their place."""
-    for place, shown in dict.fromkeys(signs(answer)):
+def _weighed(answer: Answer) -> Iterator[tuple[tuple[str, int], float]]:
+    """The weights of the signs that are there, each once, by place and bits."""
+    for place, shown in signs(answer):
         for first, entries in _TABLE.get(place, {}).items():
             if shown & first:
                 yield from (((place, bits), weight) for bits, weight in entries if shown & bits == bits)
