@@ -50,6 +50,12 @@ def test_any_text_has_a_finite_score(answer: str, question: str) -> None:
     assert isinstance(found, bool) or math.isfinite(score(found))
 
 
+def test_a_long_answer_in_which_no_clause_declines_is_one() -> None:
+    """It is not weighed, whatever it hints at."""
+    answer = "Sorry, perhaps only this: " + "the ferry sails past the old harbour every day. " * 12
+    assert read_answer(answer, "What does it cost?") is False
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
