@@ -208,11 +208,13 @@ def judged_metrics() -> list[BaseMetric]:
 
 def judge(metrics: Sequence[BaseMetric], answer: Answer, rng: random.Random) -> None:
     """Have all be decided that the metrics ask for, request by request."""
-    said, asked = Scripted(answer, rng), set[str]()
+    said, asked = Scripted(answer, rng), set[tuple[str, int | None]]()
     while todo := new_requests(metrics, answer.case, asked):
         for request in todo:
             asked.add(request.place)
-            answer.clean.append(JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request))))
+            answer.clean.append(
+                JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request)))
+            )
         answer.case.verdicts = list(answer.clean)
 
 

@@ -28,7 +28,7 @@ from evals.run.work import Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Ended, conclude
-from evals.scoring.judge_facts import with_facts
+from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import DISPUTED, NO_CHUNKS, notes_on_answers, usage_limit
 from evals.scoring.settings import Cases

@@ -11,7 +11,7 @@ from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.gates import check_gates
 from evals.scoring.influence import with_interval
-from evals.scoring.losses import LOSSES, find_losses, notes_on_losses
+from evals.scoring.judged.losses import LOSSES, find_losses, notes_on_losses
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import make_scorecard, score_records

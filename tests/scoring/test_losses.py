@@ -7,7 +7,7 @@ import pytest
 
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, RetrievedChunk
-from evals.scoring.losses import find_losses, notes_on_losses
+from evals.scoring.judged.losses import find_losses, notes_on_losses
 from evals.scoring.scorecard import score_records
 from evals.scoring.settings import Cases, ScoreSettings
 

@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from evals.case.abstention.clauses import Context
-from evals.case.abstention.decision import abstains
+from evals.case.abstention.clauses import Clause, Context, Kind
+from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.others import BARE, NO_NUMBER, OTHERS
 from evals.case.abstention.question import Asked, read_question
 from evals.case.abstention.reading import written_out
-from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
+from evals.case.abstention.roles import BITS, WORD, Lexicon, lexicons_of, without_accents
+from evals.case.abstention.score import declines
 from evals.case.abstention.sentences import clauses
 from evals.case.abstention.topic import Topic
 from evals.text.folding import fold
@@ -42,6 +43,11 @@ _MEANS = re.compile(
     r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
     r"significa|quiere decir|vuol dire|quer dizer)\b"
 )
+_SHORT = 40
+"""Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
+_LONG = 80
+"""Words of an answer above which one declines only where a clause does so by rule."""
+_HINTS = sum(BITS[sign] for sign in ("only", "limit", "unreadable", "contact", "pass", "sorry"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
     r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
@@ -64,6 +70,12 @@ def is_abstention(answer: str, question: str = "") -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_abstention(answer: str, question: str) -> bool:
+    found = read_answer(answer, question)
+    return found if isinstance(found, bool) else declines(found)
+
+
+def read_answer(answer: str, question: str) -> Answer | bool:
+    """The answer as it is weighed; whether it declines, where that needs no weighing."""
     asked, text = read_question(question), _plain(answer)
     if asked.counts and NO_NUMBER.match(text):
         return False
@@ -76,7 +88,12 @@ def _is_abstention(answer: str, question: str) -> bool:
     if not _may_decline(text, lexicons):
         return False
     context = Context(asked, Topic(question), sense_of(text, asked), lexicons)
-    return abstains(list(clauses(text, context)), context)
+    found = list(clauses(text, context))
+    return not _is_long_and_declines_nothing(text, found) and Answer(question, answer, text, found, context)
+
+
+def _is_long_and_declines_nothing(text: str, found: Iterable[Clause]) -> bool:
+    return len(text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found)
 
 
 def _without_quotes(text: str, question: str) -> str:
@@ -86,9 +103,12 @@ def _without_quotes(text: str, question: str) -> str:
 
 
 def _may_decline(text: str, lexicons: Iterable[Lexicon]) -> bool:
-    """A quick look, before any rule is tried."""
-    words = frozenset(WORD.findall(written_out(text)))
-    return bool(OTHERS.search(text)) or any(lexicon.may_decline(words) for lexicon in lexicons)
+    """A quick look, before any rule is tried: a word that can decline, or in a short answer one that hints at it."""
+    words = WORD.findall(written_out(text))
+    distinct = frozenset(words)
+    if any(lexicon.may_decline(distinct) for lexicon in lexicons) or OTHERS.search(text):
+        return True
+    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & _HINTS for lexicon in lexicons))
 
 
 def _plain(answer: str) -> str:

@@ -3,16 +3,23 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import or_
 
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.languages.base import ROLES, Language
+from evals.case.abstention.languages.signs import SIGNS
 
 WORD = re.compile(r"[^\W_]+|,")
 """A word, or the comma that no rule goes over."""
 CONTENT = "_"
 DECLINING = frozenset("nkuxNlOW")
 """Parts of which one is in whatever declines by rule."""
+BITS = {name: 1 << place for place, name in enumerate([*ROLES, *SIGNS["en"]])}
+"""A bit for each part and each sign, by its name."""
+_PARTS = {letter: BITS[part] for part, letters in ROLES.items() for letter in letters[-1]}
+"""The bit of the part that a letter stands for."""
 _LONGEST = 40
 """Characters of a word that a lexicon may know."""
 _EMPTY = frozenset("nkijmbwdeyUPVY,")
@@ -91,7 +98,9 @@ class Lexicon:
                 known = self._begins if word.endswith("*") else self._ends if word.startswith("*") else self._exact
                 key = word.strip("*")
                 known[key] = known.get(key, "") + ROLES[part]
+        self._sign_words, self._sign_beginnings = _signs(language.code)
         self.letters = lru_cache(maxsize=16384)(self._letters)
+        self._word_shows = lru_cache(maxsize=16384)(self._shown)
         self.denies = lru_cache(maxsize=16384)(self._denies)
 
     def _letters(self, word: str) -> str:
@@ -119,6 +128,18 @@ class Lexicon:
         """The words as groups of letters, each with a blank before it."""
         return "".join(" " + self.letters(word) for word in words)
 
+    def _shown(self, word: str) -> int:
+        """The parts that a word can play, and the signs that it gives, as bits."""
+        if len(word) > _LONGEST:
+            return 0
+        begun = (self._sign_beginnings.get(word[:cut], 0) for cut in range(len(word) + 1))
+        parts = (_PARTS.get(letter, 0) for letter in self.letters(word))
+        return reduce(or_, chain(parts, begun), self._sign_words.get(word, 0))
+
+    def shown(self, words: Iterable[str]) -> int:
+        """The parts and the signs of the words of a clause, as bits of `BITS`."""
+        return reduce(or_, map(self._word_shows, words), 0)
+
     def content(self, words: list[str]) -> list[str]:
         """The distinct words that tell what is spoken of."""
         return [word for word in dict.fromkeys(words) if self._tells(word)]
@@ -131,6 +152,17 @@ class Lexicon:
     def asked_for(self, question: str) -> tuple[str, ...]:
         """The beginnings of nouns for what the question words of a question ask for."""
         return tuple(stem for pattern, stems in self._asked if pattern.search(question) for stem in stems)
+
+
+def _signs(code: str) -> tuple[dict[str, int], dict[str, int]]:
+    """The signs of whole words, and of beginnings of words, in a language."""
+    exact: dict[str, int] = {}
+    beginnings: dict[str, int] = {}
+    for sign, words in SIGNS[code].items():
+        for word in words.split():
+            known = beginnings if word.endswith("*") else exact
+            known[word.rstrip("*")] = known.get(word.rstrip("*"), 0) | BITS[sign]
+    return exact, beginnings
 
 
 _LEXICONS = tuple(Lexicon(language) for language in LANGUAGES)

@@ -1,32 +1,54 @@
 """What is declined, and was it asked? Compared by the beginnings of words, and by what a question word asks for."""
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
+from itertools import chain
 
 from evals.case.abstention.roles import WORD, lexicons_of, without_accents
 from evals.text.folding import fold
 
 _STEM = 4
 _SHORTEST = 3
+_ANY, _BRIEF = "*", "."
+"""Behind three letters: of a word of any length, and of one of at most four."""
 
 
-def shared(words: Iterable[str], others: Collection[str]) -> list[str]:
-    """The words that are likely forms of one of the others."""
-    return [word for word in words if any(_related(word, other) for other in others)]
+def shared(words: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The words that are likely forms of one of the others: these share four letters, of short words three."""
+    return _with_stem(words, _stems(others))
 
 
-def _related(one: str, other: str) -> bool:
-    """Whether two words share their first four letters, or all but the last of the shorter one."""
-    shorter = min(len(one), len(other))
-    if shorter < _SHORTEST:
-        return one == other
-    alike = _STEM if shorter > _STEM else _SHORTEST
-    return one[:alike] == other[:alike]
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    """The beginnings by which forms of words are known; those of three letters with the length of the word."""
+    return frozenset(chain.from_iterable(map(_beginnings, words)))
+
+
+@lru_cache(maxsize=16384)
+def _beginnings(word: str) -> tuple[str, ...]:
+    if len(word) < _SHORTEST:
+        return (word,)
+    start = word[:_SHORTEST]
+    return (start + _ANY, start + _BRIEF) if len(word) <= _STEM else (start + _ANY, word[:_STEM])
+
+
+def _with_stem(words: Iterable[str], stems: frozenset[str]) -> list[str]:
+    return [word for word in words if not stems.isdisjoint(_sought(word))]
+
+
+@lru_cache(maxsize=16384)
+def _sought(word: str) -> tuple[str, ...]:
+    """What of the beginnings of other words makes a word their form."""
+    if len(word) < _SHORTEST:
+        return (word,)
+    start = word[:_SHORTEST]
+    return (start + _ANY,) if len(word) <= _STEM else (start + _BRIEF, word[:_STEM])
 
 
 class Topic:
     """What a question asks for.
 
     Attributes:
+        text: Folded, without accents.
         words: Its content words.
         lacks: Whether it asks what is not so, or missing.
         whether: Whether it wants yes or no: no question word begins it.
@@ -35,7 +57,7 @@ class Topic:
     """
 
     def __init__(self, question: str) -> None:
-        text = without_accents(fold(question))
+        self.text = text = without_accents(fold(question))
         lexicon = lexicons_of(text)[0]
         self.words = lexicon.content(WORD.findall(text))
         letters = lexicon.tagged(WORD.findall(text))
@@ -44,11 +66,12 @@ class Topic:
         self.wants_number = bool(lexicon.quantity.search(text))
         self.kinds = lexicon.asked_for(text)
         self._doers = lexicon.doers
+        self._stems = _stems(self.words)
 
     def named(self, words: Iterable[str]) -> list[str]:
         """The words that name what is asked for: words of the question, or nouns for what it asks for."""
         found = list(words)
-        named = set(shared(found, self.words))
+        named = set(_with_stem(found, self._stems))
         return [word for word in found if word in named or self.is_kind(word)]
 
     def is_general(self, word: str) -> bool:

@@ -1,0 +1,99 @@
+"""The evidence that an answer declines, and what it weighs."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.case.abstention.detector import is_abstention, read_answer
+from evals.case.abstention.evidence import circumstances, signs
+from evals.case.abstention.languages import LANGUAGES
+from evals.case.abstention.languages.signs import SIGNS as SIGN_WORDS
+from evals.case.abstention.roles import BITS, WORD, without_accents
+from evals.case.abstention.score import score
+from evals.case.abstention.weights import CIRCUMSTANCES, SIGNS
+
+LABELS = Path(__file__).with_name("answers.jsonl")
+
+
+def test_every_weight_is_of_evidence_that_there_is() -> None:
+    """A name that no answer gives would never weigh; a sign is a part or a sign of a word, or two."""
+    for table in SIGNS.values():
+        for entry in table.split(";"):
+            *names, weight = entry.split()
+            assert names, entry
+            assert set(names) <= BITS.keys(), entry
+            assert math.isfinite(float(weight)), entry
+    rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()[::6]]
+    read = [found for row in rows if not isinstance(found := read_answer(row["answer"], row["question"]), bool)]
+    assert {name for answer in read for name in circumstances(answer)} >= CIRCUMSTANCES.keys()
+    assert {place for answer in read for place, _ in signs(answer)} >= SIGNS.keys()
+
+
+@pytest.mark.parametrize("code", [language.code for language in LANGUAGES])
+def test_words_of_signs_are_spelt_as_answers_are_read(code: str) -> None:
+    """Each language has the same signs; their words are folded and without accents, else they would never be met."""
+    assert SIGN_WORDS[code].keys() == SIGN_WORDS["en"].keys()
+    for word in " ".join(SIGN_WORDS[code].values()).split():
+        assert word == without_accents(word.casefold())
+        assert WORD.fullmatch(word.rstrip("*")), word
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(answer=st.text(max_size=200), question=st.text(max_size=60))
+def test_any_text_has_a_finite_score(answer: str, question: str) -> None:
+    """Whatever the words."""
+    found = read_answer(answer, question)
+    assert isinstance(found, bool) or math.isfinite(score(found))
+
+
+def test_a_long_answer_in_which_no_clause_declines_is_one() -> None:
+    """It is not weighed, whatever it hints at."""
+    answer = "Sorry, perhaps only this: " + "the ferry sails past the old harbour every day. " * 12
+    assert read_answer(answer, "What does it cost?") is False
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the fee for divers?", "The price list covers swimmers and rowers. As for divers, it stays silent."),
+        (
+            "Wie hoch ist der Turm?",
+            "Der Turm wurde 1890 erbaut und 1950 saniert. Über die Höhe verliert der Text kein Wort.",
+        ),
+        ("Qui a dessiné le pont ?", "Le pont a été inauguré en 1904. Quant à son architecte, l'article n'en dit rien."),
+        (
+            "¿Cuánto costó el puente?",
+            "El puente se abrió en 1904 y tiene tres arcos. Del coste, ni rastro en los documentos.",
+        ),
+        ("Chi ha progettato il ponte?", "Il ponte fu aperto nel 1904. Sul progettista la scheda tace."),
+        ("Quem projetou a ponte?", "A ponte foi aberta em 1904. Sobre o projetista, o folheto não diz nada."),
+        ("What was the profit in 2023?", "The reports I was given end in 2021."),
+        ("Can I take these tablets?", "I can only answer questions about the employee handbook."),
+    ],
+)
+def test_related_facts_with_the_core_left_open_decline(question: str, answer: str) -> None:
+    """However much is told beside it, in six languages."""
+    assert is_abstention(answer, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How high is the tower?", "The tower is 45 m high. The source does not say when it was built."),
+        ("Wie hoch ist der Turm?", "Der Turm ist 45 m hoch. Wann er gebaut wurde, sagt die Quelle nicht."),
+        (
+            "Quelle est la hauteur de la tour ?",
+            "La tour mesure 45 m de haut. La source ne dit pas quand elle fut bâtie.",
+        ),
+        ("¿Qué altura tiene la torre?", "La torre tiene 45 m de altura. La fuente no dice cuándo se construyó."),
+        ("Quanto è alta la torre?", "La torre è alta 45 m. La fonte non dice quando fu costruita."),
+        ("Qual é a altura da torre?", "A torre tem 45 m de altura. A fonte não diz quando foi construída."),
+    ],
+)
+def test_what_was_asked_with_something_else_left_open_answers(question: str, answer: str) -> None:
+    """The other way round."""
+    assert not is_abstention(answer, question)
