@@ -80,7 +80,7 @@ def main() -> None:
     """Print the tables of docs/compare.md, or write them there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=4000, help="simulations a cell")
-    parser.add_argument("--dominance-repeats", type=int, default=1000, help="the same of five runs, which take longer")
+    parser.add_argument("--dominance-repeats", type=int, default=4000, help="the same of five runs, which take longer")
     parser.add_argument("--datasets", default="golden", help="whose questions are asked")
     parser.add_argument("--data-dir", type=Path, help="folder of local rows")
     parser.add_argument("--seed", type=int, default=1)

@@ -33,7 +33,7 @@ from evals.schemas import (
     MetricSummary,
     RetrievedChunk,
 )
-from evals.schemas.verdicts import VerdictRequest
+from evals.schemas.verdicts import BLOCK, VerdictRequest
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.strata import sample_of, value_of
@@ -125,7 +125,7 @@ class Scripted:
         """Which claims which passages support."""
         found = []
         for number, _ in enumerate(claims, start=1):
-            verdict = self.pick("supported", "unsupported")
+            verdict = self.pick("supported", "not_said")
             ids = [one["id"] for one in contexts if self.rng.random() < 0.4] or [contexts[0]["id"]]
             passages = [{"id": each, "quote": "-"} for each in ids] if verdict == "supported" else []
             found.append({"id": number, "passages": passages, "verdict": verdict})
@@ -141,11 +141,11 @@ class Scripted:
 
     def reply(self, request: VerdictRequest) -> Reply:
         """What it says of a request."""
-        return REPLIES[request.name](self, request.data)
+        return REPLIES[request.name.partition(BLOCK)[0]](self, request.data)
 
 
 def _claims(said: Scripted, _data: Mapping[str, Any]) -> Reply:
-    verdicts = [said.pick("supported", "unsupported") for _ in range(said.answer.claims)]
+    verdicts = [said.pick("supported", "not_said") for _ in range(said.answer.claims)]
     return {"claims": [{"claim": "c", "verdict": verdict} for verdict in verdicts]}
 
 
@@ -173,6 +173,10 @@ def _cited(said: Scripted, data: Mapping[str, Any]) -> Reply:
     return {"statements": found}
 
 
+def _correct(said: Scripted, data: Mapping[str, Any]) -> Reply:
+    return _declines(said, data) if said.answer.declines else said.label("correct", "partly_correct", "incorrect")
+
+
 def _declines(said: Scripted, _data: Mapping[str, Any]) -> Reply:
     return {"verdict": "declines" if said.answer.declines else "answers", "justification": "-"}
 
@@ -182,10 +186,9 @@ THREE = ("correctness", "completeness", "consistency")
 REPLIES: dict[str, Callable[[Scripted, Mapping[str, Any]], Reply]] = {
     "abstention": _declines,
     "faithfulness": _claims,
-    "answer_correctness": lambda said, _: said.label("correct", "partly_correct", "incorrect"),
+    "answer_correctness": _correct,
     "answer_relevancy": lambda said, _: said.label("relevant", "partly_relevant", "irrelevant"),
     "direct_relevance": lambda said, _: said.label("complete", "partly", "not_at_all"),
-    "answer_classification": lambda said, _: said.label("correct", "wrong", "wrong"),
     "factual_accuracy": lambda said, _: said.criteria(THREE, "excellent", "fair"),
     "gptscore": lambda said, _: said.criteria(FIVE, "met", "not_met"),
     "answer_claims": lambda said, _: {"claims": [{"claim": "a"}] * said.answer.claims},

@@ -24,5 +24,6 @@ def test_make_bench_runs_every_benchmark() -> None:
         "mock_server.py",
         "matching_corpora.py",
         "quotation_rules.py",
+        "abstention_weights.py",  # fits what the package holds, and measures nothing
     }
     assert set(re.findall(r"benchmarks/(\w+\.py)", MAKEFILE)) == files

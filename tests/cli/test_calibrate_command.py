@@ -98,7 +98,7 @@ def test_the_table_fits_80_columns(calibrate: Cli, labels: Path, monkeypatch: py
     table = [line for line in lines if line.startswith(("  ", "agreement", "Gwet", "sensitivity", "AUROC"))]
     assert max(map(len, table)) <= 80
     assert lines[1] == "claude-sonnet-5-5 against people: answer_correctness"
-    assert lines[2] == "20 labelled answers (correct, partly_correct, incorrect)"
+    assert lines[2] == "20 labelled answers (correct, partly_correct, incorrect, declines)"
     assert next(line for line in lines if "judge " in line).split() == ["judge", "annotators", "constant", "length"]
     assert next(line for line in lines if line.startswith("sensitivity")).startswith("sensitivity    0.93 [0.")
 

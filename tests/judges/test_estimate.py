@@ -68,7 +68,7 @@ def test_an_estimate_is_near_what_the_run_uses_and_asks_nothing(
     assert tokens(before) == pytest.approx(tokens(run), rel=0.2)
     after = estimate(config(judge={"cache": False}))
     assert run.judge is not None
-    assert after.calls == run.judge.calls
+    assert after.calls == pytest.approx(run.judge.calls, rel=0.03)
     assert tokens(after) == pytest.approx(tokens(run), rel=0.03)
     assert run.id in after.basis
 

@@ -101,12 +101,13 @@ def test_a_failure_of_the_judge_is_no_value_wherever_in_the_chain_it_happens(
 def test_repeats_give_the_median_and_one_that_failed_is_left_out(
     judged_case: MakeCase, metric: type[JudgedMetric], inquiry: str
 ) -> None:
-    """One stray verdict of three does not count; claims are found once, and stand for every repeat."""
+    """One stray verdict of three does not count; each repeat finds claims of its own."""
     yes, no = ("r", "i") if inquiry == "context_relevance" else ("s", "u")
     replies = [said(inquiry, verdict * 2) for verdict in (yes, no, yes)]
     repeats = [reply[inquiry] for reply in replies]
-    assert metric().score(judged_case(replies[0] | {inquiry: repeats})).value == metric.high
-    assert metric().score(judged_case(replies[0] | {inquiry: ["refused", *repeats[1:2]]})).value == 0.0
+    before = {name: [reply] * 3 for name, reply in replies[0].items() if name != inquiry}
+    assert metric().score(judged_case(before | {inquiry: repeats})).value == metric.high
+    assert metric().score(judged_case(before | {inquiry: ["refused", *repeats[1:2]]})).value == 0.0
 
 
 @every_metric

@@ -101,7 +101,7 @@ def test_answers_about_one_document_widen_the_intervals() -> None:
 @pytest.mark.parametrize(
     ("labels", "words", "worths"),
     [
-        (["correct", "partly_correct"], "correct, partly_correct, incorrect", [1.0, 0.5]),
+        (["correct", "partly_correct"], "correct, partly_correct, incorrect, declines", [1.0, 0.5]),
         (["yes", "no", "cannot_tell"], "yes and no", [1.0, 0.0, None]),
         ([1.0, 0.0, None], "0 and 1", [1.0, 0.0, None]),
         ([0.25, 1.0], "shares from 0 to 1", [0.25, 1.0]),

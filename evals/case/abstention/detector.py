@@ -47,6 +47,8 @@ _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
 _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
+_SPAN = 9
+"""Words of an answer below which it does so too: "a pharmacist" is a span of a text, whatever its words are signs of."""
 _HINTS = sum(BITS[sign] for sign in ("only", "limit", "unreadable", "contact", "pass", "sorry"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
@@ -89,11 +91,15 @@ def read_answer(answer: str, question: str) -> Answer | bool:
         return False
     context = Context(asked, Topic(question), sense_of(text, asked), lexicons)
     found = list(clauses(text, context))
-    return not _is_long_and_declines_nothing(text, found) and Answer(question, answer, text, found, context)
+    return not _declines_nothing(text, found) and Answer(question, answer, text, found, context)
 
 
-def _is_long_and_declines_nothing(text: str, found: Iterable[Clause]) -> bool:
-    return len(text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found)
+def _declines_nothing(text: str, found: Iterable[Clause]) -> bool:
+    """Whether it is too long or too short to decline without a clause that does so by rule; who asks back may."""
+    words = len(text.split())
+    if _SPAN <= words <= _LONG or (words < _SPAN and "?" in text):
+        return False
+    return all(clause.kind is not Kind.DECLINES for clause in found)
 
 
 def _without_quotes(text: str, question: str) -> str:

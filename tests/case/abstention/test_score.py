@@ -97,3 +97,19 @@ def test_related_facts_with_the_core_left_open_decline(question: str, answer: st
 def test_what_was_asked_with_something_else_left_open_answers(question: str, answer: str) -> None:
     """The other way round."""
     assert not is_abstention(answer, question)
+
+
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("a pharmacist", "Who is not required to oversee a Pharmacy Technician in the UK?"),
+        ("Chicago's physics department", "Who helped develop the first man-made self-sustaining nuclear reaction?"),
+        (
+            "Address information is only transferred to each node",
+            "Can address information be changed after the set-up?",
+        ),
+    ],
+)
+def test_a_span_in_which_nothing_declines_is_an_answer(answer: str, question: str) -> None:
+    """Whatever its few words are signs of."""
+    assert not is_abstention(answer, question)
