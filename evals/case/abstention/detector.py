@@ -48,7 +48,7 @@ _SHORT = 40
 _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
 _SPAN = 9
-"""Words of an answer below which it does so too: "a pharmacist" is a span of a text, whatever its words are signs of."""
+"""Words of an answer below which it does so too: "a pharmacist" is a span, whatever its words are signs of."""
 _HINTS = sum(BITS[sign] for sign in ("only", "limit", "unreadable", "contact", "pass", "sorry"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
