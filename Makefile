@@ -20,8 +20,9 @@ types:
 test:
 	$(PYTHON) -m pytest -n auto --dist loadfile
 
-coverage:           ## the tests, and which lines they do not reach
-	$(PYTHON) -m pytest -q -n auto --dist loadfile --cov --cov-report=
+coverage:           ## the tests, and which lines they do not reach; slow ones, which take twice as long so, without
+	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
+	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not slow" --cov --cov-report=
 	$(PYTHON) -m coverage combine -q 2>/dev/null || true  # what child processes left, where they left something
 	$(PYTHON) -m coverage report --skip-covered
 

@@ -30,10 +30,8 @@ class Clause(NamedTuple):
         declined: Of one that declines: the content words of what it declines.
         more: Whether it declines only more than is said: "no further details", "no exact date".
         refers: Whether it declines something about what was said: "the reason for this".
-        meta: Whether it speaks of the sources, the question or him who answers.
         asks: Of one that declines: the beginnings of nouns for what its question word asks for ("who": name, person).
         whether: Of one that declines: that it leaves open whether something is so.
-        reports: Whether it gives what a source says.
         concedes: Whether it is a concession: "although the documents do not say so, …".
     """
 
@@ -44,10 +42,8 @@ class Clause(NamedTuple):
     more: bool = False
     refers: bool = False
     concedes: bool = False
-    meta: bool = False
     asks: tuple[str, ...] = ()
     whether: bool = False
-    reports: bool = False
 
 
 class Context(NamedTuple):

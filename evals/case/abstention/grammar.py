@@ -199,11 +199,6 @@ def reports_of_source(tags: str) -> bool:
     return _first(tags, ("s~3 t~1 U",)) is not None
 
 
-def reports(tags: str) -> bool:
-    """Whether a clause begins with a source that says or lists something."""
-    return _first(tags, ("^ .PyV~3 s~3 thB",)) is not None
-
-
 def describes(tags: str) -> bool:
     """Whether a clause tells what a source says or holds."""
     return _first(tags, _DESCRIBES) is not None

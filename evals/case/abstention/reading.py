@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from evals.case.abstention.clauses import Clause, Context, Kind
 from evals.case.abstention.facts import DENIES, without_facts
-from evals.case.abstention.grammar import Found, declined, describes, elliptic, reports, reports_of_source, unknown
+from evals.case.abstention.grammar import Found, declined, describes, elliptic, reports_of_source, unknown
 from evals.case.abstention.languages.base import ROLES
 from evals.case.abstention.others import OTHERS
 from evals.case.abstention.roles import CONTENT, DECLINING, WORD, Lexicon
@@ -27,7 +27,6 @@ _SHORT = re.compile(r"can't|won't|n't\b|\bcannot\b|'(?:m|re|s|ve|d|ll)\b")
 _IT_IS = re.compile(r"\b(it|that|there|here|what)'s\b")
 _NO_SUBJECT = re.compile(r"^(?: [.V]){0,2} [^ ]*n")
 _FILE = re.compile(r"\b\w+\.(?:md|pdf|txt|html)\b|^(?:here is|only|here's) (?:what|the)\b")
-_META = frozenset("ijsqa")
 _I = re.compile(r"\b(?:i|ich|mir|je|j|me|mi|meu|meus|minha|mein\w*|my|puedo|posso|tengo|tenho|ho|unklar|unclear)\b")
 _WHETHER = re.compile(
     r"\b(?:whether|ob)\b|\b(?:dit|disent|precise\w*|sait|sais|dice|dicen|sabe|indica\w*|diz|dizem|precisa\w*|"
@@ -108,9 +107,7 @@ def _with_asked(words: list[str], groups: list[str], context: Context) -> list[s
 
 def _other(text: str, words: list[str], lexicons: tuple[Lexicon, ...], *, is_fact: bool = False) -> Clause:
     """A clause that does not decline."""
-    tags = lexicons[0].tagged(words)
-    kind = Kind.ANSWERS if is_fact else _kind_of_other(text, words, lexicons)
-    return Clause(text, kind, meta=bool(set(tags) & _META), reports=reports(tags))
+    return Clause(text, Kind.ANSWERS if is_fact else _kind_of_other(text, words, lexicons))
 
 
 def _declining(plain: str, words: list[str], lexicon: Lexicon, context: Context, subject: str) -> list[Clause] | None:

@@ -85,26 +85,3 @@ class Topic:
     def covered(self, said: Collection[str]) -> list[str]:
         """The words of the question that are taken up in what is said."""
         return shared(self.words, said)
-
-    def is_aimed_at(self, declined: Collection[str], said: Collection[str], much: bool) -> bool:
-        """Whether what is declined is what was asked, and not something beyond what is said.
-
-        Args:
-            declined: The content words of what is declined; none where it is the question as a whole.
-            said: Those of what the answer states.
-            much: Whether it states more than a name or a date.
-        """
-        named, covered = self.named(declined), self.covered(said)
-        still_open = [word for word in self.words if word not in covered]
-        opened = shared(still_open, named)
-        if len(named) == len(declined):
-            return bool(still_open) or not (declined and self.wants_number)
-        return (bool(opened) and opened == still_open) or (much and self._is_most_of(declined, named, opened, covered))
-
-    def _is_most_of(
-        self, declined: Collection[str], named: Collection[str], opened: Collection[str], covered: Collection[str]
-    ) -> bool:
-        """Whether most of what is declined was asked, and less than half of the question is taken up already."""
-        if (covered and 2 * len(covered) >= len(self.words)) or 2 * len(named) < len(declined):
-            return False
-        return bool(opened) or any(map(self.is_kind, named))

@@ -12,6 +12,8 @@ from evals.case.abstention.detector import is_abstention
 from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
 
+pytestmark = pytest.mark.slow
+
 CAVEATS = (
     "The documents do not say whether students pay it.",
     "The documents do not mention anything else about this.",
