@@ -2,15 +2,21 @@
 
 from collections.abc import Iterator
 
+from evals.case.abstention.clauses import Kind
 from evals.case.abstention.evidence import SETTLES, Answer, Circumstances, circumstances, signs
 from evals.case.abstention.roles import BITS
 from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
+
+_UNSAID = 1.75
+"""What must speak for it where no clause declines by rule: sentences taken out of a document, as some servers answer
+with, have words that are signs too, and a right answer that is taken for a refusal is worth nothing."""
 
 
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
     found = circumstances(answer)
-    return not found.get(SETTLES) and _sum(answer, found) > 0
+    least = 0.0 if any(clause.kind is Kind.DECLINES for clause in answer.clauses) else _UNSAID
+    return not found.get(SETTLES) and _sum(answer, found) > least
 
 
 def score(answer: Answer) -> float:
