@@ -121,6 +121,11 @@ class ServerSpec(Record):
     headers: dict[str, Sent] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
+    patience_s: Annotated[float, MayChange.ON_RESUME] = Field(default=60.0, ge=0)
+    """How long a question waits for a server that refuses it for now (429, 503), or that nothing connects to any more.
+    Such refusals are no attempts, and slow all questions down; 0 counts them as failed attempts."""
+    deadline_s: Annotated[float, MayChange.ON_RESUME] = Field(default=900.0, gt=0)
+    """For a question with all its attempts and all waiting between them."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
     transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
     """The HTTP library that connects: aiohttp is the faster one."""
