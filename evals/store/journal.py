@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from evals.errors import StoreError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.store.atomic import write_error
+from evals.store.atomic import open_own, write_error
 
 RESUME_HINT = "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there"
 _BLOCK = 64 * 1024
@@ -39,7 +39,7 @@ class Journal:
     def __enter__(self) -> "Journal":
         try:
             with ExitStack() as opened:
-                file = opened.enter_context(self.path.open("ab"))
+                file = opened.enter_context(open_own(self.path, "ab"))
                 _lock(file, self.path)
                 _mend_last_line(self.path)
                 opened.pop_all()  # from here on `__exit__` closes it

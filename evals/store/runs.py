@@ -21,7 +21,7 @@ from evals.errors import StoreError, UnwritableError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.results import SCHEMA_VERSION
-from evals.store.atomic import write_atomically
+from evals.store.atomic import make_folder, write_atomically
 from evals.store.journal import RESUME_HINT, Journal, read_records, record_line
 from evals.store.naming import find_run
 
@@ -67,7 +67,7 @@ class RunStore:
             StoreError: The disk is full.
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
