@@ -22,7 +22,6 @@ KEYS = {  # of each kind of check: those that it needs, those that it may have
     "ids": ({"items", "of"}, set()),
     "inner_ids": ({"items", "of", "list"}, set()),
     "names": ({"items", "are"}, set()),
-    "count": ({"items", "exactly"}, set()),
     "listed": ({"items", "only", "list"}, set()),
     "quotes": ({"within"}, {"items", "only", "always", "same_id", "one_of"}),
 }
