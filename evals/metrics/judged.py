@@ -34,15 +34,16 @@ class Decider(Protocol):
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
-    unusable reply, repeats, further blocks of ten passages, and whether an answer declines that reads like a refusal.
+    One of which samples are taken counts for each of them. Whether the answer declines is in it where that is asked of
+    every answer. Not in it are asking again after an unusable reply, repeats, further blocks of ten passages, and
+    whether an answer declines that reads like a refusal.
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
     others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + others + extra
+    return sum(one.samples for one in asked) + others + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -78,7 +79,7 @@ class JudgedMetric(BaseMetric):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.judge_calls = len(chain(cls.inquiries))
+        cls.judge_calls = sum(one.samples for one in chain(cls.inquiries))
 
     @abstractmethod
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
