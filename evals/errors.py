@@ -52,6 +52,7 @@ _IN_PYTHON = {
     "--max-cost": 'judge={"max_cost_usd": …}',
     "--judge-model": 'judge={"model": …}',
     "--judge-base-url": 'judge={"base_url": …}',
+    "--judge-effort": 'judge={"effort": …}',
     "--baseline": "baseline",
     "--margin": "margin",
     "--gate": "gates",

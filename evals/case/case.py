@@ -57,17 +57,28 @@ class Case:
 
     @property
     def abstained(self) -> bool:
-        """Whether the answer declines to answer: by the judge's word where it is there, else by the text rules.
+        """Whether the answer declines to answer.
 
-        Where that is open (`abstention_open`), no value may follow from it.
+        By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
+        (`abstention_open`), no value may follow from it.
         """
+        if self.is_flagged:
+            return True
         said = self.judges_word
         return self.reads_as_refusal if said is None else said
 
     @property
+    def is_flagged(self) -> bool:
+        """Whether the server itself says that it declined: that settles it, whatever the text is."""
+        return self.response.refused is True
+
+    @property
     def judges_word(self) -> bool | None:
-        """Whether the answer declines, says the judge; None where it did not say it (yet), and of a few words."""
-        return judges_word(self.verdicts, self.decided_by) if self._is_long else None
+        """Whether the answer declines, says the judge; None where it did not say it (yet), or is not to be asked.
+
+        It is not about an answer of a few words, or one that the server calls a refusal itself.
+        """
+        return judges_word(self.verdicts, self.decided_by) if self._is_for_judge else None
 
     @property
     def decided_by(self) -> str:
@@ -81,8 +92,8 @@ class Case:
 
     @property
     def abstention_judged(self) -> bool:
-        """Whether a judge has the word on whether the answer declines: never on one of a few words."""
-        if not self.judged or not self._is_long:
+        """Whether a judge has the word on whether the answer declines: never of few words, or flagged."""
+        if not self.judged or not self._is_for_judge:
             return False
         return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
 
@@ -93,8 +104,8 @@ class Case:
         return said is not None and said != self.reads_as_refusal
 
     @cached_property
-    def _is_long(self) -> bool:
-        return is_long(self.answer or "")
+    def _is_for_judge(self) -> bool:
+        return not self.is_flagged and is_long(self.answer or "")
 
     @cached_property
     def reads_as_refusal(self) -> bool:

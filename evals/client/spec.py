@@ -64,6 +64,8 @@ class MapSpec(Record):
     model: str | None = None
     confidence: str | None = None
     stages: str | None = None
+    refused: str | None = None
+    """Whether the server says itself that it declined: true settles it, false and null leave it to rules and judge."""
 
     @model_validator(mode="after")
     def _finds_something(self) -> Self:
@@ -145,4 +147,6 @@ class ServerSpec(Record):
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
         deciding = self.model_dump(mode="json", by_alias=True, include={"ask", "map", "citations", "clean"})
+        if self.map.refused is None:  # as in profiles of before there was such a key
+            del deciding["map"]["refused"]
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -21,6 +22,7 @@ from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
+from evals.run.learnt.narrowing import Narrowing
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
@@ -152,10 +154,20 @@ async def _plan_judging(
 
     free, estimate = await asyncio.to_thread(plan)
     judge.spent_usd += _uncounted_usd(work, estimate)
-    observer.estimate(estimate)
-    warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
-    if warning:
-        observer.note(warning)
+
+    def tell(estimate: Estimate) -> None:
+        observer.estimate(estimate)
+        warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
+        if warning:
+            observer.note(warning)
+
+    tell(estimate)
+    home = asyncio.get_running_loop()
+
+    def tell_at_home(estimate: Estimate) -> None:
+        home.call_soon_threadsafe(partial(tell, estimate))  # replies come in a thread of their own
+
+    judge.forecast.on_reply = Narrowing(estimate, price_of_judge(config), config.judge.model, tell_at_home).add
     return free
 
 

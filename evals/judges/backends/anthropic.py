@@ -7,11 +7,13 @@ form of the reply is asked for by `output_config`.
 import os
 from typing import Any
 
+from evals.client.connections.proxies import proxy_for
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
 from evals.judges.backends.prompt_cache import cut_at, kept_prefixes
+from evals.judges.backends.proxied import http_client
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
 from evals.schemas.verdicts import JudgeUsage
@@ -35,6 +37,7 @@ class AnthropicBackend(SdkBackend):
 
     Raises:
         JudgeError: The package anthropic is not installed, or the key cannot be sent.
+        ConfigError: The environment names a proxy for the address that cannot be spoken to.
     """
 
     def __init__(
@@ -53,12 +56,24 @@ class AnthropicBackend(SdkBackend):
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ORIGIN
         key = sendable_key(api_key, _KEY)
         token = sendable_key(None, _TOKEN) if key is None else None
+        proxy = proxy_for(address)
         client = anthropic.AsyncAnthropic(
-            api_key=key, auth_token=token, base_url=address, max_retries=0, timeout=timeout_s
+            api_key=key,
+            auth_token=token,
+            base_url=address,
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=http_client(anthropic, proxy),
         )
-        keys = [client.api_key, client.auth_token]
         super().__init__(
-            anthropic, anthropic.AnthropicError, client, model=model, address=address, keys=keys, timeout_s=timeout_s
+            anthropic,
+            anthropic.AnthropicError,
+            client,
+            model=model,
+            address=address,
+            keys=[client.api_key, client.auth_token],
+            timeout_s=timeout_s,
+            proxy=proxy,
         )
         self._messages = client.messages
         self.effort = effort
