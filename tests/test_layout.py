@@ -66,7 +66,6 @@ BRANCHY = (
     ("metrics/base.py", "_lacking", 11),
     ("metrics/base.py", "_unrecognisable", 20),
     ("metrics/citation_support.py", "_placed", 15),
-    ("metrics/judged.py", "_from_verdicts", 13),
     ("metrics/semantic.py", "measure", 12),
     ("reference_server/answering.py", "answer", 11),
     ("reference_server/faults.py", "_query", 12),

@@ -92,6 +92,21 @@ class JudgedMetric(BaseMetric):
         """The result where no judge is needed to know it; None where one is."""
         return None
 
+    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+        """The result where these replies settle it, whatever those say that are asked for after them.
+
+        A verdict that is lost then changes nothing. Else a question without a value, of which that is known only once
+        all its verdicts are there, would stand for lost ones in some runs and not in others: a ratio that leans.
+
+        Args:
+            case: The record.
+            replies: One set, of the first inquiries of the chain.
+
+        Returns:
+            None where the others decide.
+        """
+        return None
+
     def wanted(self, case: Case) -> tuple[Inquiry, ...]:
         """The inquiries for this case."""
         return self.inquiries
@@ -128,11 +143,13 @@ class JudgedMetric(BaseMetric):
         found = super().verdicts_needed(case)
         if (found and case.abstention_open) or self.settled(case) is not None:
             return found
+        replies: dict[str, dict[int, ReplyData]] = {}
         for inquiry in chain(self.wanted(case)):
-            if inquiry.given(case) is None:
-                found += [] if inquiry.name in found else [inquiry.name]  # correctness tells whether it declines too
-                if not inquiry.replies(case):
-                    break
+            if inquiry.given(case) is None and inquiry.name not in found:  # correctness tells whether it declines too
+                found.append(inquiry.name)
+            replies[inquiry.name] = inquiry.replies(case)
+            if not replies[inquiry.name] or self._settled_early(case, replies) is not None:
+                break
         return found
 
     def unavailable(self, case: Case) -> str | None:
@@ -150,12 +167,25 @@ class JudgedMetric(BaseMetric):
         return {"injection_suspected": True} if suspected else {}
 
     def _from_verdicts(self, case: Case) -> MetricResult:
-        inquiries = chain(self.wanted(case))
         flag = self.injection_flag(case)
-        by_name = {inquiry.name: inquiry.replies(case) for inquiry in inquiries}
-        for inquiry in inquiries:
+        by_name: dict[str, dict[int, ReplyData]] = {}
+        for inquiry in chain(self.wanted(case)):
+            by_name[inquiry.name] = inquiry.replies(case)
             if not by_name[inquiry.name]:
                 return self.undefined(_failure(case, inquiry.names(case)), missing="judge", **flag)
+            settled = self._settled_early(case, by_name)
+            if settled is not None:
+                return settled.model_copy(update={"details": {**settled.details, **flag}})
+        return self._graded(case, by_name, flag)
+
+    def _settled_early(self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]]) -> MetricResult | None:
+        """The result where the replies so far settle it in every repeat."""
+        found = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
+        return found[0] if found and all(each is not None for each in found) else None
+
+    def _graded(
+        self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]], flag: Mapping[str, Any]
+    ) -> MetricResult:
         graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
         if not graded:
             return self.undefined("no repeat of the judge's verdicts is whole", missing="judge", **flag)

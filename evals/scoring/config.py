@@ -47,6 +47,11 @@ class ScoringConfig(Record):
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
 
+    @property
+    def feeding(self) -> frozenset[str]:
+        """The metrics of the objectives that weigh something."""
+        return frozenset(name for objective, weight in self.weights.items() if weight for name in self.feeds[objective])
+
     @field_validator("ragas_weights")
     @classmethod
     def _all_ragas_weights(cls, weights: dict[str, float]) -> dict[str, float]:
