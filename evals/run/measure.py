@@ -73,6 +73,7 @@ async def measure(
                     before=work.before,
                     max_error_rate=config.judge.max_error_rate,
                     tell=observer.note,
+                    observer=observer,
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
@@ -152,6 +153,7 @@ async def _plan_judging(
 
     free, estimate = await asyncio.to_thread(plan)
     judge.spent_usd += _uncounted_usd(work, estimate)
+    judge.rounds_expected = estimate.rounds
     observer.estimate(estimate)
     warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
     if warning:

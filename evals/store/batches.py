@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from evals.errors import StoreError
-from evals.store.atomic import write_error
 
 FOLDER = ".judge-batches"
 KEPT = timedelta(days=29)
@@ -72,7 +71,7 @@ class BatchLog:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise write_error(self._folder, error, self._hint) from error
+            raise self._unwritable(self._folder, error) from error
         for path in sorted(self._folder.glob("*.jsonl")):
             logged = _read(path)
             if logged is None or logged.at < datetime.now(UTC) - KEPT:
@@ -124,7 +123,7 @@ class BatchLog:
         try:
             logged.file = path.open("xb")
         except OSError as error:
-            raise write_error(path, error, self._hint) from error
+            raise self._unwritable(path, error) from error
         _locked(logged.file)
         self._append(logged, intent)
         self._add(logged)
@@ -174,16 +173,18 @@ class BatchLog:
             file.flush()
             os.fsync(file.fileno())
         except OSError as error:
-            raise write_error(logged.path, error, self._hint) from error
+            raise self._unwritable(logged.path, error) from error
 
     def _add(self, logged: LoggedBatch) -> None:
         self._batches.append(logged)
         for request in logged.requests:
             self._by_request[request].append(logged)
 
-    @property
-    def _hint(self) -> str:
-        return f"make {self._folder} writable, or judge call by call with --no-judge-batch"
+    def _unwritable(self, path: Path, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot write down what is sent in a batch, in {path}: {error.strerror or error}",
+            f"make {self._folder} writable, or judge call by call with --no-judge-batch",
+        )
 
 
 def _read(path: Path) -> LoggedBatch | None:
