@@ -51,6 +51,8 @@ _IN_PYTHON = {
     "--remap": "remap=True",
     "--max-cost": 'judge={"max_cost_usd": …}',
     "--judge-model": 'judge={"model": …}',
+    "--judge-batch": 'judge={"batch": True}',
+    "--no-judge-batch": 'judge={"batch": False}',
     "--judge-base-url": 'judge={"base_url": …}',
     "--judge-effort": 'judge={"effort": …}',
     "--baseline": "baseline",

@@ -27,10 +27,12 @@ from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
-from evals.text.counts import agree
+from evals.text.counts import agree, counted
 
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
+SECONDS_A_ROUND = 3600.0
+"""How long a batch takes at most as a rule; the vendor promises a day."""
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
 WIDEST = 3.0
@@ -57,6 +59,7 @@ class Estimate:
         measured: Whether sizes and thinking are those of saved calls by the same model with the same effort.
         unthought_usd: The cost if nothing is thought, sizes being as estimated; None where no price is known.
         replies: By how many replies of the run itself it was narrowed; 0 before anything is paid.
+        rounds: Of batches, if no reply is unusable; 0 where calls are made one by one.
     """
 
     calls: int
@@ -74,6 +77,7 @@ class Estimate:
     measured: bool = False
     unthought_usd: float | None = None
     replies: int = 0
+    rounds: int = 0
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
         """Why the budget will not do what it is meant to; None where it will."""
@@ -96,8 +100,15 @@ class Estimate:
         return (
             f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}{kept}, "
             f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out{self._thinking}, "
-            f"{self._money}, {max(1, round(self.minutes))} min ({self.basis})"
+            f"{self._money}, {self._time} ({self.basis})"
         )
+
+    @property
+    def _time(self) -> str:
+        if not self.rounds:
+            return f"{max(1, round(self.minutes))} min"
+        rounds, take = counted(self.rounds, "round"), agree(self.rounds, "takes", "take")
+        return f"at half price in {rounds} of batches, which usually {take} up to an hour each"
 
     @property
     def _thinking(self) -> str:
@@ -160,7 +171,13 @@ def estimate_judging(
             _add_answer(part, cases.about(question, response, _given(known, question)), likely, bill)
         total.extend(part, len(group) / len(some) if some else 0.0)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
-    return total.estimate(bill, basis, config, asking_s=asking)
+    found = total.estimate(bill, basis, config, asking_s=asking)
+    return _in_batches(found, bill.rounds, asking) if config.judge.batch else found
+
+
+def _in_batches(found: Estimate, rounds: int, asking_s: float) -> Estimate:
+    """The estimate where the judge is asked in batches, once all is answered."""
+    return replace(found, rounds=rounds, minutes=(asking_s + rounds * SECONDS_A_ROUND) / 60)
 
 
 def _add_answer(total: "_Sum", case: Case, likely: LikelyCalls, bill: "_Bill") -> None:
@@ -262,9 +279,12 @@ class _Bill:
         self._price = price
         self._forecast = forecast
         self._kept: set[str] = set()
+        self.rounds = 0
+        """Of calls about one answer, at most."""
 
     def add(self, one: LikelyCall, total: _Sum) -> None:
         """Add a request as often as it is made."""
+        self.rounds = max(self.rounds, one.round if one.times else 0)
         total.cached += one.cached
         expected = self._forecast.of(one.request, one.call)
         for _ in range(one.times):
@@ -291,7 +311,12 @@ class _Bill:
         return self._price(self._judge.model, usage) or 0.0
 
     def _with_cache(self, one: LikelyCall, usage: JudgeUsage) -> JudgeUsage:
-        """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before."""
+        """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before.
+
+        In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
+        """
+        if self._judge.batch:
+            return usage
         prefixes = kept_prefixes(self._judge.provider, self._judge.model, one.call)
         if not prefixes:
             return usage

@@ -20,6 +20,7 @@ from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import prompts_asked_twice
 from evals.run.inquest import Inquest
+from evals.run.observer import Observer
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
@@ -70,6 +71,7 @@ class Judging:
         before: The judge of the run that goes on, or whose verdicts are used again.
         max_error_rate: The run is incomplete where more of the decisions are lost.
         tell: Hears at once, in the thread that started the judging, of what must be known.
+        observer: Hears there of the progress.
     """
 
     def __init__(
@@ -82,8 +84,10 @@ class Judging:
         before: JudgeRecord | None = None,
         max_error_rate: float = 0.1,
         tell: Callable[[str], None] = lambda _note: None,
+        observer: Observer | None = None,
     ) -> None:
         self._judge = judge
+        self._observer = observer or Observer()
         judge.shared_prompts = prompts_asked_twice(metrics)
         self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
@@ -93,6 +97,7 @@ class Judging:
         self._questions: dict[str, _Judged] = {}
         self._queue: deque[_Job] = deque()
         self._workers: set[asyncio.Task[None]] = set()
+        self._one_ended = asyncio.Event()
         self._unfit = 0
         self._error: BaseException | None = None
         self._side: SideLoop | None = None
@@ -133,7 +138,10 @@ class Judging:
             raise self._error
         if self._side is None:
             self._side = SideLoop("evals judge")
-            self._judge.on_remark = partial(_tell_at_home, asyncio.get_running_loop(), self._tell)
+            home = asyncio.get_running_loop()
+            self._judge.on_remark = partial(_tell_at_home, home, self._tell)
+            self._judge.on_phase = partial(_call_at_home, home, self._observer.phase)
+            self._judge.on_progress = partial(_call_at_home, home, self._observer.progress)
         judged.begun = True
         self._side.call(self._enqueue, [_Job(judged)])
 
@@ -146,7 +154,11 @@ class Judging:
         for _ in range(min(len(jobs), most - len(self._workers))):
             worker = asyncio.get_running_loop().create_task(self._work())
             self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+            worker.add_done_callback(self._let_go)
+
+    def _let_go(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        self._one_ended.set()
 
     async def _work(self) -> None:
         try:
@@ -220,8 +232,12 @@ class Judging:
             raise self._error
 
     async def _wait(self) -> None:
+        self._judge.begin(self._journal.path.name)
         while self._workers and self._error is None:
-            await asyncio.wait(self._workers, return_when=asyncio.FIRST_COMPLETED)
+            self._one_ended.clear()
+            await self._one_ended.wait()
+        if self._error is None:
+            self._judge.all_decided()
 
     async def stop(self) -> None:
         """Begin nothing more, take what is in flight for a while, give up the rest, and let go of the judge."""
@@ -254,8 +270,8 @@ class Judging:
 
     @property
     def incomplete(self) -> bool:
-        """Whether the budget ended the judging, or more of it failed than may."""
-        return bool(self._judge.prevented) or self._too_many_failed
+        """Whether the budget ended the judging, replies were not waited for, or more of it failed than may."""
+        return bool(self._judge.prevented or self._judge.left) or self._too_many_failed
 
     @property
     def _too_many_failed(self) -> bool:
@@ -297,6 +313,10 @@ def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
 
 def _named(judge: JudgeRecord) -> str:
     return f"{judge.model} at {judge.origin}" + (f", effort {judge.effort}" if judge.effort else "")
+
+
+def _call_at_home(home: asyncio.AbstractEventLoop, hear: Callable[..., None], *told: object) -> None:
+    home.call_soon_threadsafe(hear, *told)
 
 
 def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:

@@ -75,6 +75,7 @@ async def measure(
                     before=work.before,
                     max_error_rate=config.judge.max_error_rate,
                     tell=observer.note,
+                    observer=observer,
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
@@ -168,6 +169,7 @@ async def _plan_judging(
         home.call_soon_threadsafe(partial(tell, estimate))  # replies come in a thread of their own
 
     judge.forecast.on_reply = Narrowing(estimate, price_of_judge(config), config.judge.model, tell_at_home).add
+    judge.rounds_expected = estimate.rounds
     return free
 
 

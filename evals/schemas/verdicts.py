@@ -22,6 +22,8 @@ class JudgeUsage(Record):
     """Of the output, what was not said; 0 where the vendor does not tell it apart."""
     cache_read_tokens: int = Field(default=0, ge=0)
     cache_write_tokens: int = Field(default=0, ge=0)
+    cache_write_1h_tokens: int = Field(default=0, ge=0)
+    """Of `cache_write_tokens`, those that the vendor keeps for an hour, which cost more."""
 
     def __add__(self, other: "JudgeUsage") -> "JudgeUsage":
         return JudgeUsage(**{name: getattr(self, name) + getattr(other, name) for name in JudgeUsage.model_fields})
