@@ -39,7 +39,6 @@ BRANCHY = (
     ("case/matching/recognise.py", "_put_together", 12),
     ("case/matching/repeats.py", "originals", 21),
     ("case/matching/survey.py", "_found_by_text", 12),
-    ("case/matching/survey.py", "_names_in", 11),
     ("cli/commands/stats.py", "_print_reading", 11),
     ("cli/commands/stats.py", "_row", 11),
     ("cli/commands/stats.py", "show_stats", 14),

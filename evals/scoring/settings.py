@@ -96,10 +96,14 @@ class Cases:
     def within(self, records: Iterable[EvalRecord]) -> "Cases":
         """From here on, match with what all these records of a run say about matching; returns itself."""
         if self._settings.evidence is None:
-            evidence = evidence_of(records, self._settings.match)
-            self._settings = replace(self._settings, evidence=evidence)
-            for case in self._known.values():
-                case.match_within(evidence)
+            self.match_with(evidence_of(records, self._settings.match))
+        return self
+
+    def match_with(self, evidence: RunEvidence) -> "Cases":
+        """From here on, match with this; returns itself."""
+        self._settings = replace(self._settings, evidence=evidence)
+        for case in self._known.values():
+            case.match_within(evidence)
         return self
 
     def compare_by(self, semantics: Semantics) -> None:
