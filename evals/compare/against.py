@@ -42,7 +42,7 @@ def compare_with_baseline(
         vanished=find_vanished(pairing, metrics),
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
-        moves=find_moves(pairing, baseline, other),
+        moves=find_moves(pairing),
     )
 
 

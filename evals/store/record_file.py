@@ -70,6 +70,16 @@ class RecordFile(Sequence[EvalRecord]):
         except OSError as error:
             raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
 
+    def texts(self, numbers: Iterable[int]) -> Iterator[str]:
+        """What was asked in the records with these numbers; nothing else of them is looked at."""
+        if not self._index.is_compact:
+            yield from (record.question.question for record in self.at(numbers))
+            return
+        with self.path.open("rb") as file:
+            for number in numbers:
+                file.seek(self._index.places[number])
+                yield str(_event(file, self._index.ids[number])["record"]["question"]["question"])
+
     def number_of(self, question_id: str) -> int | None:
         """The number of a question; None where the run does not have it."""
         if self._numbers is None:
@@ -103,11 +113,8 @@ class RecordFile(Sequence[EvalRecord]):
         for place in self._index.events_of(number):
             if file.tell() != place:
                 file.seek(place)
-            line = file.readline()
             try:
-                event = json.loads(line)
-                _check_id(event["question_id"], key)
-                apply_event(event, record)
+                apply_event(_event(file, key), record)
             except (KeyError, TypeError, ValueError) as error:
                 raise self._problem(place, error) from error
         return EvalRecord.model_construct(**record[key])
@@ -119,6 +126,9 @@ class RecordFile(Sequence[EvalRecord]):
         return StoreError(f"{self.path.name}, line {line}: not an event of a run ({reason})")
 
 
-def _check_id(found: str, wanted: str) -> None:
-    if found != wanted:
-        raise ValueError(f"it is about {found}, not {wanted}: the file was changed while it was read")
+def _event(file: BinaryIO, wanted: str) -> dict[str, Any]:
+    """The event that stands at this place of a log."""
+    event: dict[str, Any] = json.loads(file.readline())
+    if event["question_id"] != wanted:
+        raise ValueError(f"it is about {event['question_id']}, not {wanted}: the file was changed while it was read")
+    return event

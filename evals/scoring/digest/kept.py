@@ -8,13 +8,15 @@ from pydantic import TypeAdapter
 from evals.case.matching import RunEvidence, evidence_of
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.digest.digest import Digest, digest_of
-from evals.scoring.settings import Cases
+from evals.scoring.digest.packing import pack, unpack
+from evals.scoring.digest.run_columns import RunColumns, columns_of
+from evals.scoring.settings import Cases, score_settings
 from evals.store.record_file import RecordFile
 from evals.version import __version__
 
 FORMAT = 1
 """Raised whenever something is derived otherwise, so that nothing of before is used."""
-_EVIDENCE, _DIGEST = "evidence", "digest"
+_EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
 _SAYS = {"id", "created_at", "eval_config", "config", "server", "outcomes"}
 """The parts of a run on which it depends how its records are seen."""
 
@@ -58,3 +60,17 @@ def keep_digest(run: EvalRun, records: RecordFile, digest: Digest, cases: Cases)
     if evidence is not None:
         derived[_EVIDENCE] = TypeAdapter(RunEvidence).dump_json(evidence)
     records.keep(stamp_of(run), derived)
+
+
+def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
+    """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
+    cluster = score_settings(run).cluster
+    if not isinstance(records, RecordFile):
+        return columns_of(records, cluster)
+    stamp = stamp_of(run)
+    kept = records.derived(_COLUMNS, stamp)
+    if kept is not None:
+        return unpack(kept)
+    made = columns_of(records, cluster)
+    records.keep(stamp, {_COLUMNS: pack(made)})
+    return made
