@@ -12,6 +12,7 @@ import argparse
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -131,18 +132,19 @@ def make_run(folder: Path, name: str, questions: int, lost: float) -> None:
     }))  # fmt: skip
 
 
-def measured(folder: Path, arguments: tuple[str, ...] | None) -> tuple[float, float | None]:
-    """Seconds of a command, and its peak memory in MB beyond its imports; none for --help."""
+def measured(folder: Path, arguments: tuple[str, ...] | None) -> tuple[float, float, float | None]:
+    """Seconds of a command, those of CPU, and its peak memory in MB beyond its imports; none for --help."""
     command = [sys.executable, "-m", "evals.cli", "--help"]
     if arguments is not None:
         command = [sys.executable, "-c", MEASURE % arguments[0], *arguments, "--runs-dir", str(folder)]
-    start = time.perf_counter()
+    start, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    seconds = time.perf_counter() - start
+    seconds, spent = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = spent.ru_utime + spent.ru_stime - used.ru_utime - used.ru_stime
     peaks = re.search(r"peak (\d+) (\d+)", done.stderr)
     if arguments is not None and (peaks is None or "Traceback" in done.stderr):
         raise SystemExit(done.stderr)
-    return seconds, (int(peaks[2]) - int(peaks[1])) / 1024 if peaks else None
+    return seconds, cpu, (int(peaks[2]) - int(peaks[1])) / 1024 if peaks else None
 
 
 def main() -> None:
@@ -155,7 +157,7 @@ def main() -> None:
     wanted = tuple(given.only.split(","))
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / "saved-runs-bytecode"))
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # start-up is measured as an installed program has it
-    print(f"{'questions':>9}  {'command':<20}{'seconds':>9}{'MB':>8}{'  MB allowed'}")
+    print(f"{'questions':>9}  {'command':<20}{'seconds':>9}{'CPU':>8}{'MB':>8}{'  MB allowed'}")
     with tempfile.TemporaryDirectory() as scratch:
         for questions in map(int, given.questions.split(",")):
             folder = (given.folder or Path(scratch)) / str(questions)
@@ -168,11 +170,11 @@ def main() -> None:
                     print_row(questions, title, *measured(folder, arguments))
 
 
-def print_row(questions: int, title: str, seconds: float, peak: float | None) -> None:
+def print_row(questions: int, title: str, seconds: float, cpu: float, peak: float | None) -> None:
     """One line of the table."""
     runs = {"compare 2, first": 2, "compare 2, again": 2, "gate --baseline": 2, "compare 3 --pareto": 3}.get(title, 1)
     memory = "" if peak is None else f"{peak:8.0f}{60 + 0.4 * questions * runs / 1000:12.0f}"
-    print(f"{questions:>9}  {title:<20}{seconds:9.2f}{memory}", flush=True)
+    print(f"{questions:>9}  {title:<20}{seconds:9.2f}{cpu:8.2f}{memory}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from evals.case.case import Case
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.diagnosis import Finding
 from evals.scoring.digest.digest import BrokenLink, Digest
-from evals.scoring.digest.kept import evidence_within, keep_digest, kept_digest
+from evals.scoring.digest.kept import evidence_within, keep_digest, kept_columns, kept_digest
+from evals.scoring.digest.run_columns import RunColumns
 from evals.scoring.settings import Cases, score_settings
 from evals.store.record_file import RecordFile
 
@@ -40,6 +41,11 @@ class Measured:
     def digest(self) -> Digest:
         """What views need of all records together."""
         return kept_digest(self.run, self.source, self.cases)
+
+    @cached_property
+    def columns(self) -> RunColumns:
+        """The values of the questions that were asked."""
+        return kept_columns(self.run, self.source)
 
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""

@@ -95,6 +95,10 @@ class ScoreColumn:
         """Whether some value is missing for this reason."""
         return any(self.table[place].missing == missing for place in set(self.kinds) - {_ABSENT})
 
+    def has(self, row: int) -> bool:
+        """Whether a question has a result, with or without a value."""
+        return row < len(self.kinds) and self.kinds[row] != _ABSENT
+
     def at(self, row: int) -> MetricResult | None:
         """The result of a question; None where it has none."""
         place, value = self.kinds[row], self.values[row]

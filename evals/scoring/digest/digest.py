@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evals.case.matching.words import forget_texts
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.base import Record
 from evals.scoring.abstention_table import AbstentionTable, Cell, cell_of, table_of
@@ -17,6 +18,9 @@ from evals.scoring.settings import Cases, confidence
 
 Declines = Literal["?", "n", "y"]
 """Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
+
+
+_FORGOTTEN_AFTER = 500
 
 
 class BrokenLink(Record):
@@ -116,6 +120,8 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Dige
     walk, certainty = _Walk(facts_of(run, records), cases), confidence(run)
     for number, record in enumerate(records):
         walk.add(number, record)
+        if number % _FORGOTTEN_AFTER == 0:
+            forget_texts()  # what is held of texts does not help with those of other questions
     walk.found.sort(key=lambda one: one.link.place)
     return Digest(
         found=walk.found,
