@@ -8,6 +8,11 @@ from pydantic import Field, field_validator, model_validator
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
 
+LEAST_COVERAGE = 0.5
+"""With a smaller share of the weight measured there is no score: latency alone says nothing of the answers."""
+NOT_ANSWERED = "no question was answered"
+"""Why there is no score where no answer came."""
+
 BY_DOCUMENT = "document"
 """Questions belong together whose first gold passages are of one document."""
 BY_QUESTION = "question"

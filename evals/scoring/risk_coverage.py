@@ -54,15 +54,22 @@ def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage |
     Returns:
         None where no answer has both a confidence and a known outcome.
     """
-    sure = [
-        (record.response.confidence, 0.0 if right else 1.0)
-        for record in records
-        if record.response is not None and record.response.confidence is not None
-        if (right := answered_right(record, cases)) is not None
-    ]
+    return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
+
+
+def confidence_and_loss(record: EvalRecord, cases: Cases) -> tuple[float, float] | None:
+    """The confidence of an answer, and 0 where it is right, 1 where wrong; None where one of them is not known."""
+    if record.response is None or record.response.confidence is None:
+        return None
+    right = answered_right(record, cases)
+    return None if right is None else (record.response.confidence, 0.0 if right else 1.0)
+
+
+def curve_of(answers: Iterable[tuple[float, float]]) -> RiskCoverage | None:
+    """The curve of answers by `confidence_and_loss`; None where there is none."""
+    sure = sorted(answers, key=itemgetter(0), reverse=True)
     if not sure:
         return None
-    sure.sort(key=itemgetter(0), reverse=True)
     losses = _evened(sure)
     return RiskCoverage(
         answers=len(sure),

@@ -62,8 +62,8 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
     _sync_folder(path.parent)
 
 
-def write_output(path: Path, data: bytes) -> None:
-    """Write the file that a user named.
+def write_output(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write the file that a user named, of bytes or of pieces that are made as they are written.
 
     A file is written whole or not at all. A link stays, and what it points to is written; a pipe or a device is written
     as it is.
@@ -72,14 +72,16 @@ def write_output(path: Path, data: bytes) -> None:
         StoreError: It could not be written; the old file, if any, is as it was.
     """
     hint = "name another file"
+    parts = [data] if isinstance(data, bytes) else data
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                file.writelines(parts)
             return
         target = Path(os.path.realpath(path))
     except OSError as error:
         raise write_error(path, error, hint) from error
-    write_atomically(target, [data], hint=hint)
+    write_atomically(target, parts, hint=hint)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -88,14 +88,21 @@ def read_records(path: Path) -> list[EvalRecord]:
     records: dict[str, dict[str, Any]] = {}
     for number, event in _events(path):
         try:
-            _apply(event, records)
+            apply_event(event, records)
         except (KeyError, TypeError, ValidationError) as error:
             reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
             raise StoreError(f"{path.name}, line {number}: not an event of a run ({reason})") from error
     return [EvalRecord.model_construct(**record) for record in records.values()]
 
 
-def _apply(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
+def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
+    """Add what an event says to what is known of its question.
+
+    Raises:
+        KeyError: It is no event, or one of a question that was not planned.
+        TypeError: It is no event.
+        ValidationError: What it holds is not what its type says.
+    """
     key, kind = event["question_id"], event["type"]
     if kind == "record":
         record = EvalRecord.model_validate(event["record"])

@@ -62,6 +62,12 @@ def readable(text: str) -> str:
     return text if text.isascii() else _UNSEEN.sub("", text)
 
 
+def forget_tokens() -> None:
+    """Free what is held of the tokens of texts."""
+    for known in (tokens, padded, bag):
+        known.cache_clear()
+
+
 @lru_cache(maxsize=_CACHE)
 def tokens(text: str) -> tuple[str, ...]:
     """Return the text's word tokens, readable and folded; punctuation and white space do not count."""

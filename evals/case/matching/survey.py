@@ -4,6 +4,7 @@ Takes time linear in the records and bounded memory. Records are looked at in th
 that it is the same however they were answered, and until what is asked is clear.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from zlib import crc32
@@ -29,20 +30,36 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
     """What the records of a run say about matching, together.
 
     Args:
-        records: All of the run; those without gold or chunks say nothing.
+        records: All of the run; those without gold or chunks say nothing. Of a sequence none is held.
         settings: How chunks are recognised as gold.
     """
-    with_gold = [record for record in records if record.question.gold_passages]
-    asked = [(one.question, one.response.chunks) for one in with_gold if one.response and one.response.chunks]
-    asked.sort(key=_draw)
-    common = _common_to(asked[:_SAMPLE], settings)
-    evidence = RunEvidence(common, _names_in(asked), any(_repeats_ids(some) for _, some in asked))
-    comparable = _are_comparable(asked, settings, evidence)
+    every = records if isinstance(records, Sequence) else list(records)
+    drawn, names, repeated = list[tuple[int, int]](), _Names(), False
+    for place, (question, chunks) in _retrieved(every, range(len(every))):
+        drawn.append((_draw(question), place))
+        names.add(question, chunks)
+        repeated = repeated or _repeats_ids(chunks)
+    places = array("Q", (place for _, place in sorted(drawn)))
+    common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
+    evidence = RunEvidence(common, names.found(), repeated)
+    comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
 
-def _draw(asked: _Retrieved) -> int:
-    question, _ = asked
+def _retrieved(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[tuple[int, _Retrieved]]:
+    """What was retrieved for questions with gold, each with its place."""
+    for place, record in zip(places, _at(records, places), strict=True):
+        question, response = record.question, record.response
+        if question.gold_passages and response is not None and response.chunks:
+            yield place, (question, response.chunks)
+
+
+def _at(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[EvalRecord]:
+    """The records at these places; all of them are walked, not looked up."""
+    return iter(records) if places == range(len(records)) else (records[place] for place in places)
+
+
+def _draw(question: EvalQuestion) -> int:
     return crc32((question.id or question.question).encode(errors="surrogatepass"))
 
 
@@ -51,17 +68,27 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
     return common_text([words_of(text) for text in texts], settings.common_share)
 
 
-def _names_in(asked: Sequence[_Retrieved]) -> DocumentNames:
-    """Which names of the golds' documents the chunks use."""
-    wanted = {gold.document_id for question, _ in asked for gold in question.gold_passages if gold.document_id}
-    if not wanted:
-        return DocumentNames()
-    used = {name for _, chunks in asked for one in chunks for name in (one.document_id, one.document_name) if name}
-    same, alike = {document_key(name) for name in wanted}, {bare_name(name) for name in wanted}
-    return DocumentNames(
-        same=frozenset(same.intersection(map(document_key, used))),
-        alike=frozenset(alike.intersection(map(bare_name, used))),
-    )
+class _Names:
+    """Collects which names of the golds' documents the chunks use."""
+
+    def __init__(self) -> None:
+        self._wanted: set[str] = set()
+        self._used: set[str] = set()
+
+    def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
+        """Add one question with what was retrieved for it."""
+        self._wanted.update(gold.document_id for gold in question.gold_passages if gold.document_id)
+        self._used.update(name for one in chunks for name in (one.document_id, one.document_name) if name)
+
+    def found(self) -> DocumentNames:
+        """The names of all that were added."""
+        if not self._wanted:
+            return DocumentNames()
+        same, alike = set(map(document_key, self._wanted)), set(map(bare_name, self._wanted))
+        return DocumentNames(
+            same=frozenset(same.intersection(map(document_key, self._used))),
+            alike=frozenset(alike.intersection(map(bare_name, self._used))),
+        )
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:

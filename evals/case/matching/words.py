@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
-from evals.text.folding import tokens
+from evals.text.folding import forget_tokens, tokens
 
 _SPELLED = frozenset(
     {
@@ -115,6 +115,12 @@ def words_of(text: str) -> Words:
     """The words of a text."""
     hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
     return Words(tokens(text), text if hyphens and _BREAK.search(text) else None)
+
+
+def forget_texts() -> None:
+    """Free what is held of the words of texts, for walks over many that are met once."""
+    words_of.cache_clear()
+    forget_tokens()
 
 
 def mended(words: Words, others: Iterable[Words]) -> Words:

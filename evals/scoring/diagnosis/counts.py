@@ -1,6 +1,6 @@
 """How many questions ended wrong, by the first link that broke, with intervals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
@@ -9,6 +9,9 @@ from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.remarks import RemarkKind, remarks_on
 from evals.scoring.settings import Cases
 from evals.stats.intervals import wilson
+
+RemarksSeen = dict[RemarkKind, list[str]]
+"""The ids of questions with something to look at."""
 
 
 class LinkCount(Record):
@@ -48,18 +51,31 @@ def count_links(
         cases: They as metrics see them.
         confidence: Of the intervals.
     """
-    asked = [record for record in records if record.response is not None]
     by_link: dict[Link, list[str]] = {}
     for finding in findings:
         by_link.setdefault(finding.link, []).append(finding.record.question.id)
-    counts = [_count(link, ids, len(asked), confidence) for link, ids in by_link.items()]
+    remarks: RemarksSeen = {}
+    asked = sum(add_remarks(remarks, record, cases) for record in records)
+    return diagnosis_of(asked, by_link, remarks, confidence)
+
+
+def diagnosis_of(asked: int, by_link: Mapping[Link, list[str]], remarks: RemarksSeen, confidence: float) -> Diagnosis:
+    """The diagnosis of a run whose questions are counted already.
+
+    Args:
+        asked: How many were asked.
+        by_link: The ids of those with a finding, in the order of the chain.
+        remarks: The ids of those with something to look at.
+        confidence: Of the intervals.
+    """
+    counts = [_count(link, ids, asked, confidence) for link, ids in by_link.items()]
     failures = [one for one in counts if one.link.is_failure]
     return Diagnosis(
-        asked=len(asked),
+        asked=asked,
         wrong=sum(one.count for one in failures),
         links=failures,
         right_without_gold=next((one for one in counts if not one.link.is_failure), None),
-        remarks=_remarks(asked, cases),
+        remarks=remarks,
     )
 
 
@@ -68,10 +84,9 @@ def _count(link: Link, ids: list[str], asked: int, confidence: float) -> LinkCou
     return LinkCount(link=link, count=len(ids), share=len(ids) / asked, interval=interval, questions=ids)
 
 
-def _remarks(records: Iterable[EvalRecord], cases: Cases) -> dict[RemarkKind, list[str]]:
-    found: dict[RemarkKind, list[str]] = {}
-    for record in records:
-        if record.response is not None and record.response.error is None:
-            for remark in remarks_on(record, cases.of(record)):
-                found.setdefault(remark.kind, []).append(record.question.id)
-    return found
+def add_remarks(found: RemarksSeen, record: EvalRecord, cases: Cases) -> bool:
+    """Add what there is to look at in one answer; returns whether the question was asked."""
+    if record.response is not None and record.response.error is None:
+        for remark in remarks_on(record, cases.of(record)):
+            found.setdefault(remark.kind, []).append(record.question.id)
+    return record.response is not None

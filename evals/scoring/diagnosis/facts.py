@@ -35,22 +35,41 @@ class RunFacts:
 
 def facts_of(run: EvalRun, records: Iterable[EvalRecord]) -> RunFacts:
     """What a run says of itself and of its server."""
-    records = list(records)
-    responses = [record.response for record in records if record.response is not None]
     missing = frozenset(map(document_key, run.server.missing_documents or ()))
+    every, seen = records if isinstance(records, Sequence) else list(records), _Seen()
+    for record in every:
+        if record.response is not None:
+            seen.add(record.response, missing)
     return RunFacts(
-        cites=any(response.citations for response in responses),
-        answers=any(response.answer is not None for response in responses),
+        cites=seen.cites,
+        answers=seen.answers,
         k=sent_on(run) or DEFAULT_K,
-        library=library_of(records) if any(response.stages for response in responses) else {},
+        library=library_of(every) if seen.stages else {},
         # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
-        missing=frozenset() if missing & _retrieved(responses) else missing,
+        missing=frozenset() if seen.retrieved else missing,
     )
 
 
-def _retrieved(responses: Iterable[EvalResponse]) -> set[str]:
+@dataclass(slots=True)
+class _Seen:
+    """What some answer of a run has: citations, an answer, stages, a document that its server's list lacks."""
+
+    cites: bool = False
+    answers: bool = False
+    stages: bool = False
+    retrieved: bool = False
+
+    def add(self, response: EvalResponse, missing: frozenset[str]) -> None:
+        """Add what one answer has."""
+        self.cites = self.cites or bool(response.citations)
+        self.answers = self.answers or response.answer is not None
+        self.stages = self.stages or bool(response.stages)
+        self.retrieved = self.retrieved or (bool(missing) and not missing.isdisjoint(_retrieved(response)))
+
+
+def _retrieved(response: EvalResponse) -> set[str]:
     """The documents of all chunks, as `document_key`s."""
-    chunks = (chunk for response in responses for chunk in response.chunks or ())
+    chunks = response.chunks or ()
     return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
 
 

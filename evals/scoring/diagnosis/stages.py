@@ -18,6 +18,9 @@ from evals.scoring.settings import Cases
 Library = Mapping[str, RetrievedChunk]
 """The chunks of a run by their ids; an id that stands for several texts is not there."""
 
+StagesSeen = dict[str, list[tuple[float, bool]]]
+"""By stage, for each answer: the share of the golds that it holds, and whether the others are known not to be there."""
+
 _LISTS = ("items", "chunks", "results", "documents", "hits", "passages", "texts", "ids")
 _NAMES = ("name", "stage")
 _CHUNK_IDS = ("chunk_id", "id")
@@ -124,12 +127,22 @@ def lost_in(gold: int, stages: Sequence[StageFound]) -> str | None:
 def recall_by_stage(records: Sequence[EvalRecord], cases: Cases) -> list[StageRecall]:
     """The recall at each stage, in the order in which the stages come; empty where the server lists none."""
     library = library_of(records)
-    seen: dict[str, list[tuple[float, bool]]] = {}
+    seen: StagesSeen = {}
     for record in records:
-        if record.response is not None and record.response.stages is not None:
-            golds = len(record.question.gold_passages)
-            for stage in found_by_stage(cases.of(record), library):
-                seen.setdefault(stage.name, []).append((len(stage.found) / golds, stage.is_sure))
+        add_stages(seen, record, cases, library)
+    return recalls_of(seen)
+
+
+def add_stages(seen: StagesSeen, record: EvalRecord, cases: Cases, library: Library) -> None:
+    """Add what the stages of one answer found."""
+    if record.response is not None and record.response.stages is not None:
+        golds = len(record.question.gold_passages)
+        for stage in found_by_stage(cases.of(record), library):
+            seen.setdefault(stage.name, []).append((len(stage.found) / golds, stage.is_sure))
+
+
+def recalls_of(seen: StagesSeen) -> list[StageRecall]:
+    """The recall at each stage of answers that were gone over already."""
     return [
         StageRecall(
             name=name,
