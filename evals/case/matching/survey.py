@@ -36,7 +36,7 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
     asked = [(one.question, one.response.chunks) for one in with_gold if one.response and one.response.chunks]
     asked.sort(key=_draw)
     common = _common_to(asked[:_SAMPLE], settings)
-    evidence = RunEvidence(common, _names_in(asked), any(_repeats_ids(some) for _, some in asked))
+    evidence = RunEvidence(common, _names_in(asked), _repeat_ids(asked))
     comparable = _are_comparable(asked, settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
@@ -62,6 +62,12 @@ def _names_in(asked: Sequence[_Retrieved]) -> DocumentNames:
         same=frozenset(same.intersection(map(document_key, used))),
         alike=frozenset(alike.intersection(map(bare_name, used))),
     )
+
+
+def _repeat_ids(asked: Sequence[_Retrieved]) -> bool:
+    """Whether an id stands in two documents of one response; nobody asks where no gold is known by an id."""
+    by_id = any(gold.chunk_id for question, _ in asked for gold in question.gold_passages)
+    return by_id and any(_repeats_ids(some) for _, some in asked)
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:
