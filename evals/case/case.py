@@ -9,7 +9,7 @@ from evals.case.abstention.detector import is_abstention
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
-from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
+from evals.case.matching import ChunkList, Matches, MatchSettings, RunEvidence, chunk_list, match
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
@@ -43,6 +43,8 @@ class Case:
     semantics: Semantics | None = None
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    ready: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The kinds of metrics that are known to have what they need; kept by the metrics."""
 
     def match_within(self, evidence: RunEvidence) -> None:
         """From here on, match with what the run says about matching."""
@@ -53,7 +55,13 @@ class Case:
     @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        return match(self.response.chunks or [], self.question.gold_passages, self.settings, self.evidence)
+        listed = self.listed
+        return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
+
+    @cached_property
+    def listed(self) -> ChunkList:
+        """The chunks, and which of them repeat others."""
+        return chunk_list(self.response.chunks or [])
 
     @property
     def abstained(self) -> bool:
@@ -78,7 +86,7 @@ class Case:
 
         It is not about an answer of a few words, or one that the server calls a refusal itself.
         """
-        return judges_word(self.verdicts, self.decided_by) if self._is_for_judge else None
+        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_for_judge else None
 
     @property
     def decided_by(self) -> str:
@@ -155,8 +163,8 @@ class Case:
     @cached_property
     def cited(self) -> list[CitedSource]:
         """The distinct cited sources, each with the chunks that it resolves to."""
-        chunks, citations = self.response.chunks or [], self.response.citations or []
-        return cited_sources(citations, chunks, originals(chunks), self.citation_base, lambda: self.matches.hits)
+        listed, citations = self.listed, self.response.citations or []
+        return cited_sources(citations, listed.chunks, listed.original, self.citation_base, lambda: self.matches.hits)
 
     @cached_property
     def cited_golds(self) -> Mapping[int, Mapping[int, str]]:

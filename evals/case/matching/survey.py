@@ -34,13 +34,14 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names, repeated = list[tuple[int, int]](), _Names(), False
+    drawn, names, by_id = list[tuple[int, int]](), _Names(), False
     for place, (question, chunks) in _retrieved(every, range(len(every))):
         drawn.append((_draw(question), place))
         names.add(question, chunks)
-        repeated = repeated or _repeats_ids(chunks)
+        by_id = by_id or any(gold.chunk_id for gold in question.gold_passages)
     places = array("Q", (place for _, place in sorted(drawn)))
     common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
+    repeated = by_id and any(_repeats_ids(chunks) for _, (_, chunks) in _retrieved(every, places))
     evidence = RunEvidence(common, names.found(), repeated)
     comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
