@@ -160,6 +160,8 @@ class VerdictLosses(Record):
     """Two-sided, of the test of Mann and Whitney that neither are greater."""
     level: Finite
     """What p is held against: 0.05 shared by all tests of the run."""
+    too_long: int = 0
+    """Of those lost, how many were not asked because they are too long, which is no loss at random, whatever p is."""
     at_random: bool
     """Whether nothing speaks against it."""
 

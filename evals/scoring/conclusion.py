@@ -11,6 +11,7 @@ from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
 from evals.scoring.gates import check_gates
 from evals.scoring.influence import with_interval
+from evals.scoring.judged.datasets_of_losses import notes_on_datasets
 from evals.scoring.judged.losses import LOSSES, find_losses, notes_on_losses
 from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
 from evals.scoring.prices import PriceConfig, with_prices
@@ -92,7 +93,12 @@ def conclude(
             "status": _status(outcomes, terms.max_error_rate, ended),
             "outcomes": outcomes,
             "semantics": semantics.names() if semantics is not None else None,
-            "notes": [*notes, *notes_on_matching(scored, cases.settings), *notes_on_losses(losses)],
+            "notes": [
+                *notes,
+                *notes_on_matching(scored, cases.settings),
+                *notes_on_losses(losses),
+                *notes_on_datasets(scored),
+            ],
             **fields,
         }
     )
