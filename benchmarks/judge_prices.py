@@ -3,7 +3,8 @@
     python benchmarks/judge_prices.py [--write]
 
 Estimated as before the first run of a server: over stand-ins of usual size, with the allowance for thinking at each
-model's own effort; call by call and in batches. Asks nobody anything. `--write` puts the table into docs/judge.md, between its two marks.
+model's own effort; call by call and in batches. Asks nobody anything. `--write` puts the table into docs/judge.md,
+between its two marks.
 """
 
 import argparse
