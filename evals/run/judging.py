@@ -266,7 +266,9 @@ class Judging:
 
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
-        return make_record(self._judge.identity, self._judge.repeats, self.verdicts, prevented=self._judge.prevented)
+        judge = self._judge
+        made = make_record(judge.identity, judge.repeats, self.verdicts, prevented=judge.prevented)
+        return made.model_copy(update={"left": judge.left})
 
     @property
     def incomplete(self) -> bool:
