@@ -43,6 +43,10 @@ class Terms(Protocol):
     def gate(self) -> Sequence[str]:
         """Conditions on metrics."""
 
+    @property
+    def shard(self) -> str | None:
+        """Which part of the questions it is; gates are not for a part."""
+
 
 def conclude(
     run: EvalRun,
@@ -102,7 +106,7 @@ def conclude(
             **fields,
         }
     )
-    return concluded.model_copy(update={"gates": check_gates(concluded, terms.gate)}), scored
+    return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)}), scored
 
 
 def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:
