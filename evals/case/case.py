@@ -44,12 +44,6 @@ class Case:
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
 
-    def match_within(self, evidence: RunEvidence) -> None:
-        """From here on, match with what the run says about matching."""
-        self.evidence = evidence
-        for derived in ("matches", "cited", "cited_golds"):
-            self.__dict__.pop(derived, None)
-
     @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evals.run.estimate import Known
-from evals.schemas import Document, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord
 from evals.store.journal import Journal
 
@@ -58,3 +58,27 @@ class Work:
     def _is_answered(self, key: str) -> bool:
         response = self.responses.get(key)
         return response is not None and response.error is None
+
+
+class RunRecords(Sequence[EvalRecord]):
+    """All questions of a run with what happened to them; none is held.
+
+    Args:
+        work: Questions and answers.
+        verdicts: What the judge said, by question.
+    """
+
+    def __init__(self, work: Work, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> None:
+        self._work = work
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._work.questions)
+
+    def __getitem__(self, place: int) -> EvalRecord:  # type: ignore[override]  # no slices
+        question = self._work.questions[place]
+        return EvalRecord.model_construct(
+            question=question,
+            response=self._work.responses.get(question.id),
+            verdicts=list(self._verdicts.get(question.id, ())),
+        )

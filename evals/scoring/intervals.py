@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.performance import RAN_OUT
-from evals.schemas import MetricInterval, MetricResult
+from evals.schemas import MetricInterval
 from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.strata import Sample, size_of
@@ -63,13 +62,6 @@ def _of_percentile(metric: BaseMetric, sample: Sample, confidence: float) -> Int
         n = len(sample.values)
         return IntervalEstimate(None, "order statistics", n, len(set(sample.clusters)), (Mark.WEIGHTED,))
     return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
-
-
-def too_small(metric: BaseMetric, results: Sequence[MetricResult]) -> list[float]:
-    """The values of requests that ran out of time: they would have been greater."""
-    if metric.aggregation is not Aggregation.PERCENTILE:
-        return []
-    return [result.value for result in results if result.value is not None and result.details.get(RAN_OUT) is True]
 
 
 def _note(found: IntervalEstimate, key: str) -> str | None:

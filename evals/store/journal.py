@@ -59,21 +59,21 @@ class Journal:
 
     def questions(self, questions: Iterable[EvalQuestion]) -> None:
         """Log what will be asked, so that the log is complete in itself."""
-        self._append(b"".join(_event("question", question.id, question) for question in questions))
+        self._append(_event("question", question.id, question) for question in questions)
 
     def answer(self, question_id: str, response: EvalResponse) -> None:
         """Log an exchange the moment it ends."""
-        self._append(_event("answer", question_id, response))
+        self._append([_event("answer", question_id, response)])
 
     def verdict(self, question_id: str, verdict: JudgeVerdict) -> None:
         """Log a reply of the judge the moment it arrives."""
-        self._append(_event("verdict", question_id, verdict))
+        self._append([_event("verdict", question_id, verdict)])
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, lines: Iterable[bytes]) -> None:
         if self._file is None:
             raise StoreError(f"{self.path} is not open")
         try:
-            self._file.write(line)
+            self._file.writelines(lines)
             self._file.flush()
         except OSError as error:
             raise write_error(self.path, error, RESUME_HINT) from error
@@ -88,14 +88,20 @@ def read_records(path: Path) -> list[EvalRecord]:
     records: dict[str, dict[str, Any]] = {}
     for number, event in _events(path):
         try:
-            _apply(event, records)
+            apply_event(event, records)
         except (KeyError, TypeError, ValidationError) as error:
             reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
             raise StoreError(f"{path.name}, line {number}: not an event of a run ({reason})") from error
     return [EvalRecord.model_construct(**record) for record in records.values()]
 
 
-def _apply(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
+def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
+    """Put an event into the parts of the records, by question: of a kind the last wins.
+
+    Raises:
+        KeyError: A part is missing, or the question was never planned.
+        ValidationError: A part is not as it should be.
+    """
     key, kind = event["question_id"], event["type"]
     if kind == "record":
         record = EvalRecord.model_validate(event["record"])

@@ -23,6 +23,7 @@ from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.results import SCHEMA_VERSION
 from evals.store.atomic import write_atomically
 from evals.store.journal import RESUME_HINT, Journal, read_records, record_line
+from evals.store.log_records import LogRecords
 from evals.store.naming import find_run
 
 _RECORDS = ".records.jsonl"
@@ -111,6 +112,14 @@ class RunStore:
         """
         has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
         return run.records() if has_files else read_records(self.records_path(run))
+
+    def log_records(self, run: EvalRun) -> LogRecords:
+        """The same, each read when it is asked for.
+
+        Raises:
+            StoreError: The log is missing or damaged before its last line; also while records are read.
+        """
+        return LogRecords(self.records_path(run))
 
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""

@@ -6,7 +6,8 @@ from evals.judges.backends.base import Identity
 from evals.judges.record import make_record
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.outcomes import count_outcomes, notes_on_answers
+from evals.scoring.gathered.notes import notes_on_answers
+from evals.scoring.outcomes import count_outcomes
 from evals.scoring.settings import Cases, ScoreSettings
 
 

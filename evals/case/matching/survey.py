@@ -4,7 +4,8 @@ Takes time linear in the records and bounded memory. Records are looked at in th
 that it is the same however they were answered, and until what is asked is clear.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from zlib import crc32
 
@@ -25,20 +26,41 @@ _VOTES, _MARGIN = 25, 0.25
 _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
 
-def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEvidence:
+def evidence_of(records: Sequence[EvalRecord], settings: MatchSettings) -> RunEvidence:
     """What the records of a run say about matching, together.
+
+    They are walked twice, and some are looked at again, so that they may be read from a file as they are wanted.
 
     Args:
         records: All of the run; those without gold or chunks say nothing.
         settings: How chunks are recognised as gold.
     """
-    with_gold = [record for record in records if record.question.gold_passages]
-    asked = [(one.question, one.response.chunks) for one in with_gold if one.response and one.response.chunks]
-    asked.sort(key=_draw)
-    common = _common_to(asked[:_SAMPLE], settings)
-    evidence = RunEvidence(common, _names_in(asked), any(_repeats_ids(some) for _, some in asked))
-    comparable = _are_comparable(asked, settings, evidence)
+    drawn, wanted, repeated = array("L"), set[str](), False
+    places = array("L")
+    for place, record in enumerate(records):
+        asked = _asked(record)
+        if asked is not None:
+            places.append(place)
+            drawn.append(_draw(asked))
+            wanted.update(gold.document_id for gold in asked[0].gold_passages if gold.document_id)
+            repeated = repeated or _repeats_ids(asked[1])
+    order = [places[at] for at in sorted(range(len(places)), key=drawn.__getitem__)]
+    common = _common_to([_retrieved(records[place]) for place in order[:_SAMPLE]], settings)
+    evidence = RunEvidence(common, _names_in(records, wanted), repeated)
+    comparable = _are_comparable((_retrieved(records[place]) for place in order), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
+
+
+def _asked(record: EvalRecord) -> _Retrieved | None:
+    """What was retrieved for a question with gold; None where there is nothing to compare."""
+    response = record.response
+    if not record.question.gold_passages or response is None or not response.chunks:
+        return None
+    return record.question, response.chunks
+
+
+def _retrieved(record: EvalRecord) -> _Retrieved:
+    return record.question, (record.response.chunks if record.response else None) or []
 
 
 def _draw(asked: _Retrieved) -> int:
@@ -51,17 +73,18 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
     return common_text([words_of(text) for text in texts], settings.common_share)
 
 
-def _names_in(asked: Sequence[_Retrieved]) -> DocumentNames:
+def _names_in(records: Iterable[EvalRecord], wanted: Collection[str]) -> DocumentNames:
     """Which names of the golds' documents the chunks use."""
-    wanted = {gold.document_id for question, _ in asked for gold in question.gold_passages if gold.document_id}
     if not wanted:
         return DocumentNames()
-    used = {name for _, chunks in asked for one in chunks for name in (one.document_id, one.document_name) if name}
     same, alike = {document_key(name) for name in wanted}, {bare_name(name) for name in wanted}
-    return DocumentNames(
-        same=frozenset(same.intersection(map(document_key, used))),
-        alike=frozenset(alike.intersection(map(bare_name, used))),
-    )
+    used_same, used_alike = set[str](), set[tuple[str, ...]]()
+    for record in records:
+        asked = _asked(record)
+        names = {name for one in asked[1] for name in names_of(one)} if asked else ()
+        used_same.update(same.intersection(map(document_key, names)))
+        used_alike.update(alike.intersection(map(bare_name, names)))
+    return DocumentNames(same=frozenset(used_same), alike=frozenset(used_alike))
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:

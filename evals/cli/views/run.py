@@ -18,7 +18,6 @@ from evals.scoring.abstention_table import abstention_table
 from evals.scoring.diagnosis import (
     Finding,
     Link,
-    count_links,
     diagnose,
     facts_of,
     in_turn,
@@ -83,8 +82,9 @@ def print_stages(out: Console, measured: Measured) -> None:
 
 def print_in_short(out: Console, measured: Measured) -> None:
     """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
-    curve = risk_coverage(measured.records(), measured.cases)
-    stages = stages_in_a_line(recall_by_stage(list(measured.records()), measured.cases))
+    overview = measured.overview(0)
+    curve = overview.risk()
+    stages = stages_in_a_line(overview.stages())
     for line in (stages, area_line(curve) if curve else None):
         if line is not None:
             out.print(clean(line))
@@ -165,22 +165,21 @@ def print_hints(out: Console, run: EvalRun) -> None:
 def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Path | None) -> None:
     """Print the failures worth looking at: question, answer, and what was retrieved."""
     run = measured.run
-    findings = _findings(measured)
     if limit <= 0 or not run.outcomes.answered + run.error_count:
         return
-    if not findings:
+    overview = measured.overview(limit)
+    if not overview.found:
         out.print("\nno question is known to have ended wrong", style="bold")
         return
-    diagnosis = count_links(findings, measured.records(), measured.cases, confidence(run))
+    diagnosis = overview.diagnosis(confidence(run))
     out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")
     for line in link_lines(diagnosis):
         out.print(f"  {line}")
-    failures = [finding for finding in findings if finding.link.is_failure]
-    for finding in in_turn(failures)[:limit]:
+    for finding in in_turn(finding for finding in overview.findings if finding.link.is_failure)[:limit]:
         print_finding(out, finding)
-    if len(failures) > limit:
-        all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
-        out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+    if diagnosis.wrong > limit:
+        all_of_them = command(f"show {run.id} --failures {diagnosis.wrong}", runs_dir)
+        out.print(f"… and {diagnosis.wrong - limit} more: {all_of_them}", style="dim", soft_wrap=True)
 
 
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:

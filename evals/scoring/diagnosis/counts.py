@@ -1,6 +1,6 @@
 """How many questions ended wrong, by the first link that broke, with intervals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
@@ -37,8 +37,43 @@ class Diagnosis(Record):
     """Ids of questions with something to look at, however they ended."""
 
 
+class LinkTally:
+    """Counts questions by link, one record after the other."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._by_link: dict[Link, list[str]] = {}
+        self._remarks: dict[RemarkKind, list[str]] = {}
+
+    def found(self, link: Link, question_id: str) -> None:
+        """Count the link of a question."""
+        self._by_link.setdefault(link, []).append(question_id)
+
+    def add(self, record: EvalRecord, cases: Cases) -> None:
+        """Count a record, and what is worth a look in it."""
+        if record.response is None:
+            return
+        self._asked += 1
+        if record.response.error is None:
+            for remark in remarks_on(record, cases.of(record)):
+                self._remarks.setdefault(remark.kind, []).append(record.question.id)
+
+    def diagnosis(self, confidence: float) -> Diagnosis:
+        """The counts, with intervals of this confidence."""
+        by_link = sorted(self._by_link.items(), key=lambda one: one[0].place)
+        counts = [_count(link, ids, self._asked, confidence) for link, ids in by_link]
+        failures = [one for one in counts if one.link.is_failure]
+        return Diagnosis(
+            asked=self._asked,
+            wrong=sum(one.count for one in failures),
+            links=failures,
+            right_without_gold=next((one for one in counts if not one.link.is_failure), None),
+            remarks=self._remarks,
+        )
+
+
 def count_links(
-    findings: Sequence[Finding], records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95
+    findings: Iterable[Finding], records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95
 ) -> Diagnosis:
     """Count findings by link.
 
@@ -48,30 +83,14 @@ def count_links(
         cases: They as metrics see them.
         confidence: Of the intervals.
     """
-    asked = [record for record in records if record.response is not None]
-    by_link: dict[Link, list[str]] = {}
+    tally = LinkTally()
     for finding in findings:
-        by_link.setdefault(finding.link, []).append(finding.record.question.id)
-    counts = [_count(link, ids, len(asked), confidence) for link, ids in by_link.items()]
-    failures = [one for one in counts if one.link.is_failure]
-    return Diagnosis(
-        asked=len(asked),
-        wrong=sum(one.count for one in failures),
-        links=failures,
-        right_without_gold=next((one for one in counts if not one.link.is_failure), None),
-        remarks=_remarks(asked, cases),
-    )
+        tally.found(finding.link, finding.record.question.id)
+    for record in records:
+        tally.add(record, cases)
+    return tally.diagnosis(confidence)
 
 
 def _count(link: Link, ids: list[str], asked: int, confidence: float) -> LinkCount:
     interval = wilson(len(ids), asked, confidence) or (0.0, 1.0)
     return LinkCount(link=link, count=len(ids), share=len(ids) / asked, interval=interval, questions=ids)
-
-
-def _remarks(records: Iterable[EvalRecord], cases: Cases) -> dict[RemarkKind, list[str]]:
-    found: dict[RemarkKind, list[str]] = {}
-    for record in records:
-        if record.response is not None and record.response.error is None:
-            for remark in remarks_on(record, cases.of(record)):
-                found.setdefault(remark.kind, []).append(record.question.id)
-    return found

@@ -34,24 +34,49 @@ class RunFacts:
 
 
 def facts_of(run: EvalRun, records: Iterable[EvalRecord]) -> RunFacts:
-    """What a run says of itself and of its server."""
-    records = list(records)
-    responses = [record.response for record in records if record.response is not None]
+    """What a run says of itself and of its server.
+
+    Args:
+        run: With what is known of its server.
+        records: Of the run; they are walked once, and again where the server lists the stages of its retrieval.
+    """
     missing = frozenset(map(document_key, run.server.missing_documents or ()))
+    shown = _Shown()
+    for record in records:
+        if record.response is not None:
+            shown.add(record.response, missing)
     return RunFacts(
-        cites=any(response.citations for response in responses),
-        answers=any(response.answer is not None for response in responses),
+        cites=shown.cites,
+        answers=shown.answers,
         k=sent_on(run) or DEFAULT_K,
-        library=library_of(records) if any(response.stages for response in responses) else {},
+        library=library_of(records) if shown.stages else {},
         # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
-        missing=frozenset() if missing & _retrieved(responses) else missing,
+        missing=frozenset() if shown.retrieved_missing else missing,
     )
 
 
-def _retrieved(responses: Iterable[EvalResponse]) -> set[str]:
-    """The documents of all chunks, as `document_key`s."""
-    chunks = (chunk for response in responses for chunk in response.chunks or ())
-    return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
+class _Shown:
+    """What the answers of a run show."""
+
+    def __init__(self) -> None:
+        self.cites = self.answers = self.stages = self.retrieved_missing = False
+
+    def add(self, response: EvalResponse, missing: frozenset[str]) -> None:
+        self.cites = self.cites or bool(response.citations)
+        self.answers = self.answers or response.answer is not None
+        self.stages = self.stages or bool(response.stages)
+        if missing and not self.retrieved_missing:
+            self.retrieved_missing = not missing.isdisjoint(_retrieved(response))
+
+
+def _retrieved(response: EvalResponse) -> set[str]:
+    """The documents of an answer's chunks, as `document_key`s."""
+    return {
+        document_key(name)
+        for chunk in response.chunks or ()
+        for name in (chunk.document_id, chunk.document_name)
+        if name
+    }
 
 
 def sent_on(run: EvalRun) -> int | None:

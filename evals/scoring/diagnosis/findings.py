@@ -36,7 +36,7 @@ def diagnose(records: Iterable[EvalRecord], cases: Cases, facts: RunFacts) -> li
 
     Those that are right without retrieved gold stand at the end; `Link.is_failure` tells them apart.
     """
-    found = (_finding(record, cases, facts) for record in records)
+    found = (finding_of(record, cases, facts) for record in records)
     return sorted((finding for finding in found if finding), key=lambda finding: finding.link.place)
 
 
@@ -50,7 +50,8 @@ def in_turn(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def _finding(record: EvalRecord, cases: Cases, facts: RunFacts) -> Finding | None:
+def finding_of(record: EvalRecord, cases: Cases, facts: RunFacts) -> Finding | None:
+    """What is to be said of a record; None where it ended right."""
     failure = find_failure(record, cases, facts)
     if failure is None:
         return None

@@ -32,18 +32,21 @@ def find_losses(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], ca
 
     Args:
         metrics: Of the run.
-        records: Scored.
+        records: Scored; they are walked twice.
         cases: They as metrics see them.
 
     Returns:
         A test for each request and measure; nothing where no verdict is lost.
     """
-    judged = [record for record in records if any(score.judged_by for score in record.scores)]
     sizes: _Sizes = {}
-    for record in judged if any(map(_lacks_verdicts, judged)) else ():
+    for record in filter(_is_judged, records) if any(map(_lacks_verdicts, filter(_is_judged, records))) else ():
         _add_sizes(sizes, record, new_requests(metrics, cases.of(record), ()))
     tested = {key: both for key, both in sizes.items() if min(map(len, both)) >= FEWEST}
     return [_test(name, by, *both, LEVEL / len(tested)) for (name, by), both in tested.items()]
+
+
+def _is_judged(record: EvalRecord) -> bool:
+    return any(score.judged_by for score in record.scores)
 
 
 def _lacks_verdicts(record: EvalRecord) -> bool:
