@@ -1,7 +1,8 @@
 """The questions of a run, with their corpora."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
@@ -10,13 +11,14 @@ from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
+from evals.store.spill import SpilledList
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The questions of all datasets, with their corpora."""
+    """The questions of all datasets, which may lie on disk to be read one at a time, with their corpora."""
 
-    questions: list[EvalQuestion] = field(default_factory=list)
+    questions: Sequence[EvalQuestion] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     fingerprints: list[DatasetFingerprint] = field(default_factory=list)
 
@@ -30,7 +32,7 @@ def load_workload(config: EvalConfig) -> Workload:
     """
     sets = _load(config)
     workload = Workload(
-        questions=[question for dataset in sets for question in dataset.questions],
+        questions=SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
         fingerprints=[dataset.fingerprint for dataset in sets],
     )
@@ -53,7 +55,7 @@ def _load(config: EvalConfig) -> list[EvalDataset]:
     return sets
 
 
-def _check_unique(questions: Sequence[EvalQuestion]) -> None:
+def _check_unique(questions: Iterable[EvalQuestion]) -> None:
     seen: dict[str, str] = {}
     for question in questions:
         if question.id in seen:
