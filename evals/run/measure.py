@@ -6,6 +6,7 @@ their `Work`, and in whether there is an `Asking`.
 
 import asyncio
 import time
+from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import chain
@@ -145,7 +146,7 @@ async def _plan_judging(
         free = inquest.fitting_all(work.questions, work.responses, work.free)
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
-        price, known = price_of_judge(config), work.known({**free, **own})
+        price, known = price_of_judge(config), work.known(ChainMap(own, free))
         judge.forecast = forecast = saved_forecast(config)
         return free, estimate_judging(
             instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
