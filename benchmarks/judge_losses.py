@@ -1,4 +1,4 @@
-"""What lost verdicts do to judged metrics: python benchmarks/judge_losses.py [--seeds 200] [--write].
+"""What lost verdicts do to judged metrics: python benchmarks/judge_losses.py [--seeds 200] [--again 200] [--write].
 
 Draws runs of answers whose verdicts are known, loses decisions of the judge at random, and compares each metric with
 what it is with all verdicts. No API is called: a scripted judge answers the requests that the metrics make, by the
@@ -7,8 +7,9 @@ itself. Of each run verdicts are lost --draws times: interval and bounds are mad
 
 The table has each metric on a scale from 0 to 1 (a sum divided by the number of questions): its value over all runs;
 the mean of value minus clean value with its standard error; the share of intervals that hold the value of the
-population that the runs are drawn from. Where no verdict was there, there is no value. --write puts it into
-docs/judge.md.
+population that the runs are drawn from. Where no verdict was there, there is no value. Of so many means some lie beyond
+two standard errors by chance: --again draws further runs, and says which of them do so again, to the same side. --write
+puts it into docs/judge.md.
 """
 
 import argparse
@@ -21,8 +22,9 @@ from statistics import fmean, stdev
 from typing import Any
 
 from evals.case.case import Case
+from evals.case.refusal import JudgedAbstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.metrics.judged import new_requests
+from evals.metrics.judged import judged_abstention, new_requests
 from evals.metrics.registry import metric_classes
 from evals.schemas import (
     Citation,
@@ -47,9 +49,12 @@ LONG = (
     "I am sorry, but the documents that I was given do not contain this information at all.",
     "Unfortunately I cannot find an answer to this question in the documents that are available to me.",
 )
+CITED = ("", "", " [1]", " [2]", " [1][2]")
 SETTINGS = ScoreSettings()
 NOISE = 0.03
 """How often the judge says that it cannot tell."""
+DENIED = 0.3
+"""How often passages contradict a claim that they do not support."""
 
 
 @dataclass
@@ -69,7 +74,7 @@ class Answer:
     clean: list[JudgeVerdict] = field(default_factory=list)
 
 
-def draw_answer(number: int, rng: random.Random) -> Answer:
+def draw_answer(number: int, rng: random.Random, declining: JudgedAbstention) -> Answer:
     """Four in ten read like refusals, half of them short; one question in six is unanswerable."""
     unanswerable, quality = rng.random() < 1 / 6, rng.betavariate(3, 1.2)
     refuses = rng.random() < (0.7 if unanswerable else 0.34)
@@ -84,20 +89,22 @@ def draw_answer(number: int, rng: random.Random) -> Answer:
         is_unanswerable=unanswerable,
     )
     chunks = [RetrievedChunk(text=f"Passage {n}: {fact}") for n, fact in enumerate(facts[:5], start=1)]
-    response = EvalResponse(answer=text, chunks=chunks if rng.random() < 0.95 else [], citations=[Citation(index=1)])
+    cited = [Citation(index=1), Citation(index=2)]
+    response = EvalResponse(answer=text, chunks=chunks if rng.random() < 0.95 else [], citations=cited)
     if not refuses and not unanswerable and rng.random() < 0.4 * quality:
         response = response.model_copy(update={"answer": f"{question.expected_answer} {text}"})
-    case = Case(question, response, (), judged=True)
+    case = Case(question, response, (), judged=True, declining=declining)
     return Answer(quality * 0.97**claims, claims, declines, case)
 
 
 def _worded(facts: Sequence[str], claims: int, rng: random.Random) -> str:
     if not claims:
         return "Well, that is a good question to ask about an item."
-    return " ".join(fact[:-1] + (f" [{rng.randint(1, 2)}]." if rng.random() < 0.7 else ".") for fact in facts)
+    return " ".join(fact[:-1] + rng.choice(CITED) + "." for fact in facts)
 
 
 Reply = Mapping[str, Any]
+QUOTED = ("supported", "contradicted")
 
 
 @dataclass
@@ -121,13 +128,18 @@ class Scripted:
             return "cannot_tell"
         return good if self.rng.random() < self.answer.quality else bad
 
+    def grounded(self) -> str:
+        """What passages say of a claim."""
+        verdict = self.pick("supported", "not_said")
+        return "contradicted" if verdict == "not_said" and self.rng.random() < DENIED else verdict
+
     def support(self, claims: Sequence[Any], contexts: Sequence[Any]) -> Reply:
         """Which claims which passages support."""
         found = []
         for number, _ in enumerate(claims, start=1):
-            verdict = self.pick("supported", "not_said")
+            verdict = self.grounded()
             ids = [one["id"] for one in contexts if self.rng.random() < 0.4] or [contexts[0]["id"]]
-            passages = [{"id": each, "quote": "-"} for each in ids] if verdict == "supported" else []
+            passages = [{"id": each, "quote": "-"} for each in ids] if verdict in QUOTED else []
             found.append({"id": number, "passages": passages, "verdict": verdict})
         return {"claims": found}
 
@@ -145,7 +157,7 @@ class Scripted:
 
 
 def _claims(said: Scripted, _data: Mapping[str, Any]) -> Reply:
-    verdicts = [said.pick("supported", "not_said") for _ in range(said.answer.claims)]
+    verdicts = [said.grounded() for _ in range(said.answer.claims)]
     return {"claims": [{"claim": "c", "verdict": verdict} for verdict in verdicts]}
 
 
@@ -157,7 +169,7 @@ def _reference_claims(said: Scripted, _data: Mapping[str, Any]) -> Reply:
 
 def _compared(said: Scripted, data: Mapping[str, Any]) -> Reply:
     return {
-        "answer_claims": said.items(data, "answer_claims", "correct", "incorrect"),
+        "answer_claims": said.items(data, "answer_claims", "correct", "not_stated"),
         "reference_claims": said.items(data, "reference_claims", "conveyed", "missing"),
     }
 
@@ -181,7 +193,7 @@ def _declines(said: Scripted, _data: Mapping[str, Any]) -> Reply:
     return {"verdict": "declines" if said.answer.declines else "answers", "justification": "-"}
 
 
-FIVE = ("topic", "fact", "contradiction", "figures", "state")
+FIVE = ("topic", "central_fact", "no_contradiction", "figures", "direction")
 THREE = ("correctness", "completeness", "consistency")
 REPLIES: dict[str, Callable[[Scripted, Mapping[str, Any]], Reply]] = {
     "abstention": _declines,
@@ -210,15 +222,17 @@ def judged_metrics() -> list[BaseMetric]:
 
 
 def judge(metrics: Sequence[BaseMetric], answer: Answer, rng: random.Random) -> None:
-    """Have all be decided that the metrics ask for, request by request."""
+    """Have all be decided that the metrics ask for, request by request; first by one metric for each set of them."""
     said, asked = Scripted(answer, rng), set[tuple[str, int | None]]()
-    while todo := new_requests(metrics, answer.case, asked):
-        for request in todo:
-            asked.add(request.place)
-            answer.clean.append(
-                JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request)))
-            )
-        answer.case.verdicts = list(answer.clean)
+    few = list({getattr(metric, "inquiries", ()): metric for metric in metrics}.values())
+    for asking in (few, metrics):
+        while todo := new_requests(asking, answer.case, asked):
+            for request in todo:
+                asked.add(request.place)
+                answer.clean.append(
+                    JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request)))
+                )
+            answer.case.verdicts = list(answer.clean)
 
 
 @dataclass
@@ -236,19 +250,29 @@ class Seen:
     """Values although no verdict was there: must be none."""
 
 
+ByLoss = tuple[list[str], list[MetricResult]]
+"""The verdicts that a result hangs on, and what it is where the first, the second … or none of them is lost."""
+Cell = tuple[str, float, bool]
+"""A metric, the rate of losses, and whether values with losses are greater."""
+
+
 @dataclass
 class Study:
     """All that was seen: of each metric the clean values, and by rate what losses made of them."""
 
     metrics: list[BaseMetric]
     draws: int
+    declining: JudgedAbstention = field(init=False)
     clean: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     seen: dict[tuple[str, float], Seen] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.declining = judged_abstention(self.metrics)
 
     def run(self, seed: int) -> None:
         """Draw one run, and lose verdicts of it at each rate, again and again."""
         rng = random.Random(seed)  # noqa: S311 - a simulation
-        answers = [draw_answer(number, rng) for number in range(QUESTIONS)]
+        answers = [draw_answer(number, rng, self.declining) for number in range(QUESTIONS)]
         for answer in answers:
             judge(self.metrics, answer, rng)
         whole = {metric.name: [metric.score(answer.case) for answer in answers] for metric in self.metrics}
@@ -257,25 +281,26 @@ class Study:
             summary = clean[metric.name]
             if summary.value is not None:
                 self.clean.setdefault(metric.name, []).append((_unit(metric, summary.value), summary.sample_size))
+        by_loss = {metric.name: [by_losses(metric, one) for one in whole[metric.name]] for metric in self.metrics}
         for rate in RATES:
             lost = [
                 [{v.request for v in answer.clean if rng.random() < rate} for answer in answers]
                 for _ in range(self.draws)
             ]
-            self.check(answers, lost[0], whole)
+            self.check(answers, lost[0], by_loss)
             for metric in self.metrics:
                 if clean[metric.name].value is not None:
-                    self.note(rate, metric, clean[metric.name], whole[metric.name], lost)
+                    self.note(rate, metric, clean[metric.name], by_loss[metric.name], lost)
 
     def check(
-        self, answers: Sequence[Answer], lost: Sequence[set[str]], whole: Mapping[str, list[MetricResult]]
+        self, answers: Sequence[Answer], lost: Sequence[set[str]], by_loss: Mapping[str, Sequence[ByLoss]]
     ) -> None:
         """That a lost verdict does to one answer's results what is taken for it here, by measuring it again."""
         place = next(place for place, gone in enumerate(lost) if gone)
         case = answers[place].case
         case.verdicts = [_lost(v) if v.request in lost[place] else v for v in answers[place].clean]
         for metric in self.metrics:
-            again, taken = metric.score(case), _without(metric, whole[metric.name][place], lost[place])
+            again, taken = metric.score(case), _with_losses(by_loss[metric.name][place], lost[place])
             found = [(one.value, one.missing, one.judged_by) for one in (again, taken)]
             assert found[0] == found[1], metric.name
 
@@ -284,14 +309,14 @@ class Study:
         rate: float,
         metric: BaseMetric,
         clean: MetricSummary,
-        whole: Sequence[MetricResult],
+        by_loss: Sequence[ByLoss],
         lost: Sequence[Sequence[set[str]]],
     ) -> None:
         """Hold the values with losses, one a draw, against the one without."""
         seen = self.seen.setdefault((metric.name, rate), Seen())
         errors = []
-        for draw in lost:
-            results = [_without(metric, *both) for both in zip(whole, draw, strict=True)]
+        drawn = [[_with_losses(*both) for both in zip(by_loss, draw, strict=True)] for draw in lost]
+        for results in drawn:
             value = value_of(metric, sample_of(metric, results, None, worst_on_error=False))
             needed = [one for one in results if one.judged_by]
             seen.unfounded += value is not None and bool(needed) and all(one.missing == "judge" for one in needed)
@@ -300,8 +325,7 @@ class Study:
         seen.draws, seen.silent = seen.draws + len(lost), seen.silent + len(lost) - len(errors)
         if errors:
             seen.errors.append(fmean(errors))
-        results = [_without(metric, *both) for both in zip(whole, lost[0], strict=True)]
-        self.note_interval(seen, metric, clean, summarise(metric, results, SETTINGS))
+        self.note_interval(seen, metric, clean, summarise(metric, drawn[0], SETTINGS))
 
     def note_interval(self, seen: Seen, metric: BaseMetric, clean: MetricSummary, found: MetricSummary) -> None:
         """Whether the clean value lies in the bounds, and what the interval is."""
@@ -309,6 +333,10 @@ class Study:
             seen.outside += not min(found.bounds) <= (clean.value or 0.0) <= max(found.bounds)
         if found.ci is not None:
             seen.ends.append((_unit(metric, found.ci[0]), _unit(metric, found.ci[1])))
+
+    def cells(self) -> list[tuple[tuple[str, float], Seen]]:
+        """What was seen, by metric and rate; of metrics that have values in this world."""
+        return [(place, seen) for place, seen in self.seen.items() if place[0] in self.clean]
 
     def truth(self, name: str) -> float:
         """The value over all runs drawn."""
@@ -322,12 +350,16 @@ def _unit(metric: BaseMetric, value: float) -> float:
     return value / ((metric.high or 1.0) - (metric.low or 0.0))
 
 
-def _without(metric: BaseMetric, result: MetricResult, lost: set[str]) -> MetricResult:
-    """A result with the first of its verdicts missing that is lost."""
-    for place, name in enumerate(result.judged_by, start=1):
-        if name in lost:
-            return metric.judged(metric.undefined("lost", missing="judge"), result.judged_by[:place])
-    return result
+def by_losses(metric: BaseMetric, result: MetricResult) -> ByLoss:
+    """A result by the first of its verdicts that is lost, and without a loss, which stands last."""
+    places = range(1, len(result.judged_by) + 1)
+    none = metric.undefined("lost", missing="judge")
+    return result.judged_by, [*(metric.judged(none, result.judged_by[:place]) for place in places), result]
+
+
+def _with_losses(by_loss: ByLoss, lost: set[str]) -> MetricResult:
+    names, results = by_loss
+    return results[next((place for place, name in enumerate(names) if name in lost), -1)]
 
 
 def _lost(verdict: JudgeVerdict) -> JudgeVerdict:
@@ -356,29 +388,52 @@ def _error(seen: Seen) -> float:
     return stdev(seen.errors) / sqrt(len(seen.errors))
 
 
-def verdict(study: Study) -> str:
+def beyond(study: Study) -> list[Cell]:
+    """The means of errors that lie beyond two standard errors, with their side."""
+    found = []
+    for place, seen in study.cells():
+        mean = fmean(seen.errors)
+        if abs(mean) > 2 * _error(seen):
+            found.append((*place, mean > 0))
+    return found
+
+
+def verdict(study: Study, again: Study | None, runs: int) -> str:
     """What the table must show, in a few figures."""
-    every = [seen for (name, _), seen in study.seen.items() if name in study.clean]
-    beyond = sum(abs(fmean(seen.errors)) > 2 * _error(seen) for seen in every)
+    every = [seen for _, seen in study.cells()]
     great = max(abs(fmean(seen.errors)) for seen in every)
-    held = [
-        fmean(low <= study.truth(name) <= high for low, high in seen.ends)
-        for (name, _), seen in study.seen.items()
-        if name in study.clean
-    ]
+    held = [fmean(low <= study.truth(name) <= high for low, high in seen.ends) for (name, _), seen in study.cells()]
     silent, draws = (sum(figures) for figures in zip(*((seen.silent, seen.draws) for seen in every), strict=True))
     return (
-        f"Of {len(every)} means of errors the greatest is {great:.4f}, and {beyond} lie beyond two standard errors "
-        f"(chance alone puts {0.0455 * len(every):.0f} there); the least coverage is {100 * min(held):.1f} %. Clean "
-        f"values outside the bounds: {sum(seen.outside for seen in every)}. Values without a verdict of those that "
-        f"need one: {sum(seen.unfounded for seen in every)}; draws without a value: {silent:,} of {draws:,}."
+        f"Of {len(every)} means of errors the greatest is {great:.4f}, and {len(beyond(study))} lie beyond two "
+        f"standard errors (chance alone puts {0.0455 * len(every):.0f} there){_lasting(study, again, runs)}; "
+        f"the least coverage is {100 * min(held):.1f} %, the mean {100 * fmean(held):.1f} %. "
+        f"Clean values outside the bounds: {sum(seen.outside for seen in every)}. "
+        f"Values without a verdict of those that need one: {sum(seen.unfounded for seen in every)}; "
+        f"draws without a value: {silent:,} of {draws:,}."
     )
 
 
-def report(study: Study, runs: int) -> str:
+def _lasting(study: Study, again: Study | None, runs: int) -> str:
+    """How many means lie beyond two standard errors in further runs too, to the same side."""
+    if again is None:
+        return ""
+    lasting = [f"{name} at {rate:.0%}" for name, rate, _ in set(beyond(study)) & set(beyond(again))]
+    return f", of these again in {runs} further runs: {', '.join(sorted(lasting)) or 'none'}"
+
+
+def report(study: Study, runs: int, again: Study | None = None, further: int = 0) -> str:
     """The table with what it shows."""
     drawn = f"{runs} runs of {QUESTIONS} questions, of each {study.draws} draws of losses at either rate."
-    return f"{drawn} {verdict(study)}\n\n{table(study)}"
+    return f"{drawn} {verdict(study, again, further)}\n\n{table(study)}"
+
+
+def drawn(first: int, seeds: int, draws: int) -> Study:
+    """What is seen in so many runs."""
+    study = Study(judged_metrics(), draws)
+    for seed in range(first, first + seeds):
+        study.run(seed)
+    return study
 
 
 def main() -> None:
@@ -387,12 +442,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=200, help="runs that are drawn")
     parser.add_argument("--draws", type=int, default=10, help="how often verdicts of each run are lost, at each rate")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--again", type=int, default=0, help="further runs, for means beyond two standard errors")
     parser.add_argument("--write", action="store_true", help="put the table into docs/judge.md")
     options = parser.parse_args()
-    study = Study(judged_metrics(), options.draws)
-    for seed in range(options.first, options.first + options.seeds):
-        study.run(seed)
-    text = report(study, options.seeds)
+    if min(options.seeds, options.again or 2) < 2:
+        parser.error("two runs at least: an error of one has no spread")
+    study = drawn(options.first, options.seeds, options.draws)
+    again = drawn(options.first + options.seeds, options.again, options.draws) if options.again else None
+    text = report(study, options.seeds, again, options.again)
     if not options.write:
         print(text)
         return

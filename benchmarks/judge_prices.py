@@ -3,13 +3,13 @@
     python benchmarks/judge_prices.py [--write]
 
 Estimated as before the first run of a server: over stand-ins of usual size, with the allowance for thinking at each
-model's own effort. Asks nobody anything. `--write` puts the table into docs/judge.md, between its two marks.
+model's own effort; call by call and in batches. Asks nobody anything. `--write` puts the table into docs/judge.md,
+between its two marks.
 """
 
 import argparse
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from evals.config import EvalConfig
@@ -21,35 +21,31 @@ from evals.run.workload import load_workload
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
 MODELS = {"Sonnet 5.5": "claude-sonnet-5-5", "Haiku 5.5": "claude-haiku-5-5"}
-BATCH = 0.5
-"""Of the price of all tokens, by the Message Batches API."""
 _TABLE = re.compile(r"(<!-- judge_prices: begin -->\n).*?(<!-- judge_prices: end -->)", re.DOTALL)
 
 
 def table() -> str:
     """The table in Markdown."""
     names = [f"{model}{kind}" for model in MODELS for kind in ("", ", batch")]
-    head = f"| suite | calls | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}\n"
+    head = f"| suite | calls | rounds | {' | '.join(names)} |\n|---|---|---|{'---|' * len(names)}\n"
     return head + "".join(f"{row(suite)}\n" for suite in suites())
 
 
 def row(suite: str) -> str:
     """What one suite takes."""
-    found = [estimated(suite, model) for model in MODELS.values()]
+    found = [estimated(suite, model, batch=batch) for model in MODELS.values() for batch in (False, True)]
     calls = found[0].calls if found[0] else 0
-    cells = [cell for each in found for cell in _cells(each)]
-    return f"| `{suite}` | {calls:,} | {' | '.join(cells)} |"
+    rounds = next((each.rounds for each in found if each and each.rounds), 0)
+    return f"| `{suite}` | {calls:,} | {rounds or '–'} | {' | '.join(map(_cell, found))} |"
 
 
-def _cells(found: Estimate | None) -> Iterator[str]:
-    for share in (1.0, BATCH):
-        if found is None or not found.calls or found.cost_low_usd is None or found.cost_high_usd is None:
-            yield "–"
-        else:
-            yield f"${share * found.cost_low_usd:.2f} to ${share * found.cost_high_usd:.2f}"
+def _cell(found: Estimate | None) -> str:
+    if found is None or not found.calls or found.cost_low_usd is None or found.cost_high_usd is None:
+        return "–"
+    return f"${found.cost_low_usd:.2f} to ${found.cost_high_usd:.2f}"
 
 
-def estimated(suite: str, model: str) -> Estimate | None:
+def estimated(suite: str, model: str, *, batch: bool = False) -> Estimate | None:
     """What judging will take; None where the suite needs no judge."""
     with tempfile.TemporaryDirectory() as folder:
         config = EvalConfig(
@@ -57,7 +53,7 @@ def estimated(suite: str, model: str) -> Estimate | None:
             samples_per_dataset=100,
             suite=[suite],
             runs_dir=Path(folder),
-            judge={"model": model},
+            judge={"model": model, "batch": batch},
         )
         metrics = check_config(config, asking=False)
         if not metrics_of([suite]) or not wants_judge(config, metrics):

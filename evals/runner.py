@@ -232,7 +232,7 @@ class EvaluationRunner:
                 f"run {run.id} asked other questions than the datasets give now",
                 "begin a new run",
             )
-        log = self.store.log_records(run)
+        log = self.store.open_records(run)
         planned = set(log.ids)  # a kill while they were written may have cut them off
         journal.questions(question for question in workload.questions if question.id not in planned)
         kept = kept_of(log, self.store.folder)

@@ -12,21 +12,22 @@ Say = Callable[[int], Iterable[bytes | None]]
 
 
 class RawServer:
-    """Listens on a free port of 127.0.0.1.
+    """Listens on a port of 127.0.0.1.
 
     Args:
         say: What to answer.
+        port: Of 127.0.0.1; 0 takes a free one.
 
     Attributes:
         asked: The requests whole, each with the number of its connection.
         over: Set at the end, for answers that wait.
     """
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, port: int = 0) -> None:
         self._say = say
         self.asked: list[tuple[int, bytes]] = []
         self.over = threading.Event()
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", port))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._connections: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._listen, daemon=True)]

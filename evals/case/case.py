@@ -9,7 +9,7 @@ from evals.case.abstention.detector import is_abstention
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
-from evals.case.matching import Matches, MatchSettings, RunEvidence, match, originals
+from evals.case.matching import ChunkList, Matches, MatchSettings, RunEvidence, chunk_list, match
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
@@ -43,25 +43,44 @@ class Case:
     semantics: Semantics | None = None
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    ready: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The kinds of metrics that are known to have what they need; kept by the metrics."""
 
     @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        return match(self.response.chunks or [], self.question.gold_passages, self.settings, self.evidence)
+        listed = self.listed
+        return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
+
+    @cached_property
+    def listed(self) -> ChunkList:
+        """The chunks, and which of them repeat others."""
+        return chunk_list(self.response.chunks or [])
 
     @property
     def abstained(self) -> bool:
-        """Whether the answer declines to answer: by the judge's word where it is there, else by the text rules.
+        """Whether the answer declines to answer.
 
-        Where that is open (`abstention_open`), no value may follow from it.
+        By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
+        (`abstention_open`), no value may follow from it.
         """
+        if self.is_flagged:
+            return True
         said = self.judges_word
         return self.reads_as_refusal if said is None else said
 
     @property
+    def is_flagged(self) -> bool:
+        """Whether the server itself says that it declined: that settles it, whatever the text is."""
+        return self.response.refused is True
+
+    @property
     def judges_word(self) -> bool | None:
-        """Whether the answer declines, says the judge; None where it did not say it (yet), and of a few words."""
-        return judges_word(self.verdicts, self.decided_by) if self._is_long else None
+        """Whether the answer declines, says the judge; None where it did not say it (yet), or is not to be asked.
+
+        It is not about an answer of a few words, or one that the server calls a refusal itself.
+        """
+        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_for_judge else None
 
     @property
     def decided_by(self) -> str:
@@ -75,8 +94,8 @@ class Case:
 
     @property
     def abstention_judged(self) -> bool:
-        """Whether a judge has the word on whether the answer declines: never on one of a few words."""
-        if not self.judged or not self._is_long:
+        """Whether a judge has the word on whether the answer declines: never of few words, or flagged."""
+        if not self.judged or not self._is_for_judge:
             return False
         return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
 
@@ -87,8 +106,8 @@ class Case:
         return said is not None and said != self.reads_as_refusal
 
     @cached_property
-    def _is_long(self) -> bool:
-        return is_long(self.answer or "")
+    def _is_for_judge(self) -> bool:
+        return not self.is_flagged and is_long(self.answer or "")
 
     @cached_property
     def reads_as_refusal(self) -> bool:
@@ -138,8 +157,8 @@ class Case:
     @cached_property
     def cited(self) -> list[CitedSource]:
         """The distinct cited sources, each with the chunks that it resolves to."""
-        chunks, citations = self.response.chunks or [], self.response.citations or []
-        return cited_sources(citations, chunks, originals(chunks), self.citation_base, lambda: self.matches.hits)
+        listed, citations = self.listed, self.response.citations or []
+        return cited_sources(citations, listed.chunks, listed.original, self.citation_base, lambda: self.matches.hits)
 
     @cached_property
     def cited_golds(self) -> Mapping[int, Mapping[int, str]]:

@@ -19,6 +19,8 @@ Merge = Callable[[Sequence[ReplyData]], ReplyData]
 """How the replies on several blocks of passages become one."""
 _EVERY = -1
 """Stands for every repeat."""
+SAMPLES = "samples"
+"""What the samples of a decision are called in the reply that they are together."""
 MOST_PASSAGES = 10
 """In one block: what stands in the middle of more is read less well."""
 
@@ -36,6 +38,8 @@ class Inquiry:
         once: Whether repeats are of no use.
         heeds_abstention: Whether what is asked depends on whether the answer declines.
         merge: Where the passages are examined in blocks of at most ten, a call each; None where one call has all.
+        samples: Replies that one decision takes. Several count together, as one reply that holds them as `SAMPLES`;
+            it is there only with all of them, and nothing else builds on it.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Inquiry:
     once: bool = False
     heeds_abstention: bool = False
     merge: Merge | None = None
+    samples: int = 1
 
     def names(self, case: Case) -> list[str]:
         """Those of its verdicts on this case: one a block, the first without a number."""
@@ -81,7 +86,9 @@ class Inquiry:
     def _requests_within(self, case: Case, repeat: int | None) -> Iterator[VerdictRequest]:
         names = self.names(case)
         for name, part in zip(names, _blocks(self.data(case), len(names)), strict=True):
-            yield VerdictRequest(name=name, prompt=self.prompt, data=part, once=self.once, repeat=repeat)
+            yield VerdictRequest(
+                name=name, prompt=self.prompt, data=part, once=self.once, repeat=repeat, samples=self.samples
+            )
 
     def _begun(self, case: Case) -> list[int]:
         """The repeats of which all that must be known before is known; -1 alone where it is the same for all."""
@@ -99,8 +106,19 @@ class Inquiry:
         return seen
 
     def _said(self, name: str, verdicts: Iterable[JudgeVerdict]) -> dict[int, ReplyData]:
-        there = (verdict for verdict in verdicts if verdict.request == name)
-        return {_EVERY if self.once else v.repeat: v.reply for v in there if v.reply is not None}
+        replies = {v.repeat: v.reply for v in verdicts if v.request == name and v.reply is not None}
+        decided = replies if self.samples == 1 else _sampled(replies, self.samples)
+        return {_EVERY if self.once else repeat: reply for repeat, reply in decided.items()}
+
+
+def _sampled(replies: Mapping[int, ReplyData], samples: int) -> dict[int, ReplyData]:
+    """Of each decision all of whose samples are there, these as one reply."""
+    found: dict[int, ReplyData] = {}
+    for decision in sorted({place // samples for place in replies}):
+        places = range(decision * samples, (decision + 1) * samples)
+        if all(place in replies for place in places):
+            found[decision] = {SAMPLES: [replies[place] for place in places]}
+    return found
 
 
 def _merged(merge: Merge, found: Sequence[Mapping[int, ReplyData]]) -> dict[int, ReplyData]:

@@ -7,7 +7,7 @@ label of the reply that says whether the answer is correct, or by an inquiry of 
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,7 +63,7 @@ def is_long(answer: str) -> bool:
     return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 
 
-def judges_word(verdicts: Iterable[JudgeVerdict], inquiry: str) -> bool | None:
+def judges_word(verdicts: Collection[JudgeVerdict], inquiry: str) -> bool | None:
     """Whether an answer declines by most of the judge's repeats.
 
     Args:
@@ -73,6 +73,8 @@ def judges_word(verdicts: Iterable[JudgeVerdict], inquiry: str) -> bool | None:
     Returns:
         None where it was not asked, gave no usable verdict, could not tell, or its repeats are divided.
     """
+    if not verdicts:
+        return None
     there = (verdict for verdict in verdicts if verdict.request == inquiry and verdict.reply is not None)
     labels = Counter(str((verdict.reply or {}).get("verdict")) for verdict in there)
     declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)

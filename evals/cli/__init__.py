@@ -165,6 +165,7 @@ def rescore_command(
     judge="Answers: use the LLM judge (yes)",
     judge_model="Answers: model of the judge",
     judge_base_url="Answers: address of the judge's API",
+    judge_effort="Answers: how hard the judge thinks",
     judge_repeats="Answers: how often each decision is made (1)",
     judge_cache="Answers: keep replies (yes)",
     max_cost="Answers: dollars after which no judge call starts",

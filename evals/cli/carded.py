@@ -1,12 +1,13 @@
 """Saved runs as commands read them: with what calibrations say of their judges today."""
 
-from evals.schemas import EvalRecord, EvalRun
+from evals.schemas import EvalRun
 from evals.scoring.calibration.corrections import with_cards
 from evals.store.calibrations import saved_calibrations
+from evals.store.record_file import RecordFile
 from evals.store.runs import RunStore
 
 
-def carded(store: RunStore, run_id: str) -> tuple[EvalRun, list[EvalRecord]]:
+def carded(store: RunStore, run_id: str) -> tuple[EvalRun, RecordFile]:
     """A saved run with its judge's card, which may be newer than the run, and its records.
 
     Raises:
@@ -14,7 +15,7 @@ def carded(store: RunStore, run_id: str) -> tuple[EvalRun, list[EvalRecord]]:
         StoreError: It cannot be read.
     """
     run = store.load(run_id)
-    records = store.records(run)
+    records = store.open_records(run)
     return with_cards(run, records, saved_calibrations(store.folder)), records
 
 

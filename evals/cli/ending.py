@@ -73,6 +73,7 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, lenient: bool = Fa
         GateFailedError: A gate is not met, or there is not enough evidence for it.
     """
     run = done.run
+    done.keep(RunStore(config.runs_dir).open_records(run))
     if as_json:
         print_json(run.model_dump_json(indent=2))
     else:

@@ -142,8 +142,12 @@ class JudgeFlags:
     judge_base_url: Annotated[
         str | None, Option(help="Address of the judge's API, such as a local one"), "judge.base_url"
     ] = None
+    judge_effort: Annotated[str | None, Option(help="How hard the judge thinks: low to max"), "judge.effort"] = None
     judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
     judge_cache: Annotated[bool | None, Option(help="Keep replies, and pay once (yes)"), "judge.cache"] = None
+    judge_batch: Annotated[
+        bool | None, Option(help="In batches: half price, rounds of up to an hour (no)"), "judge.batch"
+    ] = None
     max_cost: Annotated[float | None, Option(help="Dollars after which no judge call starts"), "judge.max_cost_usd"] = (
         None
     )

@@ -12,7 +12,7 @@ from evals.errors import ConfigError
 from evals.inputs.problems import problems_of
 from evals.inputs.yaml_layers import merge, read_yaml
 
-_CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_repeats"}
+_CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
 """Flags of which one would silently win over the other."""
 

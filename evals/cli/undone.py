@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evals.config import EvalConfig
 from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRecord, EvalRun, ResponseError
 from evals.schemas.results import SAVED_ANSWERS
@@ -35,6 +34,8 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
 
 def _only_judging_is_undone(run: EvalRun) -> bool:
     """Whether all was asked and no more failed than may, so that it is the judge who did not finish."""
+    from evals.config import EvalConfig  # noqa: PLC0415 - it loads client and judges, which whole runs do not want
+
     default = EvalConfig.model_fields["max_error_rate"].default
     allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
     was_judged = run.judge is not None or bool(run.outcomes.judge)

@@ -13,7 +13,7 @@ from evals.client.items import UnreadableListError, chunks_of, citations_of
 from evals.client.mapped_keys import check_mapped_keys
 from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
-from evals.client.values import number_or_none, text_or_none, whole_or_none
+from evals.client.values import flag_or_none, kind_of, number_or_none, text_or_none, whole_or_none
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
@@ -68,8 +68,9 @@ class ResponseReader:
         Raises:
             MappingError: There is no answer in it; of a server that only retrieves, no list of chunks.
         """
-        answer = self._read_answer(body)
         notes: list[str] = []
+        refused = self._read_refused(body, notes)
+        answer = self._read_answer(body, refused=refused)
         chunks = _listed("chunks", find(self._map.chunks, body), chunks_of, notes)
         if answer is None and chunks is None:
             raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
@@ -81,14 +82,25 @@ class ResponseReader:
             "model": text_or_none(find(self._map.model, body)),
             "confidence": number_or_none(find(self._map.confidence, body)),
             "stages": _stages(find(self._map.stages, body)),
+            "refused": refused,
             "notes": notes,
         }
 
-    def _read_answer(self, body: Any) -> str | None:
-        """The answer's text, cleaned; None where the server is not asked for one."""
+    def _read_refused(self, body: Any, notes: list[str]) -> bool | None:
+        """Whether the server says that it declined; what is neither true nor false says nothing, and is noted."""
+        found = find(self._map.refused, body)
+        refused = flag_or_none(found)
+        if found is not None and refused is None:
+            notes.append(f"server.map.refused found {kind_of(found)}, not true or false")
+        return refused
+
+    def _read_answer(self, body: Any, *, refused: bool | None) -> str | None:
+        """The answer's text, cleaned; None where the server is not asked for one. A refusal may come without a text."""
         if self._map.answer is None:
             return None
         answer = find(self._map.answer, body)
+        if answer is None and refused:
+            return ""
         if not isinstance(answer, str):
             raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
         for pattern in self._clean:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.address import check_url
+from evals.client.endurance import Endurance
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
@@ -21,6 +22,7 @@ from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.inputs.json_body import parse_json
 from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse, ResponseError
+from evals.text.counts import counted
 
 START_TIMEOUT_S = 3.0
 """For the calls before the first question: a dead server is known within seconds."""
@@ -60,6 +62,7 @@ class RAGClient:
         self._max_attempts = max_attempts
         self._sleep = sleep
         self._pacer = Pacer(rps, sleep=sleep, clock=clock)
+        self._endurance = Endurance(self.spec.patience_s, concurrency=concurrency, sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
             headers=self.spec.headers,
@@ -158,11 +161,37 @@ class RAGClient:
             await self._pacer.wait()
             return await self.transport.send(**request)
 
+        async def endured() -> Reply:
+            return await self._endurance.send(send, attempts)
+
         try:
-            reply = await send_with_retries(send, self._max_attempts, attempts, self._sleep)
+            async with asyncio.timeout(self.spec.deadline_s):
+                reply = await send_with_retries(endured, self._attempts_left(), attempts, self._sleep)
         except TransportFailure as failure:
             return self._failed(failure, attempts)
+        except TimeoutError:
+            return self._failed(self._too_late(attempts), attempts)
         return self._read(reply, attempts)
+
+    @property
+    def away(self) -> str | None:
+        """What the server said last when it had taken nothing for `server.patience_s`; None before that."""
+        return self._endurance.away
+
+    @property
+    def refused(self) -> int:
+        """How many requests the server refused for being too many (429, 503), or while it was away."""
+        return self._endurance.rate.refused
+
+    def _attempts_left(self) -> int:
+        return 1 if self.away else self._max_attempts
+
+    def _too_late(self, attempts: Attempts) -> TransportFailure:
+        limit = self.spec.deadline_s
+        message = f"no answer within {limit:g} s, in {counted(attempts.count, 'attempt')} (server.deadline_s)"
+        return TransportFailure(
+            ResponseError(kind="timeout", message=message), retryable=False, elapsed_ms=limit * 1000
+        )
 
     def restart_pace(self) -> None:
         """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""

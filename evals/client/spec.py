@@ -64,6 +64,8 @@ class MapSpec(Record):
     model: str | None = None
     confidence: str | None = None
     stages: str | None = None
+    refused: str | None = None
+    """Whether the server says itself that it declined: true settles it, false and null leave it to rules and judge."""
 
     @model_validator(mode="after")
     def _finds_something(self) -> Self:
@@ -121,6 +123,11 @@ class ServerSpec(Record):
     headers: dict[str, Sent] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
+    patience_s: Annotated[float, MayChange.ON_RESUME] = Field(default=60.0, ge=0)
+    """How long a question waits for a server that refuses it for now (429, 503), or that nothing connects to any more.
+    Such refusals are no attempts, and slow all questions down; 0 counts them as failed attempts."""
+    deadline_s: Annotated[float, MayChange.ON_RESUME] = Field(default=900.0, gt=0)
+    """For a question with all its attempts and all waiting between them."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
     transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
     """The HTTP library that connects: aiohttp is the faster one."""
@@ -140,4 +147,6 @@ class ServerSpec(Record):
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
         deciding = self.model_dump(mode="json", by_alias=True, include={"ask", "map", "citations", "clean"})
+        if self.map.refused is None:  # as in profiles of before there was such a key
+            del deciding["map"]["refused"]
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
+from urllib.parse import urljoin
 
 import httpx
 
@@ -18,11 +19,13 @@ from evals.client.address import check_url, checked_headers, without_login
 from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
+from evals.credentials.stored import public_url
 from evals.schemas import ResponseError
 from evals.version import __version__
 
 CONNECT_TIMEOUT_S = 10.0
 _METHOD_NOT_ALLOWED = 405
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 HttpLibrary = Literal["aiohttp", "httpx"]
 
@@ -176,7 +179,7 @@ class Transport:
                 raise self._failed(error, limit, start) from error
             elapsed = (self._clock() - start) * 1000
         if not 200 <= status < 300:
-            raise self._refused(method, status, received, body, elapsed, start)
+            raise self._refused(request, status, received, body, elapsed, start)
         return Reply(status, received, body, elapsed, start)
 
     def _request(
@@ -230,10 +233,10 @@ class Transport:
         return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
-        self, method: str, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
+        self, request: Outgoing, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
     ) -> TransportFailure:
         said = self._redact(" ".join(body[:2000].decode("utf-8", "replace").split()))[:200]
-        way = f" ({_not_allowed(method, headers)})" if status == _METHOD_NOT_ALLOWED else ""
+        way = self._way_out(request, status, headers)
         message = f"HTTP {status}{way}" + (f": {said}" if said else "")
         return TransportFailure(
             ResponseError(kind="status", status=status, message=message),
@@ -243,6 +246,16 @@ class Transport:
             started=start,
             body=body,
         )
+
+    def _way_out(self, request: Outgoing, status: int, headers: Mapping[str, str]) -> str:
+        """What a refusal says of how to ask instead, in brackets; nothing where it does not."""
+        if status == _METHOD_NOT_ALLOWED:
+            return f" ({_not_allowed(request.method, headers)})"
+        if status in _REDIRECTS and (place := headers.get("location")):
+            place = self._redact(public_url(urljoin(request.url, place[:500])))
+            asked = public_url(request.url).removeprefix(self.base)
+            return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
+        return ""
 
 
 def _not_allowed(method: str, headers: Mapping[str, str]) -> str:

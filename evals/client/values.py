@@ -31,6 +31,11 @@ def whole_or_none(value: Any) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
+def flag_or_none(value: Any) -> bool | None:
+    """True or false; None for anything else, texts and numbers included."""
+    return value if isinstance(value, bool) else None
+
+
 def kind_of(value: Any) -> str:
     """What kind of JSON value it is, in words."""
     return _KINDS.get(type(value).__name__, type(value).__name__)

@@ -12,7 +12,7 @@ from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.values import Aligned, align_all
 from evals.compare.vanished import find_vanished
 from evals.compare.withheld import find_obstacles, why_withheld
-from evals.scoring.settings import scoring_config
+from evals.scoring.saved_config import scoring_config
 
 
 def compare_with_baseline(
@@ -42,7 +42,7 @@ def compare_with_baseline(
         vanished=find_vanished(pairing, metrics),
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],
-        moves=find_moves(pairing, baseline, other),
+        moves=find_moves(pairing),
     )
 
 

@@ -1,6 +1,5 @@
 """How many questions bring an answer at all, which the metrics of quality do not say."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from evals.case.case import Case
@@ -13,8 +12,7 @@ from evals.compare.models import (
 )
 from evals.metrics.abstaining import known_answerable
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.schemas import EvalQuestion, EvalRecord, EvalRun, MetricGroup, MetricResult
-from evals.scoring.settings import cases_of
+from evals.schemas import EvalQuestion, MetricGroup, MetricResult
 
 
 class AnswerRate(BaseMetric):
@@ -97,15 +95,3 @@ class AnswerableAbstentionRate(AbstentionRate):
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return None if known_answerable(question) else "nobody knows that the question is answerable"
-
-
-def abstentions(run: EvalRun, records: Sequence[EvalRecord]) -> dict[str, bool]:
-    """Whether each answer declines, by id, as the run says; left out are questions without an answer or a verdict."""
-    cases = cases_of(run, records)
-    answered = (record for record in records if record.response is not None and record.response.error is None)
-    seen = {record.question.id: cases.of(record) for record in answered}
-    return {
-        key: case.abstained
-        for key, case in seen.items()
-        if case.response.answer is not None and not case.abstention_open
-    }

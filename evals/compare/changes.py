@@ -1,15 +1,16 @@
 """The questions that changed most between two runs."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from statistics import fmean
-from typing import Self
+from typing import NamedTuple
 
 from evals.compare.models import ANSWERABLE_ABSTENTION_RATE, QuestionChange
-from evals.compare.pairing import Pairing
-from evals.metrics.abstaining import known_answerable
+from evals.compare.pairing import Pairing, Side
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalRecord, MetricGroup, ResponseError
+from evals.schemas import MetricGroup
 
 _SAME = 1e-9
 _NOTES = {(False, True): "declines to answer now", (True, False): "declined to answer, and does not now"}
@@ -27,12 +28,17 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
         metrics: Those that both runs have, and measured by the same means.
     """
     metrics = [metric for metric in metrics if _tells_quality(metric)]
-    found = []
-    for key in pairing.ids:
-        change = _change(metrics, *(_Side.of(pairing, run, key) for run in (0, -1)))
+    first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
+    found: list[_Change] = []
+    places = array("I")
+    for place, (before, after) in enumerate(zip(first, last, strict=True)):
+        change = _change(metrics, before, after)
         if change is not None:
             found.append(change)
-    return sorted(found, key=lambda change: (change.change, change.question_id))
+            places.append(place)
+    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
+    changes = [_build(pairing.ids[place], text, change) for place, text, change in texts]
+    return sorted(changes, key=lambda change: (change.change, change.question_id))
 
 
 def _tells_quality(metric: BaseMetric) -> bool:
@@ -41,27 +47,36 @@ def _tells_quality(metric: BaseMetric) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _Seen:
     """One question in one run."""
 
-    record: EvalRecord
     values: dict[str, float]
-    error: ResponseError | None
+    error: str
+    """Why there is no answer; empty where there is one."""
     silent: bool
     """Whether the answer declines, to a question that is known to be answerable."""
 
-    @classmethod
-    def of(cls, pairing: Pairing, run: int, key: str) -> Self:
-        record, abstained = pairing.records[run][key], pairing.abstained[run].get(key)
-        values = {score.name: score.value for score in record.scores if score.value is not None}
-        answerable = known_answerable(record.question)
-        if abstained is not None and answerable:
-            values[ANSWERABLE_ABSTENTION_RATE] = float(abstained)
-        error = record.response.error if record.response else None
-        return cls(record, values, error, answerable and abstained is True)
+
+class _Change(NamedTuple):
+    """How one question fared."""
+
+    change: float
+    moved: dict[str, tuple[float, float]]
+    note: str | None
 
 
-def _change(metrics: Sequence[BaseMetric], first: _Side, last: _Side) -> QuestionChange | None:
+def _walk(side: Side, metrics: Sequence[BaseMetric]) -> Iterator[_Seen]:
+    """What each of the common questions has in one run."""
+    columns = {metric.name: column.values for metric in metrics if (column := side.column(metric.name)) is not None}
+    said = zip(side.errors(), side.declined(), side.answerable(), strict=True)
+    for place, (error, declined, answerable) in enumerate(said):
+        values = {name: value for name, own in columns.items() if not isnan(value := own[place])}
+        if declined is not None and answerable:
+            values[ANSWERABLE_ABSTENTION_RATE] = float(declined)
+        yield _Seen(values, error, answerable and declined is True)
+
+
+def _change(metrics: Sequence[BaseMetric], first: _Seen, last: _Seen) -> _Change | None:
     if first.error or last.error:
         return _answered_or_not(first, last)
     steps, change = _steps(metrics, first.values, last.values)
@@ -71,14 +86,14 @@ def _change(metrics: Sequence[BaseMetric], first: _Side, last: _Side) -> Questio
     way = 1 if change > 0 else -1
     moved = sorted((name for name in steps if abs(steps[name]) > _SAME), key=lambda name: -way * steps[name])
     both = {name: (first.values[name], last.values[name]) for name in moved}
-    return _build(last.record, change, both, _NOTES.get((first.silent, last.silent)))
+    return _Change(change, both, _NOTES.get((first.silent, last.silent)))
 
 
-def _answered_or_not(first: _Side, last: _Side) -> QuestionChange | None:
+def _answered_or_not(first: _Seen, last: _Seen) -> _Change | None:
     """What became of a question that one of the runs has no answer to."""
-    if last.error is None:
-        return _build(last.record, 1.0, {}, "answered now")
-    return None if first.error else _build(last.record, -1.0, {}, f"no answer any more: {last.error.kind}")
+    if not last.error:
+        return _Change(1.0, {}, "answered now")
+    return None if first.error else _Change(-1.0, {}, f"no answer any more: {last.error}")
 
 
 def _steps(
@@ -100,9 +115,5 @@ def _step(metric: BaseMetric, before: float, after: float) -> float:
     return (after - before) / span * (1 if metric.higher_is_better else -1)
 
 
-def _build(
-    record: EvalRecord, change: float, moved: dict[str, tuple[float, float]], note: str | None
-) -> QuestionChange:
-    return QuestionChange(
-        question_id=record.question.id, question=record.question.question, change=change, moved=moved, note=note
-    )
+def _build(key: str, text: str, found: _Change) -> QuestionChange:
+    return QuestionChange(question_id=key, question=text, change=found.change, moved=found.moved, note=found.note)

@@ -1,12 +1,13 @@
 """What makes runs hard to compare, and what else differs between them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.compare.latency import same_load
-from evals.compare.pairing import Pairing
+from evals.compare.pairing import Pairing, Side
 from evals.compare.withheld import find_obstacles
-from evals.schemas import EvalRecord, EvalRun
+from evals.schemas import EvalRun
+from evals.scoring.digest.run_columns import taken
 from evals.text.counts import counted
 
 _APPROXIMATE = "cost is approximate"
@@ -85,7 +86,7 @@ def find_differences(pairing: Pairing) -> list[str]:
     facts: dict[str, list[str]] = {
         "seed": [str(run.seed) for run in runs],
         "evals": [run.package_versions.get(_PACKAGE, "unknown") for run in runs],
-        "server's models": [_models(records.values()) for records in pairing.records],
+        "server's models": [_models(side) for side in pairing.sides],
     }
     facts.update(_configurations(runs))
     facts.update(_ways_of_asking(runs))
@@ -110,8 +111,8 @@ def _side_by_side(name: str, runs: Sequence[EvalRun], values: Sequence[str]) -> 
     return f"{name}: " + ", ".join(f"{run.id} {value}" for run, value in zip(runs, values, strict=True))
 
 
-def _models(records: Iterable[EvalRecord]) -> str:
-    models = {record.response.model for record in records if record.response and record.response.model}
+def _models(side: Side) -> str:
+    models = set(taken(side.columns.models, side.rows)) - {""}
     return " and ".join(sorted(models)) or "not said"
 
 

@@ -73,7 +73,7 @@ def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[
         if reason is not None:
             return Standing(reason=reason)
     fed = [fed_of(metric, pairing) for metric in metrics]
-    return stand(fed, dict(zip(pairing.ids, pairing.clusters(pairing.ids), strict=True)), thresholds)
+    return stand(fed, dict(zip(pairing.ids, pairing.clusters(), strict=True)), thresholds)
 
 
 def _build(each: Contest, ruling: Ruling | None) -> ObjectiveTest:

@@ -1,16 +1,23 @@
 """Which questions of several runs are the same."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
-from evals.compare.answering import abstentions
 from evals.errors import ConfigError
-from evals.schemas import EvalQuestion, EvalRecord, EvalRun
-from evals.scoring.clusters import cluster_of
-from evals.scoring.diagnosis import Link, diagnose, facts_of
-from evals.scoring.settings import cases_of, score_settings
+from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.diagnosis import Link
+from evals.scoring.digest.columns import ScoreColumn
+from evals.scoring.digest.digest import Digest
+from evals.scoring.digest.kept import kept_columns
+from evals.scoring.digest.run_columns import ANSWERABLE, GOLD, RunColumns, taken
+from evals.scoring.measured import measured
+from evals.store.record_file import RecordFile
 from evals.text.counts import counted
+
+_DECLINED = {"y": True, "n": False, "?": None}
 
 
 @dataclass(frozen=True)
@@ -21,50 +28,116 @@ class SavedRun:
     records: Sequence[EvalRecord]
 
     @cached_property
-    def asked(self) -> dict[str, EvalRecord]:
-        """The records of the questions that were asked, by id."""
-        return {record.question.id: record for record in self.records if record.response is not None}
+    def asked(self) -> RunColumns:
+        """The questions that were asked, with what was measured of them."""
+        return kept_columns(self.run, self.records)
 
     @cached_property
-    def abstained(self) -> dict[str, bool]:
-        """Whether each answer declines, by id; questions without an answer are left out."""
-        return abstentions(self.run, self.records)
+    def digest(self) -> Digest:
+        """What is derived of its records."""
+        return measured(self.run, self.records).digest
 
     @cached_property
-    def links(self) -> dict[str, Link]:
-        """The first link that broke of each question that has one, by id."""
-        found = diagnose(self.records, cases_of(self.run, self.records), facts_of(self.run, self.records))
-        return {finding.record.question.id: finding.link for finding in found}
+    def links(self) -> dict[int, Link]:
+        """The first link that broke, by the number of the question, of each that has one."""
+        return {one.number: one.link for one in self.digest.found}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run of several, with where it has the questions that all of them asked.
+
+    Attributes:
+        saved: The run.
+        rows: Of its columns, one for each of these questions, in their order.
+    """
+
+    saved: SavedRun
+    rows: Sequence[int]
+
+    @property
+    def columns(self) -> RunColumns:
+        """All that the run asked."""
+        return self.saved.asked
+
+    def column(self, name: str) -> ScoreColumn | None:
+        """The results of a metric; None where the run does not have it."""
+        found = self.columns.scores.get(name)
+        return None if found is None else found.taken(self.rows)
+
+    def declined(self) -> Iterator[bool | None]:
+        """Whether each answer declines; None where there is none, or nobody knows."""
+        said, numbers = self.saved.digest.declines, self.columns.numbers
+        return (_DECLINED[said[numbers[row]]] for row in self.rows)
+
+    def errors(self) -> Iterator[str]:
+        """Why there is no answer, for each question; "" where there is one."""
+        return (self.columns.errors[row] for row in self.rows)
+
+    def answerable(self) -> Iterator[bool]:
+        """Whether each question is known to be answerable."""
+        return (bool(self.columns.flags[row] & ANSWERABLE) for row in self.rows)
+
+    def clusters(self) -> list[str]:
+        """What each question belongs to, by the configuration of this run."""
+        return taken(self.columns.clusters, self.rows)
+
+    def links(self) -> Iterator[Link | None]:
+        """The first broken link of each question."""
+        numbers, links = self.columns.numbers, self.saved.links
+        return (links.get(numbers[row]) for row in self.rows)
+
+    def texts(self, places: Sequence[int]) -> Iterator[str]:
+        """What was asked in some of these questions."""
+        records, numbers = self.saved.records, (self.columns.numbers[self.rows[place]] for place in places)
+        if isinstance(records, RecordFile):
+            return records.texts(numbers)
+        return (records[number].question.question for number in numbers)
+
+
+class Subset(NamedTuple):
+    """Some of the questions that all runs asked: their ids, their clusters, and their places among these questions."""
+
+    ids: list[str]
+    clusters: list[str]
+    places: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The records of several runs, side by side.
+    """Several runs, side by side.
 
     Attributes:
         runs: The runs.
         ids: The questions that all runs asked, in the order of the first run.
-        records: A mapping a run, from id to record, of these questions alone.
-        abstained: A mapping a run, from id to whether the answer declines.
+        sides: Each run with where it has these questions.
         reworded: Ids that all runs have, but not with the same question.
         regraded: By what differs ("gold passages"), the common questions for which it is not the same in all runs.
     """
 
     runs: list[EvalRun]
     ids: list[str]
-    records: list[dict[str, EvalRecord]]
-    abstained: list[dict[str, bool]]
+    sides: list[Side]
     reworded: list[str]
     regraded: dict[str, list[str]]
+    _subsets: dict[bytes, Subset] = field(default_factory=dict)
 
-    def questions(self, ids: Sequence[str]) -> list[EvalQuestion]:
-        """The questions of these ids, as the first run asked them."""
-        return [self.records[0][key].question for key in ids]
+    def clusters(self) -> list[str]:
+        """What each common question belongs to, by the configuration of the first run."""
+        return self.subset(b"\x01" * len(self.ids)).clusters
 
-    def clusters(self, ids: Sequence[str]) -> list[str]:
-        """What each of these questions belongs to, by the configuration of the first run."""
-        by = score_settings(self.runs[0]).cluster
-        return [cluster_of(question, by) for question in self.questions(ids)]
+    def subset(self, mask: bytes) -> Subset:
+        """The questions where the mask has a 1; equal ones are one object, as many metrics have the same."""
+        found = self._subsets.get(mask)
+        if found is None:
+            found = self._subsets[mask] = self._made(mask)
+        return found
+
+    def _made(self, mask: bytes) -> Subset:
+        if 0 not in mask:
+            return Subset(self.ids, self.sides[0].clusters(), range(len(self.ids)))
+        whole, places = self.clusters(), array("I", (place for place, there in enumerate(mask) if there))
+        return Subset([self.ids[place] for place in places], [whole[place] for place in places], places)
 
 
 def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing:
@@ -81,24 +154,50 @@ def pair_up(saved: Sequence[SavedRun], *, may_be_empty: bool = False) -> Pairing
     """
     if len(saved) < 2:
         raise ConfigError("a comparison needs at least two runs", "`evals runs` lists what there is")
-    asked = [each.asked for each in saved]
-    shared, same = _common(asked)
-    if not same and not may_be_empty:
-        raise _nothing_in_common(saved, len(shared))
+    common = _common([each.asked for each in saved])
+    if not common.ids and not may_be_empty:
+        raise _nothing_in_common(saved, common.shared)
     return Pairing(
         runs=[each.run for each in saved],
-        ids=same,
-        records=[{key: records[key] for key in same} for records in asked],
-        abstained=[each.abstained for each in saved],
-        reworded=sorted(set(shared).difference(same)),
-        regraded=_regraded(asked, same),
+        ids=common.ids,
+        sides=[Side(each, rows) for each, rows in zip(saved, common.rows, strict=True)],
+        reworded=sorted(common.reworded),
+        regraded=_regraded([each.asked for each in saved], common),
     )
 
 
-def _common(asked: Sequence[dict[str, EvalRecord]]) -> tuple[list[str], list[str]]:
-    """The ids that all runs have, and those of them that stand for the same question."""
-    shared = [key for key in asked[0] if all(key in records for records in asked[1:])]
-    return shared, [key for key in shared if len({records[key].question.question for records in asked}) == 1]
+class _Common(NamedTuple):
+    """The questions of several runs that are the same, with their rows in each; how many ids all have, and others."""
+
+    ids: list[str]
+    rows: list[Sequence[int]]
+    shared: int
+    reworded: list[str]
+
+
+def _common(asked: Sequence[RunColumns]) -> _Common:
+    places = [columns.rows() for columns in asked]
+    ids, reworded = list[str](), list[str]()
+    rows = [array("I") for _ in asked]
+    for key in places[0]:
+        found = [own[key] for own in places if key in own]
+        if len(found) < len(asked):
+            continue
+        first = asked[0].texts[found[0]]
+        if any(columns.texts[row] != first for columns, row in zip(asked, found, strict=True)):
+            reworded.append(key)
+            continue
+        ids.append(key)
+        for own, row in zip(rows, found, strict=True):
+            own.append(row)
+    return _Common(ids, [_short(own, len(columns.ids)) for own, columns in zip(rows, asked, strict=True)],
+                   len(ids) + len(reworded), reworded)  # fmt: skip
+
+
+def _short(rows: "array[int]", count: int) -> Sequence[int]:
+    """The rows; where they are all of the run in its order, a range, so that columns need no copy."""
+    whole = len(rows) == count and all(row == place for place, row in enumerate(rows))
+    return range(count) if whole else rows
 
 
 def _nothing_in_common(saved: Sequence[SavedRun], ids: int) -> ConfigError:
@@ -110,20 +209,11 @@ def _nothing_in_common(saved: Sequence[SavedRun], ids: int) -> ConfigError:
     )
 
 
-GOLD: dict[str, Callable[[EvalQuestion], object]] = {
-    "gold passages": lambda question: question.gold_passages,
-    "expected answers": lambda question: (question.expected_answer, question.answers),
-    "answerability": lambda question: question.is_unanswerable,
-    "key sentences": lambda question: question.key_sentences,
-    "checks": lambda question: question.checks,
-}
-"""What is known of a question's answer, by name."""
-
-
-def _regraded(asked: Sequence[dict[str, EvalRecord]], ids: Sequence[str]) -> dict[str, list[str]]:
+def _regraded(asked: Sequence[RunColumns], common: _Common) -> dict[str, list[str]]:
     found = {}
-    for name, part in GOLD.items():
-        others = [key for key in ids if any(part(a[key].question) != part(asked[0][key].question) for a in asked[1:])]
+    for name in GOLD:
+        hashes = [[columns.gold[name][row] for row in rows] for columns, rows in zip(asked, common.rows, strict=True)]
+        others = [key for key, *same in zip(common.ids, *hashes, strict=True) if len(set(same)) > 1]
         if others:
             found[name] = others
     return found

@@ -14,7 +14,8 @@ from evals.metrics.abstention import FalseNegativeRate
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
 from evals.scoring.config import ScoringConfig
-from evals.scoring.settings import score_settings, scoring_config
+from evals.scoring.saved_config import scoring_config
+from evals.scoring.settings import score_settings
 from evals.scoring.weighted import make_weighted_score
 
 Direction = Literal["higher", "lower"]

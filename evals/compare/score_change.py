@@ -8,7 +8,8 @@ from evals.compare.values import Aligned
 from evals.schemas import Scorecard, WeightedScore
 from evals.scoring.headline import differing_objectives, headline
 from evals.scoring.influence import Influence, column_of, influence
-from evals.scoring.settings import score_settings, scoring_config
+from evals.scoring.saved_config import scoring_config
+from evals.scoring.settings import score_settings
 from evals.scoring.weighted import make_weighted_score
 from evals.stats import Interval, paired_difference
 

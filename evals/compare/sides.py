@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from evals.compare.pairing import Pairing
 from evals.compare.values import Aligned
 from evals.schemas import EvalRun
-from evals.scoring.clusters import cluster_of
 from evals.scoring.headline import why_failed
 from evals.scoring.settings import score_settings
 from evals.stats import Interval
@@ -45,8 +44,8 @@ class Sides:
 
     def clusters(self, ids: Sequence[str]) -> list[str]:
         """What each of these questions belongs to."""
-        key = score_settings(self.run).cluster
-        return [cluster_of(self.pairing.records[1][each].question, key) for each in ids]
+        labels = dict(zip(self.pairing.ids, self.pairing.sides[1].clusters(), strict=True))
+        return [labels[each] for each in ids]
 
     @property
     def failed(self) -> str | None:

@@ -1,17 +1,21 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan, nan
 
-from evals.case.case import Case
 from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
 from evals.compare.lost_pairs import LostPairs, RunResults
 from evals.compare.models import MetricRow
 from evals.compare.objectives import Fed
-from evals.compare.pairing import Pairing
+from evals.compare.pairing import Pairing, Side
+from evals.compare.summaries import summarise_values
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
-from evals.schemas import EvalRecord, EvalRun, MetricResult, MetricSummary
+from evals.schemas import EvalRun, MetricResult, MetricSummary
+from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
+from evals.scoring.digest.run_columns import CHUNKS, CITATIONS
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.strata import value_over, weighted_value
@@ -33,7 +37,7 @@ class Aligned:
 
     metric: BaseMetric
     ids: list[str]
-    results: list[list[MetricResult] | None]
+    results: list[Results | None]
     clusters: list[str]
     reason: str | None = None
     lost: LostPairs | None = None
@@ -44,9 +48,10 @@ class Aligned:
         """Whether all runs have it, on at least one common question."""
         return bool(self.ids) and None not in self.results
 
-    def values(self, run: int) -> list[float]:
+    def values(self, run: int) -> Sequence[float]:
         """The values of a run, in the order of the ids."""
-        return [result.value for result in self.results[run] or () if result.value is not None]
+        found = self.results[run]
+        return found.values if found is not None else ()
 
     def results_by_id(self, run: int) -> dict[str, MetricResult]:
         """The results of a run that has the metric, by question; where verdicts are lost, with those."""
@@ -69,7 +74,8 @@ class Aligned:
                 for column in self.columns
             ]
         return [
-            summarise(self.metric, results, settings, self.clusters) if results else None for results in self.results
+            summarise_values(self.metric, results, settings, self.clusters) if results else None
+            for results in self.results
         ]
 
     def row(self, settings: ScoreSettings) -> MetricRow:
@@ -92,70 +98,93 @@ def align_all(pairing: Pairing) -> list[Aligned]:
 
     A question without an answer counts as the worst value where all runs were told so (`on_error: worst`).
     """
-    worst = all(score_settings(run).worst_on_error for run in pairing.runs)
+    worst = _worst_on_error(pairing)
     found = []
     for name in _names(pairing):
         metric = known_metric(name)
         if metric is not None:
             columns = [
-                _results(metric, records, worst=worst) if _has_value(run, name) else {}
-                for run, records in zip(pairing.runs, pairing.records, strict=True)
+                _results(metric, side, worst=worst) if _has_value(side.saved.run, name) else None
+                for side in pairing.sides
             ]
             found.append(_align(metric, columns, pairing))
     found += [*_answering(pairing), *_lists(pairing)]
     return [aligned for aligned in found if any(results is not None for results in aligned.results)]
 
 
+def _worst_on_error(pairing: Pairing) -> bool:
+    return all(score_settings(run).worst_on_error for run in pairing.runs)
+
+
 def _answering(pairing: Pairing) -> list[Aligned]:
     """The rates of answers and of abstentions, where any run has failures or abstentions."""
     found = []
-    if any(_failed(record) for records in pairing.records for record in records.values()):
-        found.append(_align(AnswerRate(), [_answer_rates(records) for records in pairing.records], pairing))
-    if any(abstained.get(key) for abstained in pairing.abstained for key in pairing.ids):
-        runs = range(len(pairing.runs))
+    if any(any(side.errors()) for side in pairing.sides):
+        found.append(_align(AnswerRate(), [_answer_rates(side) for side in pairing.sides], pairing))
+    if any(any(side.declined()) for side in pairing.sides):
         rates = (AbstentionRate(), AnswerableAbstentionRate())
-        found += [_align(rate, [_abstained(rate, run, pairing) for run in runs], pairing) for rate in rates]
+        found += [_align(rate, [_abstained(rate, side) for side in pairing.sides], pairing) for rate in rates]
     return found
 
 
 def _lists(pairing: Pairing) -> list[Aligned]:
     """How many answers come with chunks and citations, where some of a run do and others do not."""
-    rates = (ChunksRate(), CitationsRate())
-    return [_align(rate, columns, pairing) for rate in rates if (columns := _sent(rate, pairing))]
+    rates = ((ChunksRate(), CHUNKS), (CitationsRate(), CITATIONS))
+    sent = ((rate, [_sent(rate, flag, side) for side in pairing.sides]) for rate, flag in rates)
+    return [_align(rate, columns, pairing) for rate, columns in sent if any(map(_is_mixed, columns))]
 
 
-def _sent(rate: ChunksRate, pairing: Pairing) -> list[dict[str, MetricResult]]:
-    """Which answers came with a list, a mapping a run; nothing where no run sends it with some answers alone."""
-    columns = [{key: rate.score(case) for key, case in _answered(records)} for records in pairing.records]
-    mixed = any(len({result.value for result in column.values()}) > 1 for column in columns)
-    return columns if mixed else []
+def _sent(rate: ChunksRate, flag: int, side: Side) -> ScoreColumn:
+    """Which answers came with a list."""
+    flags = (bool(side.columns.flags[row] & flag) for row in side.rows)
+    return _rates(rate, (None if error else sent for error, sent in zip(side.errors(), flags, strict=True)))
 
 
-def _abstained(metric: AbstentionRate, run: int, pairing: Pairing) -> dict[str, MetricResult]:
-    return {
-        key: metric.result(pairing.abstained[run][key])
-        for key, record in pairing.records[run].items()
-        if key in pairing.abstained[run] and metric.not_applicable_to(record.question) is None
-    }
+def _is_mixed(column: ScoreColumn) -> bool:
+    """Whether some answers have a list and others have none."""
+    return len({value for value in column.values if not isnan(value)}) > 1
+
+
+def _abstained(metric: AbstentionRate, side: Side) -> ScoreColumn:
+    if not isinstance(metric, AnswerableAbstentionRate):
+        return _rates(metric, side.declined())
+    both = zip(side.declined(), side.answerable(), strict=True)
+    return _rates(metric, (declined if answerable else None for declined, answerable in both))
+
+
+def _answer_rates(side: Side) -> ScoreColumn:
+    return _rates(AnswerRate(), (not error for error in side.errors()))
+
+
+def _rates(metric: BaseMetric, said: Iterable[bool | None]) -> ScoreColumn:
+    """A column of yes and no; None is no result."""
+    values = array("d", (nan if one is None else float(one) for one in said))
+    return ScoreColumn(
+        metric.name, values, array("H", (not isnan(value) for value in values)), [ResultKind(), ResultKind()]
+    )
 
 
 def fed_of(metric: BaseMetric, pairing: Pairing) -> Fed:
     """The values of one metric in two runs, by question."""
-    worst = all(score_settings(each).worst_on_error for each in pairing.runs)
-    columns = [_column(metric, pairing, run, worst=worst) for run in range(len(pairing.runs))]
-    first, last = (
-        {key: result.value for key, result in column.items() if result.value is not None} for column in columns
-    )
-    return Fed(metric, first, last, _lost(columns, [_valued(column) for column in columns], pairing))
+    column = _column(metric, worst=_worst_on_error(pairing))
+    columns = [column(side) for side in pairing.sides]
+    first, last = (_by_id(found, pairing.ids) for found in columns)
+    return Fed(metric, first, last, _lost(metric, columns, pairing))
 
 
-def _column(metric: BaseMetric, pairing: Pairing, run: int, *, worst: bool) -> dict[str, MetricResult]:
-    """The results of one metric in one run, by question."""
+def _by_id(column: ScoreColumn | None, ids: Sequence[str]) -> Mapping[str, float]:
+    if column is None:
+        return {}
+    return {key: value for key, value in zip(ids, column.values, strict=True) if not isnan(value)}
+
+
+def _column(metric: BaseMetric, *, worst: bool) -> Callable[[Side], ScoreColumn | None]:
+    """What gives the results of one metric in a run."""
     if isinstance(metric, AbstentionRate):
-        return _abstained(metric, run, pairing)
+        return lambda side: _abstained(metric, side)
     if isinstance(metric, AnswerRate):
-        return _answer_rates(pairing.records[run])
-    return _results(metric, pairing.records[run], worst=worst)
+        return _answer_rates
+    return lambda side: _results(metric, side, worst=worst)
 
 
 def _has_value(run: EvalRun, name: str) -> bool:
@@ -173,68 +202,65 @@ def _names(pairing: Pairing) -> list[str]:
     return list(dict.fromkeys(summary.name for run in pairing.runs for summary in run.scorecard.metrics))
 
 
-def _results(metric: BaseMetric, records: dict[str, EvalRecord], *, worst: bool) -> dict[str, MetricResult]:
+def _results(metric: BaseMetric, side: Side, *, worst: bool) -> ScoreColumn | None:
     """All results of one run, those without a value included."""
-    results = {}
-    for key, record in records.items():
-        result = next((score for score in record.scores if score.name == metric.name), None)
-        if result is not None and worst and result.missing == "transport" and metric.worst is not None:
-            result = metric.result(metric.worst)
-        if result is not None:
-            results[key] = result
-    return results
+    column = side.column(metric.name)
+    if column is not None and worst and metric.worst is not None:
+        return column.instead("transport", metric.worst)
+    return column
 
 
-def _valued(column: RunResults) -> dict[str, MetricResult]:
-    return {key: result for key, result in column.items() if result.value is not None}
-
-
-def _align(metric: BaseMetric, columns: Sequence[RunResults], pairing: Pairing) -> Aligned:
-    there = [_valued(column) for column in columns]
-    lost = _lost(columns, there, pairing)
-    ids = [] if lost is not None and lost.unknown else _common_ids([column for column in there if column], pairing)
-    reason = _why_not_all(there, ids, pairing)
-    results = [[column[key] for key in ids] if column else None for column in there]
-    aligned = Aligned(metric, ids, results, pairing.clusters(ids), reason)
-    if lost is None or not ids:
+def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: Pairing) -> Aligned:
+    there = [None if column is None or column.is_empty else column for column in columns]
+    lost = _lost(metric, there, pairing)
+    subset = pairing.subset(_mask(there, len(pairing.ids), nothing=lost is not None and lost.unknown))
+    reason = _why_not_all(there, subset.ids, pairing)
+    results = [None if column is None else Results(column, subset.places) for column in there]
+    aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
+    if lost is None or not subset.ids:
         return aligned
-    full = tuple(column if own else {} for column, own in zip(columns, there, strict=True))
+    full = tuple({} if column is None else _by_question(metric, column, pairing) for column in there)
     return replace(aligned, lost=lost, columns=full)
 
 
-def _why_not_all(there: Sequence[RunResults], ids: Sequence[str], pairing: Pairing) -> str | None:
-    lacking = [run.id for run, column in zip(pairing.runs, there, strict=True) if not column]
+def _mask(there: Sequence[ScoreColumn | None], count: int, *, nothing: bool) -> bytes:
+    """1 for each question of which all runs that have a value have one."""
+    having = [] if nothing else [column for column in there if column is not None]
+    both = int.from_bytes(b"\x01" * count) if having else 0
+    for column in having:
+        both &= int.from_bytes(column.found)
+    return both.to_bytes(count)
+
+
+def _why_not_all(there: Sequence[ScoreColumn | None], ids: Sequence[str], pairing: Pairing) -> str | None:
+    lacking = [run.id for run, column in zip(pairing.runs, there, strict=True) if column is None]
     if lacking:
         return f"no value in {', '.join(lacking)}"
     return None if ids else "no question for which all runs have a value"
 
 
-def _common_ids(having: Sequence[RunResults], pairing: Pairing) -> list[str]:
-    return [key for key in pairing.ids if all(key in column for column in having)] if having else []
-
-
-def _lost(columns: Sequence[RunResults], there: Sequence[RunResults], pairing: Pairing) -> LostPairs | None:
+def _lost(metric: BaseMetric, there: Sequence[ScoreColumn | None], pairing: Pairing) -> LostPairs | None:
     """What is lost of the runs that have a value."""
-    having = [column for column, own in zip(columns, there, strict=True) if own]
-    if not any(result.missing == "judge" for column in having for result in column.values()):
+    having = [column for column in there if column is not None and not column.is_empty]
+    if not any(column.lacks("judge") for column in having):
         return None
-    return LostPairs.of(pairing.ids, pairing.clusters(pairing.ids), having)
+    results = [_by_question(metric, column, pairing) for column in having]
+    return LostPairs.of(pairing.ids, pairing.clusters(), results)
 
 
-def _failed(record: EvalRecord) -> bool:
-    return record.response is not None and record.response.error is not None
-
-
-def _answer_rates(records: dict[str, EvalRecord]) -> dict[str, MetricResult]:
-    rate = AnswerRate()
+def _by_question(metric: BaseMetric, column: ScoreColumn, pairing: Pairing) -> dict[str, MetricResult]:
+    """All results of a column, whole ones: where verdicts are lost, copies are made of them."""
+    slim = ((key, column.at(place)) for place, key in enumerate(pairing.ids))
     return {
-        key: rate.score(Case(record.question, record.response))
-        for key, record in records.items()
-        if record.response is not None
+        key: MetricResult.model_construct(
+            name=metric.name,
+            group=metric.group,
+            value=one.value,
+            reason=one.reason,
+            missing=one.missing,
+            judged_by=list(one.judged_by),
+            details=dict(one.details),
+        )
+        for key, one in slim
+        if one is not None
     }
-
-
-def _answered(records: dict[str, EvalRecord]) -> Iterator[tuple[str, Case]]:
-    for key, record in records.items():
-        if record.response is not None and record.response.error is None:
-            yield key, Case(record.question, record.response)

@@ -30,11 +30,11 @@ def find_vanished(pairing: Pairing, metrics: Sequence[Aligned]) -> list[Vanished
 
 
 def _why(pairing: Pairing, metric: BaseMetric) -> str:
-    scores = [score for record in pairing.records[1].values() for score in record.scores if score.name == metric.name]
-    if not scores:
+    column = pairing.sides[1].column(metric.name)
+    reasons = Counter(column.reasons() if column is not None else ())
+    if not reasons:
         return "it was not measured"
     summary = pairing.runs[1].scorecard.find(metric.name)
-    reasons = Counter(score.reason for score in scores)
     if None not in reasons:
         return reasons.most_common(1)[0][0] or ""
     return (summary and summary.reason) or "its values do not stand for the run"

@@ -1,9 +1,11 @@
 """A saved run as a file for something else: a spreadsheet, a program, a pull request, a reader.
 
-A new format is one function from a run and its records to text, and one line in `FORMATS`.
+A new format is one function from a measured run to the pieces of a text, and one line in `FORMATS`.
 """
 
-from collections.abc import Callable, Sequence
+import codecs
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from evals.errors import UnknownNameError
@@ -12,11 +14,12 @@ from evals.export.markdown import to_markdown
 from evals.export.review import to_review
 from evals.export.table import to_csv
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.measured import Measured, measured
 from evals.store.atomic import write_output
 
-__all__ = ["FORMATS", "SPREADSHEETS", "export_run", "write_export"]
+__all__ = ["FORMATS", "SPREADSHEETS", "export_pieces", "export_run", "write_export"]
 
-FORMATS: dict[str, Callable[[EvalRun, Sequence[EvalRecord]], str]] = {
+FORMATS: dict[str, Callable[[Measured], Iterable[str]]] = {
     "csv": to_csv,
     "json": to_json,
     "markdown": to_markdown,
@@ -28,7 +31,7 @@ SPREADSHEETS = frozenset({"csv", "review"})
 
 
 def export_run(run: EvalRun, records: Sequence[EvalRecord], form: str) -> str:
-    """Write a run in a format.
+    """A run in a format.
 
     Args:
         run: The run.
@@ -38,15 +41,26 @@ def export_run(run: EvalRun, records: Sequence[EvalRecord], form: str) -> str:
     Raises:
         UnknownNameError: There is no such format.
     """
+    return "".join(export_pieces(run, records, form))
+
+
+def export_pieces(run: EvalRun, records: Sequence[EvalRecord], form: str) -> Iterator[str]:
+    """The same piece by piece; of records that are read from a file, none is held.
+
+    Raises:
+        UnknownNameError: There is no such format.
+    """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
-    return FORMATS[form](run, records)
+    return iter(FORMATS[form](measured(run, records)))
 
 
-def write_export(path: Path, text: str, form: str) -> None:
-    """Write an export to a file, whole or not at all; a device or pipe is written as it is.
+def write_export(path: Path, text: str | Iterable[str], form: str) -> None:
+    """Write an export, or its pieces, to a file, whole or not at all; a device or pipe is written as it is.
 
     Raises:
         StoreError: It cannot be written; the old file, if any, is as it was.
     """
-    write_output(path, text.encode("utf-8-sig" if form in SPREADSHEETS else "utf-8"))
+    pieces = [text] if isinstance(text, str) else text
+    mark = [codecs.BOM_UTF8] if form in SPREADSHEETS else []
+    write_output(path, chain(mark, (piece.encode() for piece in pieces)))

@@ -4,7 +4,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from evals.views.formatting import printable
@@ -39,8 +40,12 @@ def _may_run(text: str) -> bool:
 
 def sheet(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A CSV document (RFC 4180) of a header and rows; line breaks inside cells are kept."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([cell(title) for title in header])
-    writer.writerows([cell(value) for value in row] for row in rows)
-    return out.getvalue()
+    return "".join(sheet_lines(header, rows))
+
+
+def sheet_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """The same, row by row."""
+    for row in chain([header], rows):
+        out = io.StringIO()
+        csv.writer(out).writerow([cell(value) for value in row])
+        yield out.getvalue()

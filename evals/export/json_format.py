@@ -1,36 +1,33 @@
 """`json`: everything."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.abstention_table import abstention_table
-from evals.scoring.diagnosis import count_links, diagnose, facts_of, recall_by_stage
-from evals.scoring.risk_coverage import risk_coverage
-from evals.scoring.settings import cases_of, confidence
+from evals.scoring.digest.digest import Digest
+from evals.scoring.measured import Measured
 
 
-def to_json(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+def to_json(measured: Measured) -> Iterator[str]:
     """The run with its keys as in its file, as one JSON object.
 
     Beside them stand `diagnosis` (where questions went wrong first), `abstention` (who declined what; null where nobody
     knows what can be answered), `risk_coverage` (null where the server gives no confidence), `stages` (the recall at
     each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
-    head = run.model_dump_json()[:-1]
-    derived = "".join(f'"{name}":{json.dumps(value)},\n' for name, value in _derived(run, records).items())
-    body = ",\n".join(record.model_dump_json() for record in records)
-    return f'{head},\n{derived}"records":[{body}]}}\n'
+    yield f"{measured.run.model_dump_json()[:-1]},\n"
+    for name, value in _derived(measured.digest).items():
+        yield f'"{name}":{json.dumps(value)},\n'
+    yield '"records":['
+    for number, record in enumerate(measured.records()):
+        yield ",\n" * (number > 0) + record.model_dump_json()
+    yield "]}\n"
 
 
-def _derived(run: EvalRun, records: Sequence[EvalRecord]) -> dict[str, Any]:
-    cases, certainty = cases_of(run, records), confidence(run)
-    findings = diagnose(records, cases, facts_of(run, records))
-    table, curve = abstention_table(records, cases, certainty), risk_coverage(records, cases)
+def _derived(digest: Digest) -> dict[str, Any]:
     return {
-        "diagnosis": count_links(findings, records, cases, certainty).model_dump(mode="json"),
-        "abstention": table and table.model_dump(mode="json"),
-        "risk_coverage": curve and curve.model_dump(mode="json"),
-        "stages": [stage.model_dump(mode="json") for stage in recall_by_stage(records, cases)],
+        "diagnosis": digest.diagnosis.model_dump(mode="json"),
+        "abstention": digest.abstention and digest.abstention.model_dump(mode="json"),
+        "risk_coverage": digest.risk and digest.risk.model_dump(mode="json"),
+        "stages": [stage.model_dump(mode="json") for stage in digest.stages],
     }

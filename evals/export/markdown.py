@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import code, escape
-from evals.schemas import EvalRecord, EvalRun, MetricSummary
-from evals.scoring.abstention_table import AbstentionTable, abstention_table
-from evals.scoring.diagnosis import Diagnosis, Finding, count_links, diagnose, facts_of, in_turn, recall_by_stage
+from evals.schemas import EvalRun, MetricSummary
+from evals.scoring.abstention_table import AbstentionTable
+from evals.scoring.diagnosis import Finding, StageRecall, in_turn
 from evals.scoring.headline import headline, percent
-from evals.scoring.risk_coverage import risk_coverage
-from evals.scoring.settings import Cases, cases_of, confidence
+from evals.scoring.measured import Measured
+from evals.scoring.settings import confidence
 from evals.text.counts import share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
@@ -29,31 +29,29 @@ _NOTES = 20
 _PASSAGES = 3
 
 
-def to_markdown(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+def to_markdown(measured: Measured) -> Iterator[str]:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
+    run = measured.run
     if run.is_unscored:
-        return f"{_head(run)}\n\nThis run did not finish: {in_its_log(records)}.\n"
+        yield f"{_head(run)}\n\nThis run did not finish: {in_its_log(measured.source)}.\n"
+        return
     head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
     table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     remarks = [*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]
     remarks = [*card_lines(run), *remarks]
     notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
-    cases = cases_of(run, records)
-    declined = abstention_table(records, cases, confidence(run))
-    curve = risk_coverage(records, cases)
+    digest = measured.digest
+    declined, curve = digest.abstention, digest.risk
     said = f"\n{risk_line(curve)}\n" if curve else ""
-    said += "".join(f"\n{title}" + (f": {line}" if line else "\n") for title, line in _stages(records, cases))
+    said += "".join(f"\n{title}" + (f": {line}" if line else "\n") for title, line in _stages(digest.stages))
     notes = f"{_declined(declined) if declined else ''}{said}{f'{chr(10)}{notes}' if notes else ''}"
     text = f"{head}{table}{notes}"
-    findings = diagnose(records, cases, facts_of(run, records))
-    diagnosis = count_links(findings, records, cases, confidence(run))
-    failures = [finding for finding in findings if finding.link.is_failure]
-    return text + _failures(failures, diagnosis, LIMIT - len(text))
+    yield text + _failures(measured, LIMIT - len(text))
 
 
-def _stages(records: Sequence[EvalRecord], cases: Cases) -> Iterator[tuple[str, str]]:
+def _stages(stages: Sequence[StageRecall]) -> Iterator[tuple[str, str]]:
     """The recall at each stage as items of a list; the names are the server's."""
-    for title, line in stage_lines(recall_by_stage(records, cases)):
+    for title, line in stage_lines(stages):
         yield (f"- {escape(title, 80)}" if line else f"{title}:"), line
 
 
@@ -137,18 +135,19 @@ def _plain(amount: str) -> str:
     return amount.replace("$", "&#36;")
 
 
-def _failures(findings: Sequence[Finding], diagnosis: Diagnosis, room: int) -> str:
+def _failures(measured: Measured, room: int) -> str:
     """The failures, one of each link first, as many as there is room for."""
-    if not findings:
+    failures, diagnosis = measured.digest.failures, measured.digest.diagnosis
+    if not failures:
         return ""
     kinds = "".join(f"- {line}\n" for line in link_lines(diagnosis))
     title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong; the first link that broke"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
-    chosen = in_turn(findings)[:_FAILURES]
-    blocks = (_block(finding) for finding in chosen)
+    chosen = in_turn(failures)[:_FAILURES]
+    blocks = (_block(finding) for finding in measured.findings(chosen))
     body = _joined(blocks, room - len(head) - len(more) - len(end), more)
-    rest = more if len(findings) > len(chosen) and not body.endswith(more) else ""
+    rest = more if len(failures) > len(chosen) and not body.endswith(more) else ""
     return f"{head}{body}{rest}{end}"
 
 

@@ -1,13 +1,14 @@
 """`review`: a sheet in which people judge answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evals.export.cells import sheet
+from evals.export.cells import sheet_lines
 from evals.export.table import error_of, metric_names, metric_values
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
-from evals.scoring.diagnosis import Finding, diagnose, facts_of, needs_verification
-from evals.scoring.settings import cases_of
+from evals.scoring.diagnosis import needs_verification
+from evals.scoring.digest.digest import BrokenLink
+from evals.scoring.measured import Measured
 from evals.views.formatting import place_of, shortened
 
 _PASSAGES = 3
@@ -15,16 +16,17 @@ _PASSAGE_LENGTH = 2000
 """More than anybody reads in a cell, and well below the 32,767 characters that a spreadsheet can hold in one."""
 
 
-def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+def to_review(measured: Measured) -> Iterator[str]:
     """A row a question with empty columns `verdict` and `comment` for a reader to fill in; `calibrate` reads them.
 
     Failures come first, in the order of the links that broke, then what needs verification, then the rest.
     """
-    found = diagnose(records, cases_of(run, records), facts_of(run, records))
-    findings = {finding.record.question.id: finding for finding in found if finding.link.is_failure}
-    sound = [record for record in records if record.question.id not in findings]
-    sound.sort(key=lambda record: needs_verification(record) is None)
-    metrics = metric_names(run, records)
+    digest, records = measured.digest, measured.source
+    failures = {one.number: one for one in digest.failures}
+    disputed = [number for number in digest.to_verify if number not in failures]
+    rest = {*failures, *disputed}
+    ordered = [*failures, *disputed, *(number for number in range(len(records)) if number not in rest)]
+    metrics = metric_names(measured)
     passages = [f"passage_{rank}" for rank in range(1, _PASSAGES + 1)]
     header = [
         "id",
@@ -39,11 +41,11 @@ def to_review(run: EvalRun, records: Sequence[EvalRecord]) -> str:
         "verdict",
         "comment",
     ]
-    ordered = [*(finding.record for finding in findings.values()), *sound]
-    return sheet(header, (_row(run, record, findings.get(record.question.id), metrics) for record in ordered))
+    rows = (_row(measured.run, records[number], failures.get(number), metrics) for number in ordered)
+    yield from sheet_lines(header, rows)
 
 
-def _row(run: EvalRun, record: EvalRecord, finding: Finding | None, metrics: Sequence[str]) -> list[Any]:
+def _row(run: EvalRun, record: EvalRecord, finding: BrokenLink | None, metrics: Sequence[str]) -> list[Any]:
     question, response = record.question, record.response
     chunks = (response.chunks if response else None) or []
     passages = [_passage(chunk) for chunk in chunks[:_PASSAGES]]

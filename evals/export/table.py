@@ -1,14 +1,13 @@
 """`csv`: a row a question."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evals.case.case import Case
-from evals.export.cells import sheet
+from evals.export.cells import sheet_lines
 from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric
-from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.settings import Cases, cases_of
+from evals.schemas import EvalRecord
+from evals.scoring.measured import Measured
 
 COLUMNS = (
     "id",
@@ -22,27 +21,27 @@ COLUMNS = (
     "attempts",
     "chunks",
 )
+_ABSTAINED = {"y": True, "n": False, "?": None}
 
 
-def to_csv(run: EvalRun, records: Sequence[EvalRecord]) -> str:
+def to_csv(measured: Measured) -> Iterator[str]:
     """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata.
 
     A percentile of latency has no column: of one question it is the latency, which has one.
     """
-    metrics = [name for name in metric_names(run, records) if not _is_latency(name)]
-    keys = sorted({key for record in records for key in record.question.metadata})
-    cases = cases_of(run, records)
+    metrics = [name for name in metric_names(measured) if not _is_latency(name)]
+    keys, declines = measured.digest.keys, measured.digest.declines
     rows = (
-        [*_facts(record, cases), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)]
-        for record in records
+        [*_facts(record, _ABSTAINED[said]), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)]
+        for record, said in zip(measured.records(), declines, strict=True)
     )
-    return sheet([*COLUMNS, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
+    yield from sheet_lines([*COLUMNS, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
 
 
-def metric_names(run: EvalRun, records: Sequence[EvalRecord]) -> list[str]:
+def metric_names(measured: Measured) -> list[str]:
     """The metrics of a run in the order of its scorecard; of its records where it was never finished."""
-    carded = [summary.name for summary in run.scorecard.metrics]
-    return list(dict.fromkeys([*carded, *(score.name for record in records for score in record.scores)]))
+    carded = [summary.name for summary in measured.run.scorecard.metrics]
+    return list(dict.fromkeys([*carded, *measured.digest.metrics]))
 
 
 def metric_values(record: EvalRecord, names: Sequence[str]) -> list[float | None]:
@@ -64,7 +63,7 @@ def _is_latency(name: str) -> bool:
     return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
 
 
-def _facts(record: EvalRecord, cases: Cases) -> list[Any]:
+def _facts(record: EvalRecord, abstained: bool | None) -> list[Any]:
     question, response = record.question, record.response
     facts = [question.id, question.dataset, question.question, question.expected_answer]
     if response is None:
@@ -74,16 +73,11 @@ def _facts(record: EvalRecord, cases: Cases) -> list[Any]:
         *facts,
         response.answer,
         error_of(record),
-        _abstained(cases.of(record)),
+        abstained,
         response.latency_ms,
         response.attempts,
         chunks,
     ]
-
-
-def _abstained(case: Case) -> bool | None:
-    """Whether the answer declines; None without an answer, and where the judge's word on it is lost."""
-    return None if case.response.answer is None or case.abstention_open else case.abstained
 
 
 def _reasons(record: EvalRecord) -> str:

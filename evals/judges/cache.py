@@ -17,7 +17,7 @@ from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
 from evals.schemas.base import Record
 from evals.schemas.verdicts import JudgeUsage
-from evals.store.atomic import write_atomically
+from evals.store.atomic import make_folder, write_atomically
 
 
 class StoredReply(Record):
@@ -49,7 +49,7 @@ class JudgeCache:
             StoreError: It cannot.
         """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             with tempfile.TemporaryFile(dir=self._folder):
                 pass
         except OSError as error:
@@ -80,7 +80,7 @@ class JudgeCache:
         """
         path = self._path(key)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
         except OSError as error:
             raise self._unwritable(path, error) from error
         write_atomically(path, [reply.model_dump_json(exclude_none=True).encode()], hint=self._hint)

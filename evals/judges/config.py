@@ -14,6 +14,8 @@ from evals.schemas.marks import MayChange
 
 DEFAULT_PROVIDER = "anthropic"
 DEFAULT_MODEL = "claude-sonnet-5-5"
+BATCH_PROVIDER = "anthropic"
+"""The one whose batches are known here."""
 DEFAULT_MAX_INPUT_TOKENS = 50_000
 """Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
 
@@ -58,6 +60,12 @@ class JudgeConfig(Record):
     """With a greater share of its decisions lost than this the run is partial, and the exit code 4."""
     max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
     """What would send more in one call is not asked, and counts as missing for the judge."""
+    batch: Annotated[bool, MayChange.ON_RESUME] = False
+    """Ask by the Message Batches API: half the price, in rounds that usually take up to an hour each."""
+    batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=5.0, gt=0, le=3600)
+    """Between the first two looks at a batch; later ones are further apart, up to twelve times as far."""
+    batch_timeout_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=90_000.0, gt=0)
+    """So long a round is waited for; after that the run is partial, and its replies are left for who goes on."""
 
     @model_validator(mode="before")
     @classmethod
@@ -87,6 +95,20 @@ class JudgeConfig(Record):
                 "judge_effort",
                 "no such effort: {effort} ({provider} takes {efforts})",
                 {"effort": self.effort, "provider": self.provider, "efforts": ", ".join(efforts)},
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _batches_are_the_providers(self) -> Self:
+        if self.batch and self.provider != BATCH_PROVIDER:
+            raise PydanticCustomError(
+                "judge_batch",
+                "{provider} is not asked in batches",
+                {
+                    "provider": self.provider,
+                    "hint": f"batches are of {BATCH_PROVIDER} only: leave out --judge-batch (judge.batch), or name a "
+                    f"model of it, such as {DEFAULT_PROVIDER}:{DEFAULT_MODEL}",
+                },
             )
         return self
 

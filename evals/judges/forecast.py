@@ -1,7 +1,7 @@
 """What a call to the judge will take, before it is made: by calls that were made, else by usual sizes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from evals.judges.backends.base import Call, Identity
@@ -24,7 +24,7 @@ THINKING: Mapping[str, tuple[int, int]] = {
 """Tokens that a call is thought about, where no call of the same model and effort was saved: an allowance, no fact."""
 _OWN_EFFORT = {"claude-sonnet-5-5": "high"}
 _USUAL_EFFORT = "medium"
-_SURE, _UNSURE = 0.15, 0.3
+SURE, UNSURE = 0.15, 0.3
 """How far sizes may be off, beside thinking: those of calls that were made, and usual ones."""
 
 
@@ -67,9 +67,12 @@ class Forecast:
     def __init__(self, judge: Identity, sizes: Mapping[str, CallSizes] | None = None) -> None:
         self._thinking = thinking_allowance(judge)[1]
         self._sizes = dict(sizes or {})
+        self.on_reply: Callable[[int], None] = lambda _tokens: None
+        """Hears of each reply how many tokens it took beyond one of usual size: mostly, what was thought."""
 
     def learn(self, request: VerdictRequest, sizes: CallSizes) -> None:
         """Take into account what calls for a request took."""
+        self.on_reply(sizes.usage.output_tokens - sizes.calls * _usual_reply(request))
         known = self._known(request)
         self._sizes[_kind(request)] = sizes if known is None else known + sizes
 
@@ -80,10 +83,9 @@ class Forecast:
         if known is not None:
             usage, thought = known.usage, round(known.usage.thinking_tokens / known.calls)
             sent = round(usage.input_tokens * characters / known.characters)
-            return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), _SURE, True)
-        reply = stand_in_reply(load_prompt(request.prompt), request.data)
-        written = len(json.dumps(reply, ensure_ascii=False)) / CHARACTERS_A_TOKEN
-        return Expected(round(characters / CHARACTERS_A_TOKEN), round(written), self._thinking, _UNSURE, False)
+            return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), SURE, True)
+        sent = round(characters / CHARACTERS_A_TOKEN)
+        return Expected(sent, _usual_reply(request), self._thinking, UNSURE, False)
 
     def _known(self, request: VerdictRequest) -> CallSizes | None:
         """Sizes of calls for the request; none by another version of its prompt, which may ask for more."""
@@ -91,6 +93,12 @@ class Forecast:
         if known is None or not known.characters or known.prompt_hash != load_prompt(request.prompt).hash:
             return None
         return known
+
+
+def _usual_reply(request: VerdictRequest) -> int:
+    """Tokens of a reply of usual size."""
+    reply = stand_in_reply(load_prompt(request.prompt), request.data)
+    return round(len(json.dumps(reply, ensure_ascii=False)) / CHARACTERS_A_TOKEN)
 
 
 def most_tokens(call: Call) -> JudgeUsage:

@@ -9,6 +9,7 @@ from typing import Any
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.backends.prompt_cache import kept_prefixes
+from evals.judges.batches.in_rounds import InRounds
 from evals.judges.budget import Budget, BudgetSpentError, Cost
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.cancelling import cancellable, sleep_by
@@ -39,11 +40,11 @@ PriceOf = Callable[[str, JudgeUsage], float | None]
 """What so many tokens of a model cost, in US dollars; None where no price is known."""
 
 
-class _NotAskedError(Exception):
+class NotAskedError(Exception):
     """No call may start any more."""
 
 
-class LLMJudge:
+class LLMJudge(InRounds):
     """Makes decisions that take a reader, by calling a language model.
 
     Args:
@@ -71,6 +72,7 @@ class LLMJudge:
         price: PriceOf = lambda _model, _usage: None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        super().__init__()
         if backend is None:
             backend, provider = default_backend(), DEFAULT_PROVIDER
         self.backend = backend
@@ -189,7 +191,7 @@ class LLMJudge:
             shared = await asyncio.shield(other)
             if shared.reply is not None and shared.last is not None:
                 return Decision(builder.cached(shared.reply, shared.last.model, self._cost(shared.last.usage)))
-        outcome = Outcome()
+        outcome = Outcome(repeat=repeat)
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
             await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
@@ -199,7 +201,8 @@ class LLMJudge:
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
-        self._put(decision.verdict.key, decision.stored)
+        for key, stored in (*decision.parts, (decision.verdict.key, decision.stored)):
+            self._put(key, stored)
 
     def _put(self, key: str | None, stored: StoredReply | None) -> None:
         if self._cache is None or stored is None or key is None:
@@ -235,7 +238,7 @@ class LLMJudge:
         self, parts: Sequence[VerdictRequest], repeat: int, outcome: Outcome, on_unusable: Callable[[], None]
     ) -> None:
         """Ask for parts and join their replies. Each is logged as paid for, then kept, before the others are there."""
-        halves = [Outcome() for _ in parts]
+        halves = [Outcome(repeat=repeat) for _ in parts]
 
         def log() -> None:
             outcome.take_parts(halves)
@@ -250,19 +253,23 @@ class LLMJudge:
             if self.over:
                 return
             await self._ask_once(part, half, log)
-            log()
-            self._put(key, cacheable(half))
+            self._keep_part(outcome, key, cacheable(half), log)
 
         await asyncio.gather(*map(ask, parts, halves))
         outcome.take_parts(halves)
         outcome.prevented = outcome.reply is None and any(half.prevented for half in halves)
+
+    def _keep_part(self, whole: Outcome, key: str, stored: StoredReply | None, log: Callable[[], None]) -> None:
+        """Have a part of a decision paid for and kept before the others are there."""
+        log()
+        self._put(key, stored)
 
     async def _ask_once(self, request: VerdictRequest, outcome: Outcome, on_unusable: Callable[[], None]) -> None:
         call = replace(self._call_of(request), max_tokens=room_for(request))
         for attempt in range(1, ASKED + 1):
             try:
                 said = outcome.last = await self._complete(call, request, outcome)
-            except _NotAskedError:
+            except NotAskedError:
                 return
             except BackendError as error:
                 outcome.fail("transport", str(error))
@@ -282,7 +289,7 @@ class LLMJudge:
         """Ask for the items whose evidence is not there; without a reply, those stay marked, and the rest counts."""
         try:
             read_mended(await self._complete(call, request, outcome), request, outcome)
-        except _NotAskedError:
+        except NotAskedError:
             outcome.prevented = False  # there is a reply all the same
         except BackendError as error:
             self._end_if_fatal(error)
@@ -296,7 +303,7 @@ class LLMJudge:
 
         Raises:
             BackendError: Of the last attempt.
-            _NotAskedError: No call may start, and none was made.
+            NotAskedError: No call may start, and none was made.
         """
         attempt = 0
         last: BackendError | None = None
@@ -317,9 +324,9 @@ class LLMJudge:
                     return reply
             except BudgetSpentError:
                 outcome.prevented = not self.over
-                raise last or _NotAskedError from None
-            except _NotAskedError:
-                raise last or _NotAskedError from None
+                raise last or NotAskedError from None
+            except NotAskedError:
+                raise last or NotAskedError from None
             except BackendError as error:
                 if not error.retryable or attempt == self._max_attempts:
                     error.fatal = error.fatal or error.fatal_if_lasting
@@ -355,10 +362,10 @@ class LLMJudge:
 
         Raises:
             BackendError: There is no reply.
-            _NotAskedError: No call may start.
+            NotAskedError: No call may start.
         """
         if self.over:
-            raise _NotAskedError
+            raise NotAskedError
         try:
             reply = await cancellable(self.backend.complete(call), self._in_flight)
         except BackendError as error:

@@ -40,10 +40,9 @@ def _dump(data: Mapping[str, Any]) -> str:
 
 
 def repeats_of(request: VerdictRequest, repeats: int) -> Sequence[int]:
-    """Which repeats a request is made for, where each decision is made so often."""
-    if request.repeat is not None:
-        return (request.repeat,)
-    return range(1 if request.once else repeats)
+    """Which repeats a request is made for, where each decision is made so often; samples count as repeats."""
+    decisions = range(1 if request.once else repeats) if request.repeat is None else (request.repeat,)
+    return [decision * request.samples + sample for decision in decisions for sample in range(request.samples)]
 
 
 def is_usable(verdict: JudgeVerdict, request: VerdictRequest) -> bool:

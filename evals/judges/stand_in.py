@@ -35,8 +35,6 @@ def _items(prompt: Prompt, name: str, data: Mapping[str, Any]) -> list[Mapping[s
             return list(data[check["of"]])
         if check["kind"] == "names":
             return [{"id": each} for each in check["are"]]
-        if check["kind"] == "count":
-            return [{}] * int(check["exactly"])
     text = str(data.get("answer") or data.get("expected_answer") or "")
     return [{}] * max(1, round(len(text) / _CHARACTERS_A_CLAIM))
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
+from math import isfinite
 from typing import Any, ClassVar
 
 from evals.case.case import Case
@@ -11,6 +12,7 @@ from evals.case.inquiry import answer_beside_reference, question_and_answer
 from evals.case.matching import MatchSettings
 from evals.case.refusal import CORRECTNESS, why_open
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
+from evals.schemas.base import unchecked
 from evals.schemas.verdicts import VerdictRequest
 
 
@@ -57,6 +59,10 @@ _IN_SHORT = {
 }
 
 
+_KINDS: dict[tuple[frozenset[Need], bool], int] = {}
+"""The preconditions that metrics have, each with its number."""
+
+
 class BaseMetric(ABC):
     """One metric. A subclass sets the class attributes and implements `measure`, or `compute(question, response)`.
 
@@ -87,6 +93,8 @@ class BaseMetric(ABC):
     _needs_answer: ClassVar[bool]
     _needs_chunks: ClassVar[bool]
     _needs_citations: ClassVar[bool]
+    _kind: ClassVar[int | None]
+    """The same for all metrics of the same preconditions; None for one that has preconditions of its own."""
 
     @abstractmethod
     def measure(self, case: Case) -> MetricResult:
@@ -100,6 +108,21 @@ class BaseMetric(ABC):
 
         Nor is it where the value hangs on whether the answer declines, and the judge's word on that is lost.
         """
+        if self._kind not in case.ready:
+            lost = self._without_what_it_needs(case)
+            if lost is not None:
+                return lost
+        if not case.judged and not case.verdicts:
+            return self.measure(case)
+        if case.abstention_open and self.hangs_on_abstention(case):
+            return self.judged(
+                self.undefined(why_open(case.verdicts, case.decided_by), missing="judge"), [case.decided_by]
+            )
+        result, disputed = self._measured(case), self.dispute_flag(case)
+        return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
+
+    def _without_what_it_needs(self, case: Case) -> MetricResult | None:
+        """The result where there is nothing to measure; None where there is, which all metrics of the kind share."""
         reason = self.unavailable(case) or self.not_applicable_to(case.question)
         if reason:
             return self.undefined(reason)
@@ -108,12 +131,9 @@ class BaseMetric(ABC):
         reason = self._lacking(case.response) or self._unrecognisable(case)
         if reason:
             return self.undefined(reason)
-        if case.abstention_open and self.hangs_on_abstention(case):
-            return self.judged(
-                self.undefined(why_open(case.verdicts, case.decided_by), missing="judge"), [case.decided_by]
-            )
-        result, disputed = self._measured(case), self.dispute_flag(case)
-        return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
+        if self._kind is not None:
+            case.ready.add(self._kind)
+        return None
 
     def _measured(self, case: Case) -> MetricResult:
         result = self.measure(case)
@@ -209,10 +229,11 @@ class BaseMetric(ABC):
             return f"the gold passages carry no text, which match.rule {case.settings.rule} compares"
         if worded and any(chunk.text for chunk in chunks):
             return None
-        by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
+        if any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks):
+            return None
         named = any(chunk.document_id or chunk.document_name for chunk in chunks)
         by_document = named and any(gold.document_id for gold in golds)
-        return None if by_id or by_document else _SAYS_NOTHING if worded else _NOT_NAMED
+        return None if by_document else _SAYS_NOTHING if worded else _NOT_NAMED
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -225,6 +246,8 @@ class BaseMetric(ABC):
         cls._needs_answer = Need.EXPECTED_ANSWER in cls.needs
         cls._needs_chunks = Need.CHUNKS in cls.needs
         cls._needs_citations = Need.CITATIONS in cls.needs
+        own = (cls.not_applicable_to, cls.unavailable) != (BaseMetric.not_applicable_to, BaseMetric.unavailable)
+        cls._kind = None if own else _KINDS.setdefault((cls.needs, cls.of_answer), len(_KINDS))
 
     def compute(
         self,
@@ -284,7 +307,21 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
-        return MetricResult(name=self.name, group=self.group, value=float(value), details=details)
+        name, group, number = self.name, self.group, float(value)
+        if not (isfinite(number) and type(name) is str and type(group) is MetricGroup):
+            return MetricResult(name=name, group=group, value=number, details=details)
+        return unchecked(
+            MetricResult,
+            {
+                "name": name,
+                "group": group,
+                "value": number,
+                "reason": None,
+                "missing": None,
+                "judged_by": [],
+                "details": details,
+            },
+        )
 
     def undefined(self, reason: str, *, missing: str = "not_applicable", **details: Any) -> MetricResult:
         """Build a result without a value, and say why."""

@@ -14,6 +14,7 @@ from evals.case.case import Case
 from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts
 from evals.metrics.base import Need
 from evals.metrics.inquiries import (
+    ANSWER_CLAIMS,
     ANSWER_IN_CONTEXTS,
     COMPARED,
     REFERENCE_CLAIMS,
@@ -64,6 +65,26 @@ class Claims:
         """Of each claim of the reference: whether an answer without it would be none."""
         return [claim["importance"] == "vital" for claim in self.replies[REFERENCE_CLAIMS.name]["claims"]]
 
+    @property
+    def answer_has_none(self) -> bool:
+        """Whether the answer is known to make no claim."""
+        found = self.replies.get(ANSWER_CLAIMS.name)
+        return found is not None and not found["claims"]
+
+    @property
+    def reference_has_none(self) -> bool:
+        """Whether the reference is known to make no claim."""
+        found = self.replies.get(REFERENCE_CLAIMS.name)
+        return found is not None and not found["claims"]
+
+    @property
+    def retrieved_none(self) -> bool:
+        """Whether the chunks are known to support no claim of the reference."""
+        if self.reference_has_none:
+            return True
+        there = REFERENCE_IN_CONTEXTS.name in self.replies
+        return there and all(chunks is not None and not chunks for chunks in self.retrieved)
+
     @cached_property
     def relevant(self) -> frozenset[int]:
         """The chunks that support a claim of the reference."""
@@ -107,6 +128,13 @@ class ClaimMetric(JudgedMetric):
             return self.undefined("the chunks carry no text")
         return None
 
+    def none_counts(self, claims: Claims) -> bool:
+        """Whether the replies that are there, maybe not all, show that no claim counts."""
+        return claims.answer_has_none
+
+    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+        return self.undefined(self.nothing(case)) if self.none_counts(Claims(replies)) else None
+
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         counted = self.counted(Claims(replies))
         known = [value for value in counted if value is not None]
@@ -149,6 +177,9 @@ class ClaimRecall(ClaimMetric):
     def counted(self, claims: Claims) -> list[float | None]:
         return [None if chunks is None else float(bool(chunks)) for chunks in claims.retrieved]
 
+    def none_counts(self, claims: Claims) -> bool:
+        return claims.reference_has_none
+
     def nothing(self, case: Case) -> str:
         return "the expected answer states no facts"
 
@@ -171,6 +202,9 @@ class ClaimF1(JudgedMetric):
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
+
+    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+        return self.undefined("the expected answer states no facts") if Claims(replies).reference_has_none else None
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = Claims(replies)
@@ -206,6 +240,9 @@ class ContextUtilization(ClaimMetric):
         pairs = zip(claims.retrieved, claims.conveyed, strict=True)
         worth = {"conveyed": 1.0, "partly": 0.0, "missing": 0.0}
         return [None if chunks is None else worth.get(said) for chunks, said in pairs if chunks is None or chunks]
+
+    def none_counts(self, claims: Claims) -> bool:
+        return claims.retrieved_none
 
     def nothing(self, case: Case) -> str:
         return "no chunk supports a claim of the expected answer"

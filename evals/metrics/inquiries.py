@@ -121,7 +121,7 @@ COMPARED = Inquiry(
     "claims_compared",
     "claims_compared",
     _compared_data,
-    after=(ANSWER_CLAIMS, REFERENCE_CLAIMS),
+    after=(REFERENCE_CLAIMS, ANSWER_CLAIMS),  # without claims of the reference some metrics have no value
     given=_compared_given,
 )
 """The answer's claims against the reference, and the reference's claims against the answer."""

@@ -34,15 +34,16 @@ class Decider(Protocol):
 def judge_calls(metrics: Iterable[type[BaseMetric]]) -> int:
     """How often a judge is asked about one question, at most: the distinct inquiries of the metrics, chains included.
 
-    Whether the answer declines is in it where that is asked of every answer. Not in it are asking again after an
-    unusable reply, repeats, further blocks of ten passages, and whether an answer declines that reads like a refusal.
+    One of which samples are taken counts for each of them. Whether the answer declines is in it where that is asked of
+    every answer. Not in it are asking again after an unusable reply, repeats, further blocks of ten passages, and
+    whether an answer declines that reads like a refusal.
     """
     every = list(metrics)
     asked = chain(inquiry for cls in every if issubclass(cls, JudgedMetric) for inquiry in cls.inquiries)
     others = sum(cls.judge_calls for cls in every if not issubclass(cls, JudgedMetric))
     declining = judged_abstention(every)
     extra = bool(asked) and declining.answers == "every" and not declining.by_correctness
-    return len(asked) + others + extra
+    return sum(one.samples for one in asked) + others + extra
 
 
 def judged_abstention(metrics: Iterable[BaseMetric | type[BaseMetric]]) -> JudgedAbstention:
@@ -78,7 +79,7 @@ class JudgedMetric(BaseMetric):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.judge_calls = len(chain(cls.inquiries))
+        cls.judge_calls = sum(one.samples for one in chain(cls.inquiries))
 
     @abstractmethod
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
@@ -89,6 +90,21 @@ class JudgedMetric(BaseMetric):
 
     def settled(self, case: Case) -> MetricResult | None:
         """The result where no judge is needed to know it; None where one is."""
+        return None
+
+    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+        """The result where these replies settle it, whatever those say that are asked for after them.
+
+        A verdict that is lost then changes nothing. Else a question without a value, of which that is known only once
+        all its verdicts are there, would stand for lost ones in some runs and not in others: a ratio that leans.
+
+        Args:
+            case: The record.
+            replies: One set, of the first inquiries of the chain.
+
+        Returns:
+            None where the others decide.
+        """
         return None
 
     def wanted(self, case: Case) -> tuple[Inquiry, ...]:
@@ -127,11 +143,13 @@ class JudgedMetric(BaseMetric):
         found = super().verdicts_needed(case)
         if (found and case.abstention_open) or self.settled(case) is not None:
             return found
+        replies: dict[str, dict[int, ReplyData]] = {}
         for inquiry in chain(self.wanted(case)):
-            if inquiry.given(case) is None:
-                found += [] if inquiry.name in found else [inquiry.name]  # correctness tells whether it declines too
-                if not inquiry.replies(case):
-                    break
+            if inquiry.given(case) is None and inquiry.name not in found:  # correctness tells whether it declines too
+                found.append(inquiry.name)
+            replies[inquiry.name] = inquiry.replies(case)
+            if not replies[inquiry.name] or self._settled_early(case, replies) is not None:
+                break
         return found
 
     def unavailable(self, case: Case) -> str | None:
@@ -149,12 +167,25 @@ class JudgedMetric(BaseMetric):
         return {"injection_suspected": True} if suspected else {}
 
     def _from_verdicts(self, case: Case) -> MetricResult:
-        inquiries = chain(self.wanted(case))
         flag = self.injection_flag(case)
-        by_name = {inquiry.name: inquiry.replies(case) for inquiry in inquiries}
-        for inquiry in inquiries:
+        by_name: dict[str, dict[int, ReplyData]] = {}
+        for inquiry in chain(self.wanted(case)):
+            by_name[inquiry.name] = inquiry.replies(case)
             if not by_name[inquiry.name]:
                 return self.undefined(_failure(case, inquiry.names(case)), missing="judge", **flag)
+            settled = self._settled_early(case, by_name)
+            if settled is not None:
+                return settled.model_copy(update={"details": {**settled.details, **flag}})
+        return self._graded(case, by_name, flag)
+
+    def _settled_early(self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]]) -> MetricResult | None:
+        """The result where the replies so far settle it in every repeat."""
+        found = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
+        return found[0] if found and all(each is not None for each in found) else None
+
+    def _graded(
+        self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]], flag: Mapping[str, Any]
+    ) -> MetricResult:
         graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
         if not graded:
             return self.undefined("no repeat of the judge's verdicts is whole", missing="judge", **flag)

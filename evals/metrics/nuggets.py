@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from evals.case.case import Case
 from evals.metrics.claims import ClaimMetric, Claims
-from evals.metrics.inquiries import COMPARED
+from evals.metrics.inquiries import COMPARED, REFERENCE_CLAIMS
 
 
 class _Nuggets(ClaimMetric):
@@ -22,6 +22,11 @@ class _Nuggets(ClaimMetric):
         worth = {"conveyed": 1.0, "partly": self.partly, "missing": 0.0}
         pairs = zip(claims.conveyed, claims.vital, strict=True)
         return [worth.get(said) for said, vital in pairs if vital or not self.only_vital]
+
+    def none_counts(self, claims: Claims) -> bool:
+        if REFERENCE_CLAIMS.name not in claims.replies:
+            return False
+        return not any(claims.vital) if self.only_vital else claims.reference_has_none
 
     def nothing(self, case: Case) -> str:
         return "no fact of the expected answer is vital" if self.only_vital else "the expected answer states no facts"

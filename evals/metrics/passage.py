@@ -43,11 +43,11 @@ def passage_ndcg(matches: Matches, golds: int, k: int) -> float:
 def substring_matches(passages: Sequence[str], golds: Sequence[str]) -> Matches:
     """Compare every passage with every gold by the either-way substring rule."""
     held, wanted = [_normal(passage) for passage in passages], [_normal(gold) for gold in golds]
-    result = Matches(by_chunk=[{} for _ in passages], original=list(range(len(passages))))
+    result = Matches(len(passages), original=range(len(passages)))
     for index, gold in enumerate(wanted):
         for place, passage in enumerate(held):
             if gold and passage and (gold in passage or passage in gold):
-                result.by_chunk[place][index] = "substring"
+                result.add(place, index, "substring")
                 result.found.setdefault(index, (place, "substring"))
     return result
 

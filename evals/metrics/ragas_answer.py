@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from evals.case.case import Case
-from evals.case.inquiry import Inquiry, ReplyData, question_and_answer
+from evals.case.inquiry import SAMPLES, Inquiry, ReplyData, question_and_answer
 from evals.metrics.abstaining import settled_relevance
 from evals.metrics.base import Need
 from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
@@ -17,10 +17,13 @@ from evals.schemas import MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 from evals.semantics.base import Semantics, cosine
 
+STRICTNESS = 3
+"""How often RAGAS asks for the question."""
+
 GENERATED_QUESTIONS = Inquiry(
-    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}
+    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}, samples=STRICTNESS
 )
-"""The question to which the answer is an answer, written three times afresh, as by RAGAS."""
+"""The question to which the answer is an answer, and whether it commits itself; asked for three times, as by RAGAS."""
 
 DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_answer)
 """How fully the answer addresses the question, on five steps."""
@@ -29,12 +32,13 @@ DIRECT_RELEVANCE = Inquiry("direct_relevance", "direct_relevance", question_and_
 class RagasAnswerRelevance(Comparing, JudgedMetric):
     """How well the answer addresses the question, whether or not it is right, in percent.
 
-    Formula: mean over three wordings of the question that the judge takes the answer to reply to, each written afresh,
-    of the cosine between their embeddings and the question's, × 100 and not below 0. Without an embedder the judge
+    Formula: the judge is asked three times, each in a call of its own, for the question that the answer replies to;
+    mean of the cosines between their embeddings and the question's, × 100 and not below 0. 0 where the judge calls the
+    answer noncommittal all three times; a sample without a question does not count. Without an embedder the judge
     assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is decided once for
     a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is better. 0 for an
     abstention on an answerable question; None for one on a question that is not known to be answerable.
-    Reference: Es et al. 2023 (RAGAS answer relevance).
+    Reference: Es et al. 2023 (RAGAS answer relevance), by the rules of ragas 0.4.
     """
 
     name = "ragas_answer_relevance"
@@ -65,21 +69,24 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
 
     def texts(self, case: Case) -> Sequence[str]:
         replies = GENERATED_QUESTIONS.replies(case).values() if self.embedder(case) else ()
-        written = [text for reply in replies for text in reply["questions"]]
+        written = [sample["question"] for reply in replies for sample in _written(reply)]
         return [case.question.question, *written] if written else ()
 
     def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
         embedder = self.embedder(case)
         if embedder is None:
             return self._assessed(replies[DIRECT_RELEVANCE.name])
-        written = replies[GENERATED_QUESTIONS.name]["questions"]
+        samples = _written(replies[GENERATED_QUESTIONS.name])
+        written = [sample["question"] for sample in samples]
         if not written:
             return self.undefined("the judge wrote no question", missing="judge")
+        noncommittal = sum(sample["verdict"] == "noncommittal" for sample in samples)
+        details = {"method": "generated questions", "questions": written, "noncommittal": noncommittal}
         asked, *vectors = embedder.embed([case.question.question, *written])
         alike = fmean(cosine(asked, vector) for vector in vectors)
         if not isfinite(alike):
             return self.undefined(EMBEDDING_NOT_FINITE)
-        return self.result(100 * max(0.0, alike), method="generated questions", questions=written)
+        return self.result(0.0 if noncommittal == len(samples) else 100 * max(0.0, alike), **details)
 
     def _assessed(self, reply: ReplyData) -> MetricResult:
         details = {"method": "direct assessment", "verdict": reply["verdict"], "justification": reply["justification"]}
@@ -87,6 +94,11 @@ class RagasAnswerRelevance(Comparing, JudgedMetric):
         if value is None:
             return self.undefined("the judge could not tell", missing="judge", **details)
         return self.result(value, **details)
+
+
+def _written(reply: ReplyData) -> list[ReplyData]:
+    """The samples that hold a question."""
+    return [sample for sample in reply[SAMPLES] if sample["question"].strip()]
 
 
 def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:

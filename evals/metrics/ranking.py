@@ -31,8 +31,12 @@ def precision_at(hits: Sequence[bool], k: int) -> float:
     return sum(hits[:k]) / k
 
 
-def reciprocal_rank(hits: Sequence[bool]) -> float:
-    """Return 1 / rank of the first relevant result, 0 where there is none. No cut-off."""
+def reciprocal_rank(hits: Sequence[int]) -> float:
+    """Return 1 / rank of the first relevant result, 0 where there is none. No cut-off.
+
+    Args:
+        hits: For each rank whether its result is relevant, or how many relevant items it finds.
+    """
     for rank, hit in enumerate(hits, start=1):
         if hit:
             return 1.0 / rank
@@ -79,7 +83,7 @@ def unit_ndcg_at(newly_found: Sequence[set[int]], grades: Sequence[float], k: in
         k: Cut-off rank.
     """
     units = newly_found[:k]
-    gains = [max((grades[index] for index in items), default=0.0) for items in units]
+    gains = [max([grades[index] for index in items]) if items else 0.0 for items in units]
     covered = set().union(*units)
     missed = [grade for index, grade in enumerate(grades) if index not in covered]
     return ndcg_at(gains, [gain for gain in gains if gain] + missed, k)

@@ -65,7 +65,7 @@ class MRR(_Retrieval):
     name = "mrr"
 
     def value(self, case: Case) -> float:
-        return reciprocal_rank([found > 0 for found in case.matches.found_counts])
+        return reciprocal_rank(case.matches.found_counts)
 
 
 class MRRAtK(AtK, _Retrieval):
@@ -82,7 +82,7 @@ class MRRAtK(AtK, _Retrieval):
     default_ks: ClassVar = ()
 
     def value(self, case: Case) -> float:
-        return reciprocal_rank([found > 0 for found in case.matches.found_counts[: self.k]])
+        return reciprocal_rank(case.matches.found_counts[: self.k])
 
 
 class NDCG(AtK, _Retrieval):
@@ -99,4 +99,4 @@ class NDCG(AtK, _Retrieval):
 
     def value(self, case: Case) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
-        return unit_ndcg_at(case.matches.newly_found, grades, self.k)
+        return unit_ndcg_at(case.matches.newly_found_within(self.k), grades, self.k)

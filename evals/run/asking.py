@@ -41,8 +41,13 @@ class StopRule:
         self.refused = False
         """Whether the server refused us (401 or 403)."""
 
-    def see(self, response: EvalResponse) -> None:
-        """Take one exchange into account."""
+    def see(self, response: EvalResponse, away: str | None = None) -> None:
+        """Take one exchange into account.
+
+        Args:
+            response: What came of it.
+            away: What the server said last, where it is no more waited for.
+        """
         if response.error is None:
             self._answered += 1
             self._failed_in_row = self._unconnected_in_row = 0
@@ -53,6 +58,8 @@ class StopRule:
         if response.error.status in _REFUSED:
             self.refused = True
             self.reason = f"the server refuses us: {response.error.message}"
+        elif away is not None:
+            self.reason = f"the server is gone: {away}"
         elif not self._answered and self._failed_in_row >= 2 * self._concurrency:
             message = self._kinds.most_common(1)[0][0]
             self.reason = f"the first {self._failed_in_row} questions all failed: {message}"
@@ -168,6 +175,9 @@ class Asking:
                 f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
                 f"was given up each time, so that they are in no other answer"
             )
+        if refused := self._client.refused:
+            were = agree(refused, "was", "were")
+            notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
         if self.seen(server).changed:
             notes.append("the server's configuration changed during the run")
         return notes
@@ -225,7 +235,7 @@ async def _work(
 ) -> None:
     for question in waiting:
         response = await client.ask(question.question)
-        stop.see(response)
+        stop.see(response, client.away)
         on_answer(question, response)
         if stop.reason:
             return

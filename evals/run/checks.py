@@ -1,7 +1,7 @@
 """What can be known to be wrong before anything is loaded or asked: names, gates, models, keys."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evals.config import EvalConfig
 from evals.datasets.registry import check_name
@@ -59,14 +59,16 @@ def _check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None
     """Stop where a gate rests on a judge whose errors nobody knows, before it is paid for."""
     if config.allow_uncalibrated or not wants_judge(config, metrics):
         return
-    known = saved_calibrations(config.runs_dir)
-    never = [one.name for one in _gated_by_judge(config, metrics) if not _is_calibrated(one, config.judge, known)]
-    refuse_uncalibrated(never, config.judge.model)
-
-
-def _gated_by_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> list[BaseMetric]:
     gated = {parse_gate(gate, [metric.name for metric in metrics]).metric for gate in config.gate}
-    return [metric for metric in metrics if metric.name in gated and Need.JUDGE in metric.needs]
+    if gated:
+        never = _never_calibrated(metrics, config.judge, saved_calibrations(config.runs_dir))
+        refuse_uncalibrated(gated, never, config.scoring.feeding, config.judge.model)
+
+
+def _never_calibrated(metrics: Sequence[BaseMetric], judge: JudgeConfig, known: Sequence[Calibration]) -> Iterator[str]:
+    for metric in metrics:
+        if Need.JUDGE in metric.needs and not _is_calibrated(metric, judge, known):
+            yield metric.name
 
 
 def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calibration]) -> bool:

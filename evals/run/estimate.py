@@ -3,12 +3,13 @@
 Every request is composed as in the run, over a stand-in for the answer that is not there yet: a saved one of the same
 server where there is one, else one of usual size made of the corpus. How many tokens a call takes is learnt from saved
 calls of the same model and effort, what it thinks before it writes included; where there are none, tokens are
-characters / 3, and thinking is an allowance, so that the cost is a range.
+characters / 3, and thinking is an allowance, so that the cost is a range. Its first replies narrow it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
+from math import hypot
 from statistics import median
 
 from evals.case.case import Case
@@ -26,13 +27,15 @@ from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
-from evals.text.counts import agree
+from evals.text.counts import agree, counted
 
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
+SECONDS_A_ROUND = 3600.0
+"""How long a batch takes at most as a rule; the vendor promises a day."""
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
-_WIDEST = 3.0
+WIDEST = 3.0
 """A range whose upper end is further above the lower one says too little: the lower end is raised."""
 
 
@@ -54,6 +57,9 @@ class Estimate:
         thinking_tokens_high: At most.
         cached: Decisions whose replies are in the cache: they cost nothing and are not in `calls`.
         measured: Whether sizes and thinking are those of saved calls by the same model with the same effort.
+        unthought_usd: The cost if nothing is thought, sizes being as estimated; None where no price is known.
+        replies: By how many replies of the run itself it was narrowed; 0 before anything is paid.
+        rounds: Of batches, if no reply is unusable; 0 where calls are made one by one.
     """
 
     calls: int
@@ -69,6 +75,9 @@ class Estimate:
     thinking_tokens_high: int = 0
     cached: int = 0
     measured: bool = False
+    unthought_usd: float | None = None
+    replies: int = 0
+    rounds: int = 0
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
         """Why the budget will not do what it is meant to; None where it will."""
@@ -91,12 +100,21 @@ class Estimate:
         return (
             f"about {self.calls:,} {agree(self.calls, 'call', 'calls')}{more}{kept}, "
             f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out{self._thinking}, "
-            f"{self._money}, {max(1, round(self.minutes))} min ({self.basis})"
+            f"{self._money}, {self._time} ({self.basis})"
         )
+
+    @property
+    def _time(self) -> str:
+        if not self.rounds:
+            return f"{max(1, round(self.minutes))} min"
+        rounds, take = counted(self.rounds, "round"), agree(self.rounds, "takes", "take")
+        return f"at half price in {rounds} of batches, which usually {take} up to an hour each"
 
     @property
     def _thinking(self) -> str:
         low, high = self.thinking_tokens_low, self.thinking_tokens_high
+        if self.replies:
+            return f" and {low:,} to {high:,} thought, by its first {self.replies} replies"
         if self.measured:
             return f" and {high:,} thought, by saved calls" if high else ", by saved calls"
         return f" and {low:,} to {high:,} thought, as nothing is saved of it" if high else ""
@@ -153,7 +171,13 @@ def estimate_judging(
             _add_answer(part, cases.about(question, response, _given(known, question)), likely, bill)
         total.extend(part, len(group) / len(some) if some else 0.0)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
-    return total.estimate(bill, basis, config, asking_s=asking)
+    found = total.estimate(bill, basis, config, asking_s=asking)
+    return _in_batches(found, bill.rounds, asking) if config.judge.batch else found
+
+
+def _in_batches(found: Estimate, rounds: int, asking_s: float) -> Estimate:
+    """The estimate where the judge is asked in batches, once all is answered."""
+    return replace(found, rounds=rounds, minutes=(asking_s + rounds * SECONDS_A_ROUND) / 60)
 
 
 def _add_answer(total: "_Sum", case: Case, likely: LikelyCalls, bill: "_Bill") -> None:
@@ -193,8 +217,13 @@ class _Sum:
     output_tokens: float = 0.0
     thinking_low: float = 0.0
     thinking_high: float = 0.0
-    low_usd: float = 0.0
-    high_usd: float = 0.0
+    unthought_usd: float = 0.0
+    least_usd: float = 0.0
+    """With the least thinking."""
+    most_usd: float = 0.0
+    """With the most."""
+    slack_usd: float = 0.0
+    """How far the middle of the two may be off by the sizes of calls."""
     guessed: float = 0.0
     """Calls of which nothing is saved."""
     on_refusals: float = 0.0
@@ -206,7 +235,9 @@ class _Sum:
 
     def estimate(self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float) -> Estimate:
         """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
-        low, high = max(self.low_usd, self.high_usd / _WIDEST), self.high_usd
+        low, high = range_around(
+            (self.least_usd + self.most_usd) / 2, (self.most_usd - self.least_usd) / 2, self.slack_usd
+        )
         calls = round(self.calls)
         return Estimate(
             calls=calls,
@@ -222,7 +253,21 @@ class _Sum:
             thinking_tokens_high=round(self.thinking_high),
             cached=round(self.cached),
             measured=calls > 0 and not self.guessed,
+            unthought_usd=self.unthought_usd if bill.priced else None,
         )
+
+
+def range_around(middle: float, *errors: float) -> tuple[float, float]:
+    """The range of a cost whose errors have nothing to do with each other, so that their squares add up.
+
+    The upper end holds: a budget above it does. The lower one is raised where it says too little.
+
+    Args:
+        middle: The likely cost, in US dollars.
+        errors: How far it may be off, for each reason.
+    """
+    high = middle + hypot(*errors)
+    return max(middle - hypot(*errors), high / WIDEST), high
 
 
 class _Bill:
@@ -234,9 +279,12 @@ class _Bill:
         self._price = price
         self._forecast = forecast
         self._kept: set[str] = set()
+        self.rounds = 0
+        """Of calls about one answer, at most."""
 
     def add(self, one: LikelyCall, total: _Sum) -> None:
         """Add a request as often as it is made."""
+        self.rounds = max(self.rounds, one.round if one.times else 0)
         total.cached += one.cached
         expected = self._forecast.of(one.request, one.call)
         for _ in range(one.times):
@@ -247,20 +295,28 @@ class _Bill:
         usage = self._with_cache(one, expected.usage(least))
         cost = self._cost(usage)
         further = 0.0 if most == least else self._cost(_longer(usage, most - least)) - cost
+        thought = 0.0 if not least else cost - self._cost(_longer(usage, -least))
         total.calls += 1
         total.guessed += 0 if expected.measured else 1
         total.input_tokens += expected.input
         total.output_tokens += expected.output
         total.thinking_low += least
         total.thinking_high += most
-        total.low_usd += cost * (1 - expected.slack)
-        total.high_usd += (cost + further) * (1 + expected.slack)
+        total.unthought_usd += cost - thought
+        total.least_usd += cost
+        total.most_usd += cost + further
+        total.slack_usd += expected.slack * (cost + further / 2)
 
     def _cost(self, usage: JudgeUsage) -> float:
         return self._price(self._judge.model, usage) or 0.0
 
     def _with_cache(self, one: LikelyCall, usage: JudgeUsage) -> JudgeUsage:
-        """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before."""
+        """The tokens, divided as the vendor will: its cache holds the prefixes of the calls before.
+
+        In a batch nobody knows which calls go before others, so that nothing is taken to be cached.
+        """
+        if self._judge.batch:
+            return usage
         prefixes = kept_prefixes(self._judge.provider, self._judge.model, one.call)
         if not prefixes:
             return usage

@@ -8,6 +8,9 @@ from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.judges.backends.base import Identity
 from evals.judges.backends.providers import PROVIDERS
+from evals.judges.batches.judge import BatchJudge
+from evals.judges.batches.pace import Pace
+from evals.judges.batches.vendor import AnthropicBatches
 from evals.judges.cache import JudgeCache
 from evals.judges.forecast import Forecast
 from evals.judges.llm_judge import LLMJudge
@@ -15,14 +18,15 @@ from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judged_abstention
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
+from evals.run.learnt.saved_sizes import saved_sizes
 from evals.run.observer import Observer
-from evals.run.saved_sizes import saved_sizes
 from evals.schemas import Document, EvalQuestion
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
 from evals.semantics.base import Semantics
 from evals.semantics.loading import load_semantics
+from evals.store.batches import FOLDER, BatchLog
 from evals.store.runs import RunStore
 
 
@@ -75,8 +79,16 @@ def make_judge(config: EvalConfig) -> LLMJudge:
     cache = JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None
     if cache is not None:
         cache.prepare()
+    made = _batch_judge(config, cache) if judge.batch else _call_judge(config, cache)
+    made.max_input_tokens = judge.max_input_tokens
+    return made
+
+
+def _call_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
+    """One that is asked call by call."""
+    judge = config.judge
     provider = PROVIDERS[judge.provider]
-    made = LLMJudge(
+    return LLMJudge(
         provider.make(judge.model, base_url=provider.address(judge.base_url), effort=judge.effort),
         provider=judge.provider,
         cache=cache,
@@ -85,8 +97,29 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         max_cost_usd=judge.max_cost_usd,
         price=price_of_judge(config),
     )
-    made.max_input_tokens = judge.max_input_tokens
-    return made
+
+
+def _batch_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
+    """One that is asked in batches.
+
+    Raises:
+        JudgeError: Its package is not installed.
+        StoreError: What is sent cannot be written down.
+    """
+    judge = config.judge
+    address = PROVIDERS[judge.provider].address(judge.base_url)
+    vendor = AnthropicBatches(judge.model, base_url=address, effort=judge.effort)
+    log = BatchLog(config.runs_dir / FOLDER, vendor.origin)
+    log.prepare()
+    return BatchJudge(
+        vendor,
+        log,
+        Pace(first_s=judge.batch_poll_s, limit_s=judge.batch_timeout_s),
+        cache=cache,
+        repeats=judge.repeats,
+        max_cost_usd=judge.max_cost_usd,
+        price=price_of_judge(config),
+    )
 
 
 def judge_identity(config: EvalConfig) -> Identity:
@@ -117,4 +150,5 @@ def saved_forecast(config: EvalConfig) -> Forecast:
 
 def price_of_judge(config: EvalConfig) -> Callable[[str, JudgeUsage], float | None]:
     """What the judge's tokens cost."""
-    return judge_price(config.prices, PROVIDERS[config.judge.provider].price_table(config.judge.base_url))
+    vendor = PROVIDERS[config.judge.provider].price_table(config.judge.base_url)
+    return judge_price(config.prices, vendor, batch=config.judge.batch)

@@ -21,6 +21,7 @@ from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import prompts_asked_twice
 from evals.run.inquest import Inquest
+from evals.run.observer import Observer
 from evals.runtime import SideLoop
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
@@ -79,6 +80,7 @@ class Judging:
         before: The judge of the run that goes on, or whose verdicts are used again.
         max_error_rate: The run is incomplete where more of the decisions are lost.
         tell: Hears at once, in the thread that started the judging, of what must be known.
+        observer: Hears there of the progress.
     """
 
     def __init__(
@@ -91,9 +93,11 @@ class Judging:
         before: JudgeRecord | None = None,
         max_error_rate: float = 0.1,
         tell: Callable[[str], None] = lambda _note: None,
+        observer: Observer | None = None,
     ) -> None:
         folder = journal.path.parent
         self._judge = judge
+        self._observer = observer or Observer()
         judge.shared_prompts = prompts_asked_twice(metrics)
         self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
@@ -107,6 +111,7 @@ class Judging:
         self._tally: VerdictTally | None = None
         self._queue: deque[_Job] = deque()
         self._workers: set[asyncio.Task[None]] = set()
+        self._one_ended = asyncio.Event()
         self._unfit = 0
         self._error: BaseException | None = None
         self._side: SideLoop | None = None
@@ -155,7 +160,10 @@ class Judging:
             raise self._error
         if self._side is None:
             self._side = SideLoop("evals judge")
-            self._judge.on_remark = partial(_tell_at_home, asyncio.get_running_loop(), self._tell)
+            home = asyncio.get_running_loop()
+            self._judge.on_remark = partial(_tell_at_home, home, self._tell)
+            self._judge.on_phase = partial(_call_at_home, home, self._observer.phase)
+            self._judge.on_progress = partial(_call_at_home, home, self._observer.progress)
         self._begun.add(key)
         self._side.call(self._enqueue, [_Job(key)])
 
@@ -168,7 +176,11 @@ class Judging:
         for _ in range(min(len(jobs), most - len(self._workers))):
             worker = asyncio.get_running_loop().create_task(self._work())
             self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+            worker.add_done_callback(self._let_go)
+
+    def _let_go(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        self._one_ended.set()
 
     async def _work(self) -> None:
         try:
@@ -188,7 +200,7 @@ class Judging:
         if judged.known:
             theirs = of_judge(judged.known, self._before, self._judge.identity)
             judged.found = self._inquest.fitting(judged.question, judged.response, theirs)
-        self._ask(judged)
+        self._go_on(judged)
 
     def _ask(self, judged: _Judged) -> None:
         """Ask for whatever can be asked now and was not yet: some requests build on the replies to others.
@@ -206,11 +218,14 @@ class Judging:
                 jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
         judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)
+
+    def _go_on(self, judged: _Judged) -> None:
+        """Ask for what can be asked now, or put away a question of which nothing more is."""
+        self._ask(judged)
         if not judged.pending.total():
             self._settle(judged)
 
     def _settle(self, judged: _Judged) -> None:
-        """Put away a question of which nothing more is asked."""
         key = judged.question.id
         self._settled[key] = self._with_leftovers(judged)
         del self._in_flight[key]
@@ -236,7 +251,7 @@ class Judging:
         if self._judge.unusable is not None:
             self._error = self._error or self._judge.unusable
         elif not self._judge.over:
-            self._ask(judged)
+            self._go_on(judged)
 
     async def finish(self) -> None:
         """Wait for the verdicts that are still to come.
@@ -251,8 +266,12 @@ class Judging:
             raise self._error
 
     async def _wait(self) -> None:
+        self._judge.begin(self._journal.path.name)
         while self._workers and self._error is None:
-            await asyncio.wait(self._workers, return_when=asyncio.FIRST_COMPLETED)
+            self._one_ended.clear()
+            await self._one_ended.wait()
+        if self._error is None:
+            self._judge.all_decided()
 
     async def stop(self) -> None:
         """Begin nothing more, take what is in flight for a while, give up the rest, and let go of the judge."""
@@ -292,8 +311,8 @@ class Judging:
 
     @property
     def incomplete(self) -> bool:
-        """Whether the budget ended the judging, or more of it failed than may."""
-        return bool(self._judge.prevented) or self._too_many_failed
+        """Whether the budget ended the judging, replies were not waited for, or more of it failed than may."""
+        return bool(self._judge.prevented or self._judge.left) or self._too_many_failed
 
     @property
     def _too_many_failed(self) -> bool:
@@ -354,6 +373,10 @@ def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:
 
 def _named(judge: JudgeRecord) -> str:
     return f"{judge.model} at {judge.origin}" + (f", effort {judge.effort}" if judge.effort else "")
+
+
+def _call_at_home(home: asyncio.AbstractEventLoop, hear: Callable[..., None], *told: object) -> None:
+    home.call_soon_threadsafe(hear, *told)
 
 
 def _tell_at_home(home: asyncio.AbstractEventLoop, tell: Callable[[str], None], remark: str) -> None:

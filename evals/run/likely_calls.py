@@ -1,7 +1,7 @@
 """The calls that judging an answer will take, composed as in the run, with replies that are there or made up."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evals.case.case import Case
 from evals.case.refusal import ABSTENTION, DECIDING
@@ -27,12 +27,14 @@ class LikelyCall:
         call: What is sent; of a request that is made in parts, each is one of these.
         times: How many of its repeats take a call.
         cached: How many of its repeats are in the cache.
+        round: Of the calls about the answer; those of a later round build on replies to earlier ones.
     """
 
     request: VerdictRequest
     call: Call
     times: int
     cached: int
+    round: int = 1
 
 
 class LikelyCalls:
@@ -60,11 +62,15 @@ class LikelyCalls:
         """
         there = {(verdict.request, verdict.repeat) for verdict in case.verdicts}
         asked: set[tuple[str, int | None]] = set()
+        number = 0
         while todo := new_requests(self._metrics, case, asked):
+            found: list[LikelyCall] = []
             for request in todo:
                 asked.add(request.place)
                 repeats = repeats_of(request, self._repeats)
-                yield from self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
+                found += self._likely(case, request, [n for n in repeats if (request.name, n) not in there])
+            number += any(one.times for one in found)
+            yield from (replace(one, round=number) for one in found)
 
     def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> list[LikelyCall]:
         """The calls for the repeats that are missing; the replies that will come are put into the case."""

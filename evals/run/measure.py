@@ -9,6 +9,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -22,6 +23,7 @@ from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
+from evals.run.learnt.narrowing import Narrowing
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
@@ -30,11 +32,11 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Conclusion, Ended
 from evals.scoring.diagnosis.facts import facts_of
-from evals.scoring.diagnosis.overview import Overview
+from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
-from evals.scoring.settings import Cases
+from evals.scoring.settings import Cases, confidence
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -76,6 +78,7 @@ async def measure(
                     before=work.before,
                     max_error_rate=config.judge.max_error_rate,
                     tell=observer.note,
+                    observer=observer,
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
@@ -86,10 +89,10 @@ async def measure(
     records = RunRecords(work, judging.verdicts if judging else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    overview = Overview(facts_of(work.run, records))
-    conclusion = Conclusion(work.run, instruments.metrics, cases.within(records), config, overview)
+    digest = DigestMaker(facts_of(work.run, records), cases.within(records))
+    conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
     store.compact(work.run, conclusion.scored(records))
-    scored = store.log_records(work.run)
+    scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
         ended=_ended(problem, judging),
@@ -105,7 +108,7 @@ async def measure(
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)
-    return Measured(run, cases, scored, overview)
+    return Measured(run, cases, scored, digest.made(confidence(run)))
 
 
 def _ended(problem: BaseException | None, judging: Judging | None) -> Ended:
@@ -154,10 +157,21 @@ async def _plan_judging(
 
     free, estimate = await asyncio.to_thread(plan)
     judge.spent_usd += _uncounted_usd(work, estimate)
-    observer.estimate(estimate)
-    warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
-    if warning:
-        observer.note(warning)
+
+    def tell(estimate: Estimate) -> None:
+        observer.estimate(estimate)
+        warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
+        if warning:
+            observer.note(warning)
+
+    tell(estimate)
+    home = asyncio.get_running_loop()
+
+    def tell_at_home(estimate: Estimate) -> None:
+        home.call_soon_threadsafe(partial(tell, estimate))  # replies come in a thread of their own
+
+    judge.forecast.on_reply = Narrowing(estimate, price_of_judge(config), config.judge.model, tell_at_home).add
+    judge.rounds_expected = estimate.rounds
     return free
 
 

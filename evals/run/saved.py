@@ -103,7 +103,7 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
         StoreError: The records cannot be read, or hold no bodies to read again.
         ConfigError: No question has the key that they are clustered by.
     """
-    records: Iterable[EvalRecord] = RunStore(config.runs_dir).log_records(source)
+    records: Iterable[EvalRecord] = RunStore(config.runs_dir).open_records(source)
     told: Counter[str] = Counter()
     if remap:
         records = _remapped(records, RAGClient(config.server_spec()), told)
@@ -177,7 +177,7 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
         if run.status == "complete" and run.judge is None:
             continue
         with suppress(StoreError):  # what cannot be read is asked for again
-            for record in store.log_records(run):
+            for record in store.open_records(run):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
                 usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
                 if usable:

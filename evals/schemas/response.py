@@ -61,6 +61,9 @@ class EvalResponse(Record):
     model: str | None = None
     confidence: Finite | None = None
     stages: list[Any] | None = None
+    refused: bool | None = None
+    """Whether the server says by a flag of its own that it declined to answer. True settles it; false and None leave
+    it to what the answer says. A file holds it only where the server said it."""
     latency_ms: Finite | None = None
     """From sending the request to the last byte of the attempt that ended the exchange."""
     total_ms: Finite | None = None
@@ -85,6 +88,7 @@ class EvalResponse(Record):
         fields: dict[str, Any] = serialize(self)
         if not self.notes:
             fields.pop("notes", None)
-        if self.total_ms is None:
-            fields.pop("total_ms", None)
+        for name in ("total_ms", "refused"):
+            if fields.get(name) is None:
+                fields.pop(name, None)
         return fields

@@ -22,6 +22,8 @@ class JudgeUsage(Record):
     """Of the output, what was not said; 0 where the vendor does not tell it apart."""
     cache_read_tokens: int = Field(default=0, ge=0)
     cache_write_tokens: int = Field(default=0, ge=0)
+    cache_write_1h_tokens: int = Field(default=0, ge=0)
+    """Of `cache_write_tokens`, those that the vendor keeps for an hour, which cost more."""
 
     def __add__(self, other: "JudgeUsage") -> "JudgeUsage":
         return JudgeUsage(**{name: getattr(self, name) + getattr(other, name) for name in JudgeUsage.model_fields})
@@ -81,6 +83,9 @@ class VerdictRequest(Record):
     """Whether repeats are of no use."""
     repeat: int | None = None
     """The one repeat that it is for, where it builds on a reply that each repeat found anew; None: it is for all."""
+    samples: int = Field(default=1, ge=1)
+    """Replies that one decision takes: each is asked for alone, and repeats count them through. Where it takes three,
+    the first decision has the repeats 0 to 2, the second 3 to 5."""
 
     @property
     def place(self) -> tuple[str, int | None]:
@@ -94,6 +99,7 @@ class JudgeVerdict(Record):
     request: str
     """What was asked of the judge, for example "faithfulness"."""
     repeat: int = 0
+    """Which of the replies to the same request, from 0; a decision that takes several has several."""
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None
     message: str | None = None

@@ -1,12 +1,14 @@
 """Who declined what: abstention as a two-by-two table, with its rates."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
 from evals.scoring.settings import Cases
 from evals.stats.intervals import wilson
+
+Cell = tuple[bool, bool]
 
 
 class Rate(Record):
@@ -55,9 +57,19 @@ def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: fl
     Returns:
         None where no question is left.
     """
-    counts = Counter(_cell(record, cases) for record in records if _counts(record, cases))
+    return table_of(Counter(cell for record in records if (cell := cell_of(record, cases))), confidence)
+
+
+def table_of(counts: Mapping[Cell, int], confidence: float = 0.95) -> AbstentionTable | None:
+    """The table of questions that are counted already; None where there is none.
+
+    Args:
+        counts: How many questions each cell has.
+        confidence: Of the intervals.
+    """
     if not counts:
         return None
+    counts = Counter(counts)
     answered, refused = counts[False, False], counts[False, True]
     missed, declined = counts[True, False], counts[True, True]
     answerable, unanswerable = answered + refused, missed + declined
@@ -81,11 +93,10 @@ def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: fl
     )
 
 
-def _counts(record: EvalRecord, cases: Cases) -> bool:
-    response = record.response
-    answered = response is not None and response.error is None and response.answer is not None
-    return answered and record.question.is_unanswerable is not None and not cases.of(record).abstention_open
-
-
-def _cell(record: EvalRecord, cases: Cases) -> tuple[bool, bool]:
-    return bool(record.question.is_unanswerable), cases.of(record).abstained
+def cell_of(record: EvalRecord, cases: Cases) -> Cell | None:
+    """Where a question counts: whether it cannot be answered, and whether the answer declines; None for nowhere."""
+    response, unanswerable = record.response, record.question.is_unanswerable
+    if response is None or response.error is not None or response.answer is None or unanswerable is None:
+        return None
+    case = cases.of(record)
+    return None if case.abstention_open else (unanswerable, case.abstained)

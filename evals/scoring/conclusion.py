@@ -10,7 +10,7 @@ from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
 from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
-from evals.scoring.diagnosis.overview import Overview
+from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gates import check_gates
 from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.gathered.notes import MATCHING, AnswerNotes, MatchingNotes
@@ -57,11 +57,11 @@ class Conclusion:
         metrics: What to measure.
         cases: The records as metrics see them, with what the run says about matching.
         terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
-        overview: Gathers what is printed at the end; None where nobody wants it.
+        digest: Collects what views need; None where nobody wants it.
     """
 
     def __init__(
-        self, run: EvalRun, metrics: Sequence[BaseMetric], cases: Cases, terms: Terms, overview: Overview | None = None
+        self, run: EvalRun, metrics: Sequence[BaseMetric], cases: Cases, terms: Terms, digest: DigestMaker | None = None
     ) -> None:
         self._run = run
         self._metrics = with_prices(metrics, terms.prices, run.config)
@@ -70,7 +70,8 @@ class Conclusion:
         self._table = ScoreTable(self._metrics, cases.settings.cluster)
         self._outcomes = OutcomeCounts(judged=cases.settings.judged)
         self._matching = MatchingNotes()
-        self._overview = overview
+        self._digest = digest
+        self._number = 0
         self.answers = AnswerNotes()
         """What the answers give reason to say."""
 
@@ -91,8 +92,9 @@ class Conclusion:
         self._outcomes.add(scored, case)
         self._matching.add(scored)
         self.answers.add(scored, case)
-        if self._overview is not None:
-            self._overview.add(scored, self._cases)
+        if self._digest is not None:
+            self._digest.add(self._number, scored)
+        self._number += 1
 
     def concluded(
         self,

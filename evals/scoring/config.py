@@ -8,6 +8,11 @@ from pydantic import Field, field_validator, model_validator
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
 
+LEAST_COVERAGE = 0.5
+"""With a smaller share of the weight measured there is no score: latency alone says nothing of the answers."""
+NOT_ANSWERED = "no question was answered"
+"""Why there is no score where no answer came."""
+
 BY_DOCUMENT = "document"
 """Questions belong together whose first gold passages are of one document."""
 BY_QUESTION = "question"
@@ -46,6 +51,11 @@ class ScoringConfig(Record):
     """By group, the metric that decides first in a comparison of runs: the first of these that both runs have."""
     ragas_weights: dict[str, Annotated[Finite, Field(ge=0)]] = dict(RAGAS_WEIGHTS)
     """Of the parts of ragas_score."""
+
+    @property
+    def feeding(self) -> frozenset[str]:
+        """The metrics of the objectives that weigh something."""
+        return frozenset(name for objective, weight in self.weights.items() if weight for name in self.feeds[objective])
 
     @field_validator("ragas_weights")
     @classmethod

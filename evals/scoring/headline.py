@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from evals.schemas import EvalRun
-from evals.scoring.settings import scoring_config
-from evals.scoring.weighted import LEAST_COVERAGE, NOT_ANSWERED
+from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED
+from evals.scoring.saved_config import scoring_config
 
 _ROUNDING = 1e-9
 

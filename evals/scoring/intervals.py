@@ -1,9 +1,10 @@
 """The interval of a metric over a run, and what there is to know of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.schemas import MetricInterval
+from evals.metrics.performance import RAN_OUT
+from evals.schemas import MetricInterval, MetricResult
 from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.strata import Sample, size_of
@@ -62,6 +63,13 @@ def _of_percentile(metric: BaseMetric, sample: Sample, confidence: float) -> Int
         n = len(sample.values)
         return IntervalEstimate(None, "order statistics", n, len(set(sample.clusters)), (Mark.WEIGHTED,))
     return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
+
+
+def too_small(metric: BaseMetric, results: Iterable[MetricResult]) -> list[float]:
+    """The values of requests that ran out of time: they would have been greater."""
+    if metric.aggregation is not Aggregation.PERCENTILE:
+        return []
+    return [result.value for result in results if result.value is not None and result.details.get(RAN_OUT) is True]
 
 
 def _note(found: IntervalEstimate, key: str) -> str | None:

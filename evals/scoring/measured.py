@@ -1,42 +1,76 @@
 """A run that was measured, with its records and what is derived from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.diagnosis.overview import Overview
-from evals.scoring.settings import Cases, cases_of
+from evals.case.case import Case
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.scoring.diagnosis import Finding
+from evals.scoring.digest.digest import BrokenLink, Digest
+from evals.scoring.digest.kept import evidence_within, keep_digest, kept_columns, kept_digest
+from evals.scoring.digest.run_columns import RunColumns
+from evals.scoring.settings import Cases, score_settings
+from evals.store.record_file import RecordFile
 
 
-@dataclass(frozen=True, slots=True)
+class PassingCases(Cases):
+    """The cases of records that pass by one after the other: the last one alone is held."""
+
+    def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Case:
+        if question.id not in self._known:
+            self._known.clear()
+        return super().about(question, response, verdicts)
+
+
+@dataclass(frozen=True)
 class Measured:
     """A run at hand: nothing that views need of it is read or derived a second time.
 
     Attributes:
         run: As it was saved.
         cases: What is derived of its records.
-        source: The records, in the order of the questions; they may be read from a file, each when it is asked for.
-        gathered: What is printed when the run ends, where it was just scored.
+        source: The records; read them through `records`.
+        made: What views need of all of them, where it was collected while they were scored.
     """
 
     run: EvalRun
     cases: Cases
     source: Sequence[EvalRecord]
-    gathered: Overview | None = None
+    made: Digest | None = None
 
-    def overview(self, examples: int) -> Overview:
-        """Where questions went wrong; walks the records where it was not gathered while they were scored.
+    @cached_property
+    def digest(self) -> Digest:
+        """What views need of all records together."""
+        return self.made or kept_digest(self.run, self.source, self.cases)
 
-        Args:
-            examples: How many findings of each link are wanted with their records.
-        """
-        return self.gathered or Overview.of(self.run, self.source, self.cases, examples)
+    @cached_property
+    def columns(self) -> RunColumns:
+        """The values of the questions that were asked."""
+        return kept_columns(self.run, self.source)
 
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""
         return iter(self.source)
 
+    def findings(self, found: Iterable[BrokenLink]) -> Iterator[Finding]:
+        """These findings with their records, each read when it is wanted."""
+        return (one.with_record(self.source[one.number]) for one in found)
+
+    def keep(self, file: RecordFile) -> None:
+        """Keep the digest beside the file that these records were just written to."""
+        keep_digest(self.run, file, self.digest, self.cases)
+
 
 def measured(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
     """A saved run with its records, seen as the run says that they were scored."""
-    return Measured(run, cases_of(run, records), records)
+    return Measured(run, passing_cases(run, records), records)
+
+
+def passing_cases(run: EvalRun, records: Sequence[EvalRecord]) -> Cases:
+    """The records of a saved run as they were scored, for walks over them.
+
+    Raises:
+        ConfigError: Its configuration was changed by hand to something that cannot be.
+    """
+    return evidence_within(run, records, PassingCases(score_settings(run)))

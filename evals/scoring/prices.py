@@ -12,9 +12,15 @@ from evals.schemas import TokenUsage
 from evals.schemas.base import Finite, Record
 from evals.schemas.verdicts import JudgeUsage
 
+BATCH_SHARE = 0.5
+"""Of a price, what is left of it in a batch."""
+
 
 class PriceConfig(Record):
-    """US dollars for a million tokens of a model; those of a judge that are cached cost as `input` where None."""
+    """US dollars for a million tokens of a model; those of a judge that are cached cost as `input` where None.
+
+    In batches half of it is counted.
+    """
 
     input: Finite = Field(ge=0)
     output: Finite = Field(ge=0)
@@ -62,13 +68,16 @@ def server_price(facts: Mapping[str, Any]) -> Price | None:
     return Price(prompt, completion, "server")
 
 
-def judge_price(prices: Mapping[str, PriceConfig], vendor: str | None) -> Callable[[str, JudgeUsage], float | None]:
+def judge_price(
+    prices: Mapping[str, PriceConfig], vendor: str | None, *, batch: bool = False
+) -> Callable[[str, JudgeUsage], float | None]:
     """What the judge's tokens cost: the user's price of the model, else the table of genai-prices, else None.
 
     Args:
         prices: The user's, by model.
         vendor: Whose prices to take from the table; None where a server of one's own judges, whose model may be called
             like a vendor's.
+        batch: Whether the judge is asked in batches, at half the price.
 
     A price may depend on the size of a request, so give it one call at a time. Prices of cached tokens differ between
     sources, so treat the result as an estimate; the token counts are facts.
@@ -77,8 +86,8 @@ def judge_price(prices: Mapping[str, PriceConfig], vendor: str | None) -> Callab
     def price(model: str, usage: JudgeUsage) -> float | None:
         own = prices.get(model)
         if own is not None:
-            return _own_price(own, usage)
-        return None if vendor is None else _table_price(vendor, model, usage)
+            return _own_price(own, usage) * (BATCH_SHARE if batch else 1)
+        return None if vendor is None else _table_price(vendor, model, usage, batch=batch)
 
     return price
 
@@ -91,7 +100,7 @@ def _own_price(own: PriceConfig, usage: JudgeUsage) -> float:
     return (new * own.input + of_cache + usage.output_tokens * own.output) / 1e6
 
 
-def _table_price(vendor: str, model: str, usage: JudgeUsage) -> float | None:
+def _table_price(vendor: str, model: str, usage: JudgeUsage, *, batch: bool = False) -> float | None:
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - a third of a second
 
     counted = Usage(
@@ -99,8 +108,10 @@ def _table_price(vendor: str, model: str, usage: JudgeUsage) -> float | None:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens,
     )
+    context = {"processing": "batch"} if batch else None
     try:
-        return float(calc_price(counted, model_ref=model, provider_id=vendor).total_price)
+        return float(calc_price(counted, model_ref=model, provider_id=vendor, price_context=context).total_price)
     except LookupError:
         return None

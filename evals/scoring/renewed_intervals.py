@@ -6,9 +6,10 @@ from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.gates import Gate
 from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.influence import with_interval
+from evals.scoring.saved_config import scoring_config
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.seen import SCORE
-from evals.scoring.settings import known_metrics, score_settings, scoring_config
+from evals.scoring.settings import known_metrics, score_settings
 
 
 def is_earlier(summary: MetricSummary) -> bool:

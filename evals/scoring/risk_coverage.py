@@ -4,7 +4,6 @@ Answers are taken in the order of their confidence, the surest first. The risk a
 share of wrong ones among the first i. Answers of the same confidence have no order: each stands for their mean.
 """
 
-from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import fsum
@@ -42,37 +41,6 @@ class RiskCoverage(Record):
     """What a perfect one reaches: all right answers before the wrong ones."""
 
 
-class RiskTally:
-    """Gathers how sure a server was of its answers, and whether they are right, one record after the other."""
-
-    def __init__(self) -> None:
-        self._confidences, self._losses = array("d"), array("d")
-
-    def add(self, record: EvalRecord, cases: Cases) -> None:
-        """Add the next record."""
-        if record.response is None or record.response.confidence is None:
-            return
-        right = answered_right(record, cases)
-        if right is not None:
-            self._confidences.append(record.response.confidence)
-            self._losses.append(0.0 if right else 1.0)
-
-    def curve(self) -> RiskCoverage | None:
-        """The curve; None where no answer has both a confidence and a known outcome."""
-        sure = list(zip(self._confidences, self._losses, strict=True))
-        if not sure:
-            return None
-        sure.sort(key=itemgetter(0), reverse=True)
-        losses = _evened(sure)
-        return RiskCoverage(
-            answers=len(sure),
-            points=_points(sure),
-            area=_area(losses),
-            area_of_chance=fsum(losses) / len(losses),
-            least_area=_area(sorted(loss for _, loss in sure)),
-        )
-
-
 def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage | None:
     """Rank the answers of a run by the server's confidence.
 
@@ -86,10 +54,30 @@ def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage |
     Returns:
         None where no answer has both a confidence and a known outcome.
     """
-    tally = RiskTally()
-    for record in records:
-        tally.add(record, cases)
-    return tally.curve()
+    return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
+
+
+def confidence_and_loss(record: EvalRecord, cases: Cases) -> tuple[float, float] | None:
+    """The confidence of an answer, and 0 where it is right, 1 where wrong; None where one of them is not known."""
+    if record.response is None or record.response.confidence is None:
+        return None
+    right = answered_right(record, cases)
+    return None if right is None else (record.response.confidence, 0.0 if right else 1.0)
+
+
+def curve_of(answers: Iterable[tuple[float, float]]) -> RiskCoverage | None:
+    """The curve of answers by `confidence_and_loss`; None where there is none."""
+    sure = sorted(answers, key=itemgetter(0), reverse=True)
+    if not sure:
+        return None
+    losses = _evened(sure)
+    return RiskCoverage(
+        answers=len(sure),
+        points=_points(sure),
+        area=_area(losses),
+        area_of_chance=fsum(losses) / len(losses),
+        least_area=_area(sorted(loss for _, loss in sure)),
+    )
 
 
 def _evened(sure: Sequence[tuple[float, float]]) -> list[float]:

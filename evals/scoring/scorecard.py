@@ -18,6 +18,7 @@ from evals.schemas import (
     MetricSummary,
     Scorecard,
 )
+from evals.schemas.base import unchecked
 from evals.scoring.gathered.columns import ResultColumn, ScoreTable
 from evals.scoring.intervals import metric_interval
 from evals.scoring.settings import Cases, ScoreSettings
@@ -35,7 +36,9 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases
     if record.response is None:
         return record
     case = cases.of(record)
-    return record.model_copy(update={"scores": [metric.score(case) for metric in metrics]})
+    scores = [metric.score(case) for metric in metrics]
+    fields = {"question": record.question, "response": record.response, "scores": scores, "verdicts": record.verdicts}
+    return unchecked(EvalRecord, fields)
 
 
 def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings) -> Scorecard:

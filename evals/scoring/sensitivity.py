@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalRecord, MetricSummary
+from evals.schemas import EvalRecord, MetricResult, MetricSummary
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -47,11 +47,14 @@ def by_threshold(
         pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
         match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
         moved = replace(settings, match=match)
-        of_moved = Cases(moved)
-        cases = [of_moved.of(record) for record in records if record.response is not None]
         rules: Counter[str] = Counter()
-        for case in cases:
-            rules.update(case.matches.rules)
-        summaries = tuple(summarise(metric, [metric.score(case) for case in cases], moved) for metric in metrics)
+        found: list[list[MetricResult]] = [[] for _ in metrics]
+        for record in records:
+            if record.response is not None:
+                case = Cases(moved).of(record)
+                rules.update(case.matches.rules)
+                for metric, own in zip(metrics, found, strict=True):
+                    own.append(metric.score(case))
+        summaries = tuple(summarise(metric, own, moved) for metric, own in zip(metrics, found, strict=True))
         results.append(Sensitivity(threshold, summaries, dict(rules)))
     return results

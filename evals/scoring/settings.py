@@ -6,26 +6,21 @@ may have written them.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
 
 from evals.case.case import Case
 from evals.case.matching import MatchSettings, RunEvidence, evidence_of
 from evals.case.refusal import OF_BEFORE, JudgedAbstention
-from evals.errors import ConfigError
-from evals.inputs.problems import first_problem
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
-from evals.scoring.config import BY_DOCUMENT, ScoringConfig
+from evals.scoring.config import BY_DOCUMENT
+from evals.scoring.saved_config import valid_part
 from evals.semantics.base import Semantics
 
-_Part = TypeVar("_Part", bound=BaseModel)
 _HELD = 128
 """Cases that are held: those of the answers in flight to the judge, and of the record in hand."""
 
@@ -110,9 +105,13 @@ class Cases:
     def within(self, records: Sequence[EvalRecord]) -> "Cases":
         """From here on, match with what all these records of a run say about matching; returns itself."""
         if self._settings.evidence is None:
-            evidence = evidence_of(records, self._settings.match)
-            self._settings = replace(self._settings, evidence=evidence)
-            self._known.clear()
+            self.match_with(evidence_of(records, self._settings.match))
+        return self
+
+    def match_with(self, evidence: RunEvidence) -> "Cases":
+        """From here on, match with this; returns itself."""
+        self._settings = replace(self._settings, evidence=evidence)
+        self._known.clear()
         return self
 
     def compare_by(self, semantics: Semantics) -> None:
@@ -163,7 +162,7 @@ def score_settings(run: EvalRun) -> ScoreSettings:
     # A judge of before was asked about no refusal: there the text rules decided, as they do without a judge.
     judged = run.judge is not None and run.outcomes.abstention_disputed is not None
     settings = configured_settings(
-        _valid(MatchSettings, run, "match"),
+        valid_part(MatchSettings, run, "match"),
         citation_base=run.server.citation_base,
         on_error=run.eval_config.get("on_error", "exclude"),
         confidence=confidence(run),
@@ -181,33 +180,7 @@ def confidence(run: EvalRun) -> float:
     return float(run.eval_config.get("confidence", default))
 
 
-def scoring_config(run: EvalRun) -> ScoringConfig:
-    """The weights, feeds and thresholds of the run's weighted score.
-
-    Raises:
-        ConfigError: They were changed by hand to something that cannot be.
-    """
-    return _valid(ScoringConfig, run, "scoring")
-
-
 def known_metrics(run: EvalRun) -> list[BaseMetric]:
     """The metrics of the run's scorecard that exist here, in its order."""
     found = (known_metric(summary.name) for summary in run.scorecard.metrics)
     return [metric for metric in found if metric is not None]
-
-
-def _part(run: EvalRun, key: str) -> Mapping[str, Any]:
-    part = run.eval_config.get(key)
-    return part if isinstance(part, Mapping) else {}
-
-
-def _valid(model: type[_Part], run: EvalRun, key: str) -> _Part:
-    """A part of the run's configuration, as it stands in the run."""
-    known = {name: value for name, value in _part(run, key).items() if name in model.model_fields}
-    try:
-        return model.model_validate(known)
-    except ValidationError as error:
-        problem = first_problem(error, model)
-        raise ConfigError(
-            f"run {run.id} holds a configuration that cannot be: {key}.{problem}", problem.hint
-        ) from error

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from evals.metrics.base import BaseMetric
 from evals.schemas import (
+    EvalQuestion,
     EvalRecord,
     Scorecard,
 )
@@ -19,11 +20,16 @@ def slice_scorecards(
     return {value: make_scorecard(metrics, part, settings) for value, part in slice_by(records, key).items()}
 
 
+def value_of(question: EvalQuestion, key: str) -> str | None:
+    """What a question has for `dataset` or a key of its metadata, as text; None where it has nothing."""
+    return spelled(question.dataset if key == "dataset" else question.metadata.get(key))
+
+
 def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
     """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
     groups: dict[str, list[EvalRecord]] = {}
     for record in records:
-        value = spelled(record.question.dataset if key == "dataset" else record.question.metadata.get(key))
+        value = value_of(record.question, key)
         if value is not None:
             groups.setdefault(value, []).append(record)
     return dict(sorted(groups.items()))

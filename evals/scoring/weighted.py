@@ -6,15 +6,12 @@ from math import fsum
 from statistics import fmean
 
 from evals.schemas import MetricSummary, Scorecard, WeightedScore
-from evals.scoring.config import ScoringConfig
+from evals.scoring.config import LEAST_COVERAGE, NOT_ANSWERED, ScoringConfig
 from evals.scoring.objectives import check_feeds, feeding, on_scale
 
 __all__ = ["LEAST_COVERAGE", "check_feeds", "make_weighted_score", "no_score"]
 
-LEAST_COVERAGE = 0.5
-"""With a smaller share of the weight measured there is no score: latency alone says nothing of the answers."""
 _ROUNDING = 1e-9
-NOT_ANSWERED = "no question was answered"
 
 
 def make_weighted_score(scorecard: Scorecard, config: ScoringConfig, *, answered: int = 1) -> WeightedScore:

@@ -8,8 +8,31 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from evals.errors import StoreError
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for what only its user shall read; one that is there stays as it is.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def open_own(path: Path, mode: str) -> BinaryIO:
+    """Open one of our own files; where it is made, nobody may read it whom its folder keeps out.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    return cast("BinaryIO", open(path, mode, opener=_as_private_as_its_folder))
+
+
+def _as_private_as_its_folder(path: str, flags: int) -> int:
+    return os.open(path, flags, Path(path).parent.stat().st_mode & 0o666)
 
 
 def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = None) -> None:
@@ -26,7 +49,7 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
     # Two threads and two processes, also on two machines that share the folder, may write the same file at once.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with open_own(temporary, "xb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
@@ -39,8 +62,8 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
     _sync_folder(path.parent)
 
 
-def write_output(path: Path, data: bytes) -> None:
-    """Write the file that a user named.
+def write_output(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write the file that a user named, of bytes or of pieces that are made as they are written.
 
     A file is written whole or not at all. A link stays, and what it points to is written; a pipe or a device is written
     as it is.
@@ -49,14 +72,16 @@ def write_output(path: Path, data: bytes) -> None:
         StoreError: It could not be written; the old file, if any, is as it was.
     """
     hint = "name another file"
+    parts = [data] if isinstance(data, bytes) else data
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                file.writelines(parts)
             return
         target = Path(os.path.realpath(path))
     except OSError as error:
         raise write_error(path, error, hint) from error
-    write_atomically(target, [data], hint=hint)
+    write_atomically(target, parts, hint=hint)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from evals.errors import StoreError
 from evals.schemas.calibration import Calibration
-from evals.store.atomic import write_atomically
+from evals.store.atomic import make_folder, write_atomically
 
 FOLDER = "calibrations"
 _UNFIT = re.compile(r"[^A-Za-z0-9.-]+")
@@ -24,7 +24,7 @@ def save_calibration(runs_dir: Path, calibration: Calibration) -> Path:
     name = _UNFIT.sub("-", f"{calibration.metric}_{calibration.model}".replace("_", "-"))
     path = folder / f"{name}_{calibration.created_at:%Y%m%dT%H%M%SZ}.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise StoreError(f"cannot make {folder}: {error.strerror or error}") from error
     write_atomically(path, [calibration.model_dump_json(indent=2).encode(), b"\n"])

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from evals.errors import StoreError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.store.atomic import write_error
+from evals.store.atomic import open_own, write_error
 
 RESUME_HINT = "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there"
 _BLOCK = 64 * 1024
@@ -39,7 +39,7 @@ class Journal:
     def __enter__(self) -> "Journal":
         try:
             with ExitStack() as opened:
-                file = opened.enter_context(self.path.open("ab"))
+                file = opened.enter_context(open_own(self.path, "ab"))
                 _lock(file, self.path)
                 _mend_last_line(self.path)
                 opened.pop_all()  # from here on `__exit__` closes it
@@ -96,11 +96,12 @@ def read_records(path: Path) -> list[EvalRecord]:
 
 
 def apply_event(event: dict[str, Any], records: dict[str, dict[str, Any]]) -> None:
-    """Put an event into the parts of the records, by question: of a kind the last wins.
+    """Add what an event says to what is known of its question.
 
     Raises:
-        KeyError: A part is missing, or the question was never planned.
-        ValidationError: A part is not as it should be.
+        KeyError: It is no event, or one of a question that was not planned.
+        TypeError: It is no event.
+        ValidationError: What it holds is not what its type says.
     """
     key, kind = event["question_id"], event["type"]
     if kind == "record":

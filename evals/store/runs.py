@@ -2,6 +2,7 @@
 
     {run_id}_{timestamp}.json            the EvalRun
     {run_id}_{timestamp}.records.jsonl   events while it runs (see `journal.py`); at the end one record a question
+    {run_id}_{timestamp}.records.index   where each record stands (see `record_index.py`); made again if missing
 
 `naming.py` says how a run is found.
 """
@@ -21,10 +22,11 @@ from evals.errors import StoreError, UnwritableError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.results import SCHEMA_VERSION
-from evals.store.atomic import write_atomically
+from evals.store.atomic import make_folder, write_atomically
 from evals.store.journal import RESUME_HINT, Journal, read_records, record_line
-from evals.store.log_records import LogRecords
 from evals.store.naming import find_run
+from evals.store.record_file import RecordFile
+from evals.store.record_index import IndexWriter
 
 _RECORDS = ".records.jsonl"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -68,7 +70,7 @@ class RunStore:
             StoreError: The disk is full.
         """
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
@@ -101,8 +103,12 @@ class RunStore:
         return Journal(self.records_path(run))
 
     def compact(self, run: EvalRun, records: Iterable[EvalRecord]) -> None:
-        """Replace the event log by one record a question, whole or not at all."""
-        write_atomically(self.records_path(run), map(record_line, records), hint=RESUME_HINT)
+        """Replace the event log by one record a question, whole or not at all, and write its index."""
+        path = self.records_path(run)
+        index = IndexWriter(path)
+        lines = ((record.question.id, record_line(record)) for record in records)
+        write_atomically(path, index.follow(lines), hint=RESUME_HINT)
+        index.write()
 
     def records(self, run: EvalRun) -> list[EvalRecord]:
         """Read the run's records, in the order in which the questions were planned.
@@ -113,13 +119,14 @@ class RunStore:
         has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
         return run.records() if has_files else read_records(self.records_path(run))
 
-    def log_records(self, run: EvalRun) -> LogRecords:
-        """The same, each read when it is asked for.
+    def open_records(self, run: EvalRun) -> RecordFile:
+        """The run's records as `records` gives them, each read when it is wanted, and none held.
 
         Raises:
-            StoreError: The log is missing or damaged before its last line; also while records are read.
+            StoreError: The log is missing or damaged before its last line.
         """
-        return LogRecords(self.records_path(run))
+        has_files = run.path is not None and run.path.stem == run.stem
+        return RecordFile(_records_beside(run.path) if has_files and run.path else self.records_path(run))
 
     def runs(self) -> list[EvalRun]:
         """All saved runs that can be read, oldest first."""
@@ -167,4 +174,8 @@ def _read_run(path: Path) -> EvalRun:
         run = EvalRun.model_validate(data)
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
-    return run.saved_as(_Files(path, path.with_name(f"{path.stem}{_RECORDS}")))
+    return run.saved_as(_Files(path, _records_beside(path)))
+
+
+def _records_beside(path: Path) -> Path:
+    return path.with_name(f"{path.stem}{_RECORDS}")

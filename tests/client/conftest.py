@@ -45,7 +45,7 @@ def spec() -> Callable[..., ServerSpec]:
     """
 
     def make(**overrides: Any) -> ServerSpec:
-        return resolve_spec({"url": MOCKED, "transport": "httpx", **overrides})
+        return resolve_spec({"url": MOCKED, "transport": "httpx", "patience_s": 0, **overrides})
 
     return make
 

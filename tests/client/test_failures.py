@@ -85,6 +85,23 @@ def test_a_malformed_body_is_not_asked_for_again(body: bytes, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("https://rag.test/query", "it sends us to https://rag.test/query: set server.url to https://rag.test, if"),
+        ("/v2/query", "it sends us to http://rag.test/v2/query: set server.url to http://rag.test/v2, if"),
+        ("https://me:secret@sso.test/login?token=s3cr3t", "it sends us to https://sso.test/login: set server.url to"),
+    ],
+)
+def test_a_redirect_is_not_followed_and_named(location: str, said: str, ask: Ask) -> None:
+    """A question goes nowhere but where its user sent it; the message holds the address to use, and no login."""
+    response = ask(httpx.Response(307, headers={"location": location}))
+    assert response.error is not None
+    assert response.error.message.startswith(f"HTTP 307 ({said}")
+    assert "secret" not in response.error.message
+    assert "s3cr3t" not in response.error.message
+
+
+@pytest.mark.parametrize(
     ("allow", "said"),
     [
         ("GET, HEAD", 'HTTP 405 (POST was sent, and the server allows GET, HEAD): {"detail":"Method Not Allowed"}'),

@@ -62,7 +62,7 @@ def test_each_way_to_misbehave_has_its_kind(
     switch: str, kind: str, attempts: int, serve: Serve, ask_at: Callable[..., EvalResponse]
 ) -> None:
     """Broken connections and passing refusals are tried again, broken bodies are not."""
-    response = ask_at(serve(switch))
+    response = ask_at(serve(switch), patience_s=0)
     assert response.error is not None
     assert (response.error.kind, response.attempts, response.answer) == (kind, attempts, None)
     assert response.latency_ms is None or kind == "malformed"
@@ -73,7 +73,7 @@ def test_a_server_that_recovers_is_answered_from(
     switch: str, serve: Serve, ask_at: Callable[..., EvalResponse], waits: list[float]
 ) -> None:
     """The third attempt counts, and the two waits are in no latency."""
-    response = ask_at(serve(switch))
+    response = ask_at(serve(switch), patience_s=0)
     assert (response.error, response.attempts, len(waits)) == (None, 3, 2)
     assert response.waited_ms == pytest.approx(1000 * sum(waits))
 

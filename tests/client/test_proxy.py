@@ -151,7 +151,7 @@ def test_failures_behind_a_proxy_are_those_without_one(proxy: Proxy, monkeypatch
     """A refusal is tried again, a redirect is not followed, and no attempt carries the cookies of the one before."""
     monkeypatch.setenv("http_proxy", proxy.url)
     proxy.replies = [(503, {"set-cookie": "session=1"})]
-    response = ask()
+    response = ask(patience_s=0)
     assert (response.answer, response.attempts) == ("by proxy 2", 2)
     assert all("cookie" not in headers for _, _, headers, _ in proxy.asked)
     proxy.replies = [(307, {"location": f"{FAR}/elsewhere"})]

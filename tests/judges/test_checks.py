@@ -105,13 +105,6 @@ def test_a_fixed_list_of_criteria_must_be_there(got: list[str], said: str | None
     assert problem(check, {"criteria": [{"id": name} for name in got]}) == said
 
 
-@pytest.mark.parametrize(("there", "said"), [(3, None), (2, "2 instead of 3"), (4, "4 instead of 3"), (0, "0 instead")])
-def test_a_number_of_items_must_be_met(there: int, said: str | None) -> None:
-    """Neither fewer nor more."""
-    found = problem({"kind": "count", "items": "questions", "exactly": 3}, {"questions": ["Why?"] * there})
-    assert (found is None) if said is None else said in (found or "")
-
-
 @pytest.mark.parametrize(
     ("verdict", "passages", "said"),
     [
@@ -226,10 +219,10 @@ def test_what_a_judge_made_up_is_cut_in_the_message(schema: dict[str, Any], valu
 
 def test_the_first_check_that_fails_is_reported() -> None:
     """The form comes before the checks, and these in their order."""
-    checks = [{"kind": "count", "items": "claims", "exactly": n} for n in (1, 2, 3)]
-    reply = {"claims": ["a"]}
-    assert problem_with(prompt(form_of(reply), *checks), reply, {}) == "claims: 1 instead of 2"
-    assert problem_with(prompt(form_of(reply), *checks), {"claims": [1]}, {}) == "reply.claims[0] is no text"
+    checks = [{"kind": "names", "items": "claims", "are": are} for are in (["a"], ["b"], ["c"])]
+    reply = {"claims": [{"id": "a"}]}
+    assert problem_with(prompt(form_of(reply), *checks), reply, {}) == "claims: nothing on b"
+    assert problem_with(prompt(form_of(reply), *checks), {"claims": [{"id": 1}]}, {}) == "reply.claims[0].id is no text"
 
 
 @pytest.mark.parametrize(

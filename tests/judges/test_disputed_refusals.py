@@ -16,7 +16,7 @@ import pytest
 from evals.case import case as cases
 from evals.config import EvalConfig
 from evals.errors import JudgeError
-from evals.export.table import to_csv
+from evals.export import export_run
 from evals.run.answers import score_answers
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
@@ -173,7 +173,7 @@ def test_a_lost_verdict_is_in_no_column_and_no_fault(score: Score, messages_api:
     """Whether the answer abstains is empty in a sheet; it is no "abstained, though answerable" either."""
     messages_api.script({"match": REFUSAL, "then": {"text": "nope"}})
     run = score(REFUSAL)
-    header, row = to_csv(run, [record(run)]).splitlines()
+    header, row = export_run(run, [record(run)], "csv").splitlines()
     assert dict(zip(header.split(","), row.split(","), strict=False))["abstained"] == ""
     shown = evals_cli("show", run.id, "--runs-dir", run.eval_config["runs_dir"]).out
     assert "though answerable" not in shown

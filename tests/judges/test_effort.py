@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from chat_api.server import ChatApi
 
+from evals.cli.flags import CalibrateFlags, EvalFlags, RescoreFlags, RunFlags, ScoreFlags
+from evals.cli.overrides import config_layers, overrides
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.judges.backends.anthropic import AnthropicBackend
@@ -78,3 +80,26 @@ def test_the_judge_of_a_run_says_its_effort(tmp_path: Path, monkeypatch: pytest.
     for effort, taken in (("low", keyless), (None, [])):
         before = JudgeRecord(model=judge.model, origin=judge.origin, effort=effort)
         assert of_judge(keyless, before, judge) == taken
+
+
+@pytest.mark.parametrize("flags", [EvalFlags, RescoreFlags, ScoreFlags, CalibrateFlags])
+def test_the_flag_sets_the_effort_wherever_a_judge_is_named(flags: type[RunFlags]) -> None:
+    """And wants a judge, as the flag of its model does."""
+    assert overrides(flags(judge_effort="low"))["judge"] == {"effort": "low", "enabled": True}
+
+
+def test_the_flag_goes_before_the_file_and_is_checked_against_its_provider(tmp_path: Path) -> None:
+    """`minimal` is an effort of openai, which the file names; `max` is none."""
+    file = tmp_path / "c.yml"
+    file.write_text("judge: {model: 'openai:gpt-5.4', effort: high}\n")
+    layered = EvalConfig.build(*config_layers(EvalFlags(config=file, judge_effort="minimal")))
+    assert (layered.judge.provider, layered.judge.effort) == ("openai", "minimal")
+    with pytest.raises(ConfigError, match="no such effort: max"):
+        EvalConfig.build(*config_layers(EvalFlags(config=file, judge_effort="max")))
+
+
+def test_a_wrong_effort_ends_the_command_before_anything_is_asked(evals_cli: Any, tmp_path: Path) -> None:
+    """With the ones that there are."""
+    done = evals_cli("eval", "--datasets", "golden", "--judge-effort", "hard", "--dry-run", "--runs-dir", tmp_path)
+    assert done.code == 2
+    assert "no such effort: hard (anthropic takes low, medium, high, xhigh, max)" in done.err

@@ -209,6 +209,22 @@ def test_failures_are_never_stored(tmp_path: Path) -> None:
     assert decide(Scripted(says(RIGHT)), cache=cache).reply == RIGHT
 
 
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_samples_of_a_decision_are_the_same_call_made_several_times(tmp_path: Path, repeats: int) -> None:
+    """Each is paid for once and kept by itself: what one call said is never taken for another sample."""
+    request = ASKED.model_copy(update={"samples": 3})
+    said = [says({**RIGHT, "justification": str(n)}) for n in range(3 * repeats)]
+    backend, cache = Scripted(*said), JudgeCache(tmp_path)
+    verdicts = decide_all(backend, [request], cache=cache, repeats=repeats)
+    assert [verdict.repeat for verdict in verdicts] == list(range(3 * repeats))
+    assert len({verdict.key for verdict in verdicts}) == len(backend.calls) == 3 * repeats
+    assert len({(call.system, call.content) for call in backend.calls}) == 1
+    silent = Scripted(BackendError("nobody should call", retryable=False))
+    again = decide_all(silent, [request], cache=cache, repeats=repeats)
+    assert [verdict.reply for verdict in again] == [verdict.reply for verdict in verdicts]
+    assert not silent.calls
+
+
 def test_a_damaged_file_of_the_cache_is_asked_again(tmp_path: Path) -> None:
     """The cache can cost a call, never a run."""
     cache = JudgeCache(tmp_path)

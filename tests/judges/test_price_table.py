@@ -20,10 +20,10 @@ def test_every_suite_has_its_price() -> None:
     assert list(rows()) == suites()
 
 
-def test_a_batch_takes_half_and_a_range_is_no_wider_than_three() -> None:
-    """Of both ends; those are rounded to cents, which the lower end of a cheap suite is wide by."""
-    for _calls, *cells in rows().values():
+def test_a_batch_takes_half_or_a_little_more_and_a_range_is_no_wider_than_three() -> None:
+    """In a batch nothing is taken to be in the vendor's cache. Ends are rounded to cents."""
+    for _calls, _rounds, *cells in rows().values():
         ranges = [[float(end.strip("$")) for end in cell.split(" to ")] for cell in cells if cell != "–"]
         for whole, batch in zip(ranges[::2], ranges[1::2], strict=True):
-            assert all(abs(end / 2 - half) <= 0.0101 for end, half in zip(whole, batch, strict=True))
+            assert all(end / 2 - 0.0101 <= half <= 0.65 * end + 0.0101 for end, half in zip(whole, batch, strict=True))
             assert whole[1] <= 3 * whole[0] + 0.03

@@ -34,6 +34,15 @@ class MessagesApi:
         """
         self._ask("/__script", list(rules))
 
+    def batches(self, **mode: Any) -> None:
+        """Say how batches behave from now on: the fields of `BatchMode`."""
+        self._ask("/__batches", mode)
+
+    def batched(self) -> list[dict[str, Any]]:
+        """The requests of all batches that were made, with their `custom_id`, in their order."""
+        made = [entry for entry in self.log() if entry["path"].endswith("/batches") and entry["method"] == "POST"]
+        return [each for entry in made if entry["body"] for each in entry["body"]["requests"]]
+
     def log(self) -> list[dict[str, Any]]:
         """The requests received."""
         return self._ask("/__log")  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from messages_api.content import requested_schema, strings_in, user_data, user_t
 from messages_api.schema_rules import property_names
 
 DEFAULT: dict[str, Any] = {"echo_schema": True}
-KINDS = frozenset({"json", "text", "truncate", "refuse", "status", "slow", "drop", "echo_schema", "python"})
+KINDS = frozenset({"json", "text", "truncate", "refuse", "status", "slow", "drop", "echo_schema", "python", "unasked"})
 _MODIFIERS = frozenset({"thinking", "model", "retry_after", "message", "error_code", "then"})
 _CATEGORIES = (None, "cyber", "bio", "frontier_llm", "reasoning_extraction", "general_harms")
 
@@ -63,6 +63,8 @@ def _check_then(then: Any, responders: frozenset[str]) -> None:
         _check_then(then["then"], responders)
     if then.get("refuse") not in _CATEGORIES:
         raise ScriptError(f"refuse is one of {_CATEGORIES}")
+    if then.get("unasked", "expired") not in {"expired", "canceled"}:
+        raise ScriptError("unasked, in a batch, is expired or canceled")
     if "python" in then and then["python"] not in responders:
         raise ScriptError(f"python is one of {sorted(responders)}")
     if not str(then.get("model", "loopback-")).startswith("loopback-"):

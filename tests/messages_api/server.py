@@ -9,7 +9,8 @@ stdin does. In the loop of a test: ``async with serving() as api``. In both, bes
 
 - ``POST /__script`` with a list of rules (see :mod:`messages_api.script`) replaces the rules;
 - ``GET /__log`` lists the requests received, ``GET /__stats`` counts them;
-- ``POST /__reset`` forgets rules, log and cache.
+- ``POST /__batches`` says how the batches behave that come (see :mod:`messages_api.batches`);
+- ``POST /__reset`` forgets rules, log, cache and batches.
 """
 
 import argparse
@@ -28,13 +29,14 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from messages_api.batches import MAX_BATCH_BYTES, Batches, BatchMode
 from messages_api.content import PromptCache, count_input
 from messages_api.ledger import Entry, Ledger
 from messages_api.rejection import Rejection
@@ -66,6 +68,11 @@ class Imitation:
         self._script = Script()
         self._ledger = Ledger()
         self._cache = PromptCache()
+        self._batches = Batches(lambda body: self._script.pick(body)[1], self._cache, RESPONDERS)
+
+    def batches(self, mode: BatchMode) -> None:
+        """Say how batches behave."""
+        self._batches.mode = mode
 
     def script(self, *rules: dict[str, Any]) -> None:
         """Replace the rules.
@@ -88,7 +95,12 @@ class Imitation:
         routes = [
             Route("/v1/messages", self._exchange(self._message), methods=["POST"]),
             Route("/v1/messages/count_tokens", self._exchange(self._count), methods=["POST"]),
+            Route("/v1/messages/batches", self._exchange(self._create_batch), methods=["POST"]),
+            Route("/v1/messages/batches", self._exchange(self._list_batches), methods=["GET"]),
+            Route("/v1/messages/batches/{id}", self._exchange(self._get_batch), methods=["GET"]),
+            Route("/v1/messages/batches/{id}/results", self._exchange(self._results), methods=["GET"]),
             Route("/__script", self._take_script, methods=["POST"]),
+            Route("/__batches", self._take_batch_mode, methods=["POST"]),
             Route("/__log", lambda _: JSONResponse(self.log())),
             Route("/__stats", lambda _: JSONResponse(self.stats())),
             Route("/__reset", self._take_reset, methods=["POST"]),
@@ -102,6 +114,41 @@ class Imitation:
         except (json.JSONDecodeError, ScriptError) as error:
             return JSONResponse({"error": str(error)}, status_code=400)
         return JSONResponse({"rules": len(rules)})
+
+    async def _take_batch_mode(self, request: Request) -> Response:
+        self.batches(BatchMode(**json.loads(await request.body())))
+        return JSONResponse({})
+
+    async def _create_batch(self, request: Request, entry: Entry, body: Any) -> Response:
+        mode = self._batches.mode
+        made = self._batches.create(body, str(request.base_url))
+        if mode.unanswered:
+            mode.unanswered -= 1
+            raise _Hung
+        return JSONResponse(made)
+
+    async def _list_batches(self, request: Request, entry: Entry, body: Any) -> Response:
+        return JSONResponse(self._batches.listed(request.query_params))
+
+    async def _get_batch(self, request: Request, entry: Entry, body: Any) -> Response:
+        return JSONResponse(self._batches.looked_at(request.path_params["id"]))
+
+    async def _results(self, request: Request, entry: Entry, body: Any) -> Response:
+        lines = [json.dumps(each).encode() + b"\n" for each in self._batches.results(request.path_params["id"])]
+        mode = self._batches.mode
+
+        async def send() -> AsyncIterator[bytes]:
+            for number, line in enumerate(lines):
+                if mode.torn_after is not None and number == mode.torn_after:
+                    mode.torn_after = None
+                    yield line[: len(line) // 2]
+                    await asyncio.sleep(0)
+                    raise _Hung
+                if number and mode.line_s:
+                    await asyncio.sleep(mode.line_s)
+                yield line
+
+        return StreamingResponse(send(), media_type="application/x-jsonl")
 
     async def _take_reset(self, _: Request) -> Response:
         self.reset()
@@ -128,7 +175,8 @@ class Imitation:
 
     async def _answer(self, request: Request, entry: Entry, answer: Answer) -> Response:
         try:
-            entry.body = await _read(request)
+            largest = MAX_BATCH_BYTES if request.url.path.endswith("/batches") else MAX_BYTES
+            entry.body = await _read(request, largest) if request.method == "POST" else None
             check_head(request.headers)
             return await answer(request, entry, entry.body)
         except Rejection as refused:
@@ -158,14 +206,14 @@ class Imitation:
         return JSONResponse({"input_tokens": count_input(body)})
 
 
-async def _read(request: Request) -> Any:
+async def _read(request: Request, largest: int) -> Any:
     """The body; what is too large is read to its end, so that the client gets to see the reply."""
     size, parts = 0, []
     async for part in request.stream():
         size += len(part)
-        if size <= MAX_BYTES:
+        if size <= largest:
             parts.append(part)
-    if size > MAX_BYTES:
+    if size > largest:
         raise Rejection(413, "Request exceeds the maximum allowed number of bytes.")
     try:
         return json.loads(b"".join(parts))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import Case
+from evals.metrics import Case, parse_metric
 from evals.metrics.abstention import UnanswerableAccuracy
 from evals.metrics.base import BaseMetric
 from evals.metrics.claims import ContextUtilization
@@ -59,6 +59,70 @@ def test_what_is_asked_in_any_order_is_named_in_one_order(judged_case: MakeCase)
     result = ContextUtilization().score(judged_case({**claims, "answer_claims": "refused"}, chunks=CHUNKS))
     assert result.judged_by == ["reference_claims", "reference_in_contexts"]
     assert result.missing == "judge"
+
+
+VITAL = {"claims": [{"claim": "r", "importance": "vital"}]}
+OKAY = {"claims": [{"claim": "r", "importance": "okay"}]}
+NONE = {"claims": []}
+NOT_FOUND = {"claims": [{"id": 1, "passages": [], "verdict": "not_said"}]}
+FOUND = {"claims": [{"id": 1, "passages": [{"id": 1, "quote": "q"}], "verdict": "supported"}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "needed", "reason"),
+    [
+        (
+            "context_utilization",
+            {"reference_claims": VITAL, "reference_in_contexts": NOT_FOUND, "answer_claims": "refused"},
+            ["reference_claims", "reference_in_contexts"],
+            "no chunk supports a claim of the expected answer",
+        ),
+        ("context_utilization", {"reference_claims": NONE}, ["reference_claims"], "no chunk supports a claim"),
+        ("nugget_vital", {"reference_claims": OKAY}, ["reference_claims"], "no fact of the expected answer is vital"),
+        ("nugget_all", {"reference_claims": NONE}, ["reference_claims"], "the expected answer states no facts"),
+        ("claim_f1", {"reference_claims": NONE}, ["reference_claims"], "the expected answer states no facts"),
+        ("hallucination", {"answer_claims": NONE}, ["answer_claims"], "the answer makes no claims"),
+        ("noise_sensitivity_relevant", {"answer_claims": NONE}, ["answer_claims"], "the answer makes no claims"),
+        (
+            "claim_precision",
+            {"reference_claims": VITAL, "answer_claims": NONE, "claims_compared": "refused"},
+            ["reference_claims", "answer_claims"],
+            "the answer makes no claims",
+        ),
+    ],
+)
+def test_a_verdict_that_changes_nothing_any_more_is_not_missed(
+    judged_case: MakeCase, name: str, said: dict[str, Any], needed: list[str], reason: str
+) -> None:
+    """What is known to have no value is no loss, whatever becomes of the verdicts that were still to come."""
+    result = parse_metric(name).score(judged_case(said, answer="Well then.", chunks=CHUNKS))
+    assert (result.missing, result.judged_by) == ("not_applicable", needed)
+    assert reason in str(result.reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("context_utilization", {"reference_claims": VITAL, "reference_in_contexts": FOUND}),
+        ("nugget_vital", {"reference_claims": VITAL}),
+        ("nugget_all", {"reference_claims": OKAY}),
+        ("claim_f1", {"reference_claims": OKAY, "answer_claims": NONE}),
+        ("hallucination", {"answer_claims": VITAL}),
+    ],
+)
+def test_a_verdict_that_decides_is_missed(judged_case: MakeCase, name: str, said: dict[str, Any]) -> None:
+    """There is something to count, and what it is worth is not known."""
+    assert parse_metric(name).score(judged_case(said, answer="Well then.", chunks=CHUNKS)).missing == "judge"
+
+
+def test_what_has_no_value_in_one_repeat_may_have_one_in_another(judged_case: MakeCase) -> None:
+    """A repeat that finds no vital claim does not settle it for one that does."""
+    said = {"reference_claims": [OKAY, VITAL], "answer_claims": [NONE, NONE], "claims_compared": "refused"}
+    result = parse_metric("nugget_vital").score(judged_case(said, answer="Well then.", chunks=CHUNKS))
+    assert result.missing == "judge"
+    said = {"reference_claims": [OKAY, OKAY], "answer_claims": "refused"}
+    result = parse_metric("nugget_vital").score(judged_case(said, answer="Well then.", chunks=CHUNKS))
+    assert result.missing == "not_applicable"
 
 
 def test_without_a_judge_nothing_hangs_on_one() -> None:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from evals.judges.prompt import load_prompt
+from evals.judges.reuse import repeats_of
 from evals.judges.stand_in import stand_in_reply
 from evals.metrics import Aggregation, BaseMetric, Case, Need, select
 from evals.metrics.judged import new_requests
@@ -78,7 +79,9 @@ def _stand_ins() -> list[JudgeVerdict]:
     while todo := new_requests(ALL, case, asked):
         asked.update(request.place for request in todo)
         replies = [(request, stand_in_reply(load_prompt(request.prompt), request.data)) for request in todo]
-        said = (JudgeVerdict(request=one.name, repeat=one.repeat or 0, reply=reply) for one, reply in replies)
+        said = (
+            JudgeVerdict(request=one.name, repeat=n, reply=reply) for one, reply in replies for n in repeats_of(one, 1)
+        )
         case.verdicts = [*case.verdicts, *said]
     return list(case.verdicts)
 

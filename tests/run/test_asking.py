@@ -27,6 +27,7 @@ class Scripted:
         self.responses = iter(responses)
         self.asked: list[str] = []
         self.flying = self.most = 0
+        self.away: str | None = None
 
     async def ask(self, question: str) -> EvalResponse:
         self.asked.append(question)
@@ -140,3 +141,11 @@ def test_an_error_of_ours_ends_the_asking() -> None:
     with pytest.raises(OSError, match="disk full"):
         _ask_all(client, 100, 3, full)
     assert len(client.asked) <= 6
+
+
+def test_a_server_that_is_not_waited_for_any_more_ends_the_asking() -> None:
+    """One failure is enough then, and the reason is what the server said last."""
+    stop = StopRule(4)
+    stop.see(ANSWER)
+    stop.see(_failure("status", 503), "HTTP 503")
+    assert stop.reason == "the server is gone: HTTP 503"

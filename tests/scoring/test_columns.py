@@ -1,58 +1,91 @@
-"""Results in columns."""
+"""The values of a run as columns: what they say is what the records say."""
 
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.metrics.registry import parse_metric
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.gathered.columns import ResultColumn, ScoreTable
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricGroup, MetricResult
+from evals.scoring.digest.columns import ScoreColumn
+from evals.scoring.digest.packing import pack, unpack
+from evals.scoring.digest.run_columns import ANSWERABLE, CHUNKS, RunColumns, columns_of, taken
 
-RESPONSE = EvalResponse(answer="Ada")
-METRIC = parse_metric("mrr")
-RESULTS = st.one_of(
-    st.floats(0, 1).map(METRIC.result),
-    st.sampled_from(["not_applicable", "transport", "judge"]).map(
-        lambda kind: METRIC.undefined(f"why {kind}", missing=kind)
+_MISSING = st.sampled_from(["not_applicable", "transport", "judge"])
+_RESULT = st.one_of(
+    st.builds(
+        lambda value, judged_by, rules: {"value": value, "judged_by": judged_by, "details": {"rules": rules, "x": 1}},
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.lists(st.sampled_from(["claims", "correctness"]), max_size=2),
+        st.dictionaries(st.sampled_from(["exact", "overlap"]), st.integers(0, 3)),
     ),
+    st.builds(lambda missing, reason: {"missing": missing, "reason": reason}, _MISSING, st.sampled_from(["no", "nö"])),
+    st.none(),
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
-@given(st.lists(RESULTS))
-def test_a_column_gives_back_what_was_put_in(results: list[Any]) -> None:
-    """Values, why there is none, and on what they hang, in their order."""
-    column = ResultColumn.of(METRIC, results)
-    assert [value for value, _ in column] == [result.value for result in results]
-    assert [kind.missing for _, kind in column] == [result.missing for result in results]
-    assert [kind.reason for _, kind in column] == [result.reason for result in results]
-    assert column.missing().total() == len(column) == len(results)
+def records_of(given_results: list[dict[str, Any] | None], name: str = "mrr") -> list[EvalRecord]:
+    """A record a result; None is a record without one."""
+    return [
+        EvalRecord(
+            question=EvalQuestion(id=f"q{number}", question="What?", dataset="d"),
+            response=EvalResponse(answer="That."),
+            scores=[] if each is None else [MetricResult(name=name, group=MetricGroup.RETRIEVAL, **each)],
+        )
+        for number, each in enumerate(given_results)
+    ]
 
 
-def test_a_metric_that_some_questions_lack_keeps_to_the_rows_of_those_that_have_it(
-    build_run: Callable[..., Any],
-) -> None:
-    """So that its values belong to the clusters of their own questions."""
-    records = build_run(
-        "a", {"q1": {"mrr": 1.0}, "q2": {"precision_at_5": 1.0}, "q3": {"mrr": 0.5, "precision_at_5": 0.0}}
-    )[1]
-    table = ScoreTable.of([METRIC, parse_metric("precision_at_5")], records, "question")
-    assert list(table.rows("mrr")) == [0, 2]
-    assert list(table.rows("precision_at_5")) == [1, 2]
-    assert table.column("mrr").values == [1.0, 0.5]
-    assert [table.ids[row] for row in table.rows("precision_at_5")] == ["q2", "q3"]
-    assert [label.rpartition("/")[2] for label in table.clusters(table.rows("mrr"))] == ["q1", "q3"]
+def said(result: MetricResult | None) -> object:
+    """What summaries read of a result."""
+    if result is None:
+        return None
+    rules = result.details.get("rules")
+    return result.value, result.missing, result.reason, list(result.judged_by), rules
 
 
-def test_cases_hold_the_records_in_hand_and_no_more() -> None:
-    """However many records pass."""
-    cases = Cases(ScoreSettings())
-    records = [EvalRecord(question=EvalQuestion(id=f"q{n}", question="Who?")) for n in range(400)]
-    first = cases.about(records[0].question, RESPONSE)
-    assert cases.about(records[0].question, RESPONSE) is first
-    for record in records[1:]:
-        cases.of(record)
-    assert cases.about(records[0].question, RESPONSE) is not first
+@given(st.lists(_RESULT, max_size=12))
+def test_a_column_says_of_each_question_what_its_record_says(results: list[dict[str, Any] | None]) -> None:
+    """Value, reason, kind of missing, verdicts and rules; also packed and unpacked."""
+    records = records_of(results)
+    columns = columns_of(records, "question")
+    for found in (columns, unpack(pack(columns))):
+        column = found.scores.get("mrr", ScoreColumn("mrr"))
+        rows = range(len(records) if column.values else 0)
+        expected = [said(record.scores[0]) if record.scores else None for record in records]
+        assert [said(column.at(row)) for row in rows] == (expected if column.values else [])
+        assert found.ids == [record.question.id for record in records]
+
+
+def test_what_is_packed_is_unpacked_whole(build_run: Callable[..., Any]) -> None:
+    """Every part of the columns."""
+    parts = {"q1": {"is_unanswerable": False, "expected_answer": "Ja"}}
+    _, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout", "q3": {"mrr": None}}, questions=parts)
+    columns = columns_of(records, "question")
+    again = unpack(pack(columns))
+    for name in RunColumns.__slots__:
+        assert repr(getattr(again, name)) == repr(getattr(columns, name)), name
+    assert taken(columns.errors, range(3)) == ["", "timeout", ""]
+    assert columns.flags[0] & ANSWERABLE
+    assert not columns.flags[1] & CHUNKS
+
+
+def test_a_question_without_an_answer_may_count_as_the_worst() -> None:
+    """Those lost to transport alone; nothing else changes, and the column itself stays."""
+    lost, other = {"missing": "transport", "reason": "late"}, {"missing": "judge", "reason": "torn"}
+    column = columns_of(records_of([{"value": 0.5}, lost, other]), "question").scores["mrr"]
+    worst = column.instead("transport", 0.0)
+    assert [said(worst.at(row)) for row in range(3)] == [
+        (0.5, None, None, [], None), (0.0, None, None, [], None), (None, "judge", "torn", [], None),
+    ]  # fmt: skip
+    assert said(column.at(1)) == (None, "transport", "late", [], None)
+
+
+def test_very_many_kinds_of_results_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than the short numbers of a column can tell apart."""
+    monkeypatch.setattr("evals.scoring.digest.columns._MOST_SHORT", 3)
+    reasons = [{"missing": "judge", "reason": f"{number}"} for number in range(6)]
+    column = columns_of(records_of(reasons), "question").scores["mrr"]
+    assert column.kinds.typecode == "I"
+    assert list(column.reasons()) == ["0", "1", "2", "3", "4", "5"]

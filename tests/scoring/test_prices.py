@@ -8,7 +8,8 @@ from evals.config import PriceConfig
 from evals.metrics.performance import CostPerQuery
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalResponse, TokenUsage
-from evals.scoring.prices import server_price, with_prices
+from evals.schemas.verdicts import JudgeUsage
+from evals.scoring.prices import judge_price, server_price, with_prices
 
 USAGE = TokenUsage(prompt_tokens=1_000_000, completion_tokens=1_000_000)
 SERVER = {"llm_model": "m", "cost_per_1m_input_tokens": 1, "cost_per_1m_output_tokens": "2"}
@@ -72,3 +73,23 @@ def test_the_table_is_asked_for_the_servers_provider_and_never_guesses(
     result = metric.compute(EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=usage, model=model))
     assert (result.value is not None and result.value > 0) is known
     assert result.details.get("price") == ("genai-prices" if known else None)
+
+
+@pytest.mark.parametrize("prices", [{}, {"claude-sonnet-5-5": PriceConfig(input=3, output=9, cache_write=4)}])
+def test_a_batch_costs_half(prices: dict[str, PriceConfig]) -> None:
+    """By the table and by the user's own prices."""
+    usage = JudgeUsage(input_tokens=9000, output_tokens=1000, cache_read_tokens=2000, cache_write_tokens=2000)
+    direct = judge_price(prices, "anthropic")("claude-sonnet-5-5", usage)
+    batched = judge_price(prices, "anthropic", batch=True)("claude-sonnet-5-5", usage)
+    assert direct is not None
+    assert batched == pytest.approx(direct / 2)
+
+
+def test_what_is_kept_for_an_hour_costs_more_than_what_is_kept_for_minutes() -> None:
+    """Twice the input instead of a quarter more, by the table."""
+    usage = JudgeUsage(input_tokens=9000, cache_write_tokens=9000)
+    price = judge_price({}, "anthropic")
+    plain = price("claude-sonnet-5-5", JudgeUsage(input_tokens=9000)) or 0.0
+    assert price("claude-sonnet-5-5", usage) == pytest.approx(1.25 * plain)
+    hour = usage.model_copy(update={"cache_write_1h_tokens": 9000})
+    assert price("claude-sonnet-5-5", hour) == pytest.approx(2 * plain)

@@ -19,9 +19,10 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
+from evals.scoring.saved_config import scoring_config
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.sensitivity import by_threshold
-from evals.scoring.settings import Cases, ScoreSettings, known_metrics, score_settings, scoring_config
+from evals.scoring.settings import Cases, ScoreSettings, known_metrics, score_settings
 from evals.scoring.slices import slice_scorecards
 
 TEXT = "the cooling-off period is fourteen days from the day on which the policy begins"

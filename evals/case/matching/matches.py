@@ -1,8 +1,9 @@
 """What came out of comparing the chunks of a response with the golds of its question."""
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 
 @dataclass
@@ -10,8 +11,9 @@ class Matches:
     """Which chunk is which gold.
 
     Attributes:
-        by_chunk: For each rank, the golds (by index) that the chunk covers, or holds a piece of that others complete,
-            with the rule. Duplicates of an earlier chunk cover nothing.
+        size: How many chunks there are.
+        held: For the place of each relevant chunk, the golds (by index) that it covers, or holds a piece of that others
+            complete, with the rule. Duplicates of an earlier chunk cover nothing.
         found: For each gold recognised, the place at which it is found and the rule. A gold cut by chunk borders is
             found where enough of it has been seen.
         original: For each rank, the place of the first chunk that this one repeats; its own place if it repeats none.
@@ -19,49 +21,67 @@ class Matches:
         elsewhere: How many times a gold's text was seen in another document than its own, where that does not count.
     """
 
-    by_chunk: list[dict[int, str]]
+    size: int
+    held: dict[int, dict[int, str]] = field(default_factory=dict)
     found: dict[int, tuple[int, str]] = field(default_factory=dict)
-    original: list[int] = field(default_factory=list)
+    original: Sequence[int] = ()
     complete: dict[tuple[int, int], int] = field(default_factory=dict)
     elsewhere: int = 0
+
+    def add(self, place: int, gold: int, rule: str) -> None:
+        """Say that the chunk at a place holds a gold."""
+        self.held.setdefault(place, {})[gold] = rule
+
+    @cached_property
+    def by_chunk(self) -> list[Mapping[int, str]]:
+        """For each rank, the golds (by index) that the chunk holds, with the rule."""
+        return [self.held.get(place, _NOTHING) for place in range(self.size)]
 
     @cached_property
     def hits(self) -> list[bool]:
         """Whether the chunk at each rank is relevant."""
-        return [bool(golds) for golds in self.by_chunk]
+        return [place in self.held for place in range(self.size)]
 
     def hits_within(self, k: int) -> list[bool]:
         """Whether the chunk at each of the top k ranks is relevant, seen from these ranks alone.
 
         A piece of a gold that chunk borders have cut counts only where the top k complete the gold.
         """
-        return [place is not None and place < k for place in self._known_from[:k]]
+        return [self._known_from.get(place, k) < k for place in range(min(k, self.size))]
 
     @cached_property
-    def _known_from(self) -> list[int | None]:
-        """For each rank, the place at which its first gold is found, or complete if it is a piece; None for a miss."""
-        return [
-            min((self.complete.get((place, gold), self.found[gold][0]) for gold in golds), default=None)
-            for place, golds in enumerate(self.by_chunk)
-        ]
+    def _known_from(self) -> dict[int, int]:
+        """For the place of each relevant chunk, that at which its first gold is found, or complete if it is a piece."""
+        return {
+            place: min(self.complete.get((place, gold), self.found[gold][0]) for gold in golds)
+            for place, golds in self.held.items()
+        }
 
     @cached_property
     def hit_ranks(self) -> list[int]:
         """The ranks, from 1, of the relevant chunks."""
-        return [rank for rank, hit in enumerate(self.hits, start=1) if hit]
+        return sorted(place + 1 for place in self.held)
 
     @cached_property
     def newly_found(self) -> list[set[int]]:
         """For each rank, the golds that are found there and at no earlier rank."""
-        fresh: list[set[int]] = [set() for _ in self.by_chunk]
+        return self.newly_found_within(self.size)
+
+    def newly_found_within(self, k: int) -> list[set[int]]:
+        """For each of the top k ranks, the golds that are found there and at no earlier rank."""
+        fresh: list[set[int]] = [set() for _ in range(min(k, self.size))]
         for gold, (place, _) in self.found.items():
-            fresh[place].add(gold)
+            if place < len(fresh):
+                fresh[place].add(gold)
         return fresh
 
     @cached_property
     def found_counts(self) -> list[int]:
         """For each rank, how many golds are found there and at no earlier rank."""
-        return [len(golds) for golds in self.newly_found]
+        counts = [0] * self.size
+        for place, _ in self.found.values():
+            counts[place] += 1
+        return counts
 
     @cached_property
     def evidence(self) -> dict[str, object]:
@@ -72,4 +92,10 @@ class Matches:
     @cached_property
     def rules(self) -> dict[str, int]:
         """How many golds each rule recognised."""
-        return dict(Counter(rule for _, rule in self.found.values()))
+        counts: dict[str, int] = {}
+        for _, rule in self.found.values():
+            counts[rule] = counts.get(rule, 0) + 1
+        return counts
+
+
+_NOTHING: Mapping[int, str] = MappingProxyType({})

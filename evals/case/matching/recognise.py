@@ -19,13 +19,14 @@ document   the same document; tried only when named, when a chunk carries no tex
 
 from collections.abc import Mapping, Sequence
 
+from evals.case.matching.distinct import DistinctChunks
 from evals.case.matching.evidence import RunEvidence, evidence_within
 from evals.case.matching.matches import Matches
-from evals.case.matching.repeats import originals
+from evals.case.matching.repeats import ChunkList, chunk_list
 from evals.case.matching.rules import OF_TEXT, Seen, Wanted
 from evals.case.matching.runs import Run
 from evals.case.matching.settings import MatchSettings, Rule
-from evals.case.matching.words import Words, mended, words_of
+from evals.case.matching.words import mended, words_of
 from evals.schemas import GoldPassage, RetrievedChunk
 
 
@@ -34,6 +35,7 @@ def match(
     golds: Sequence[GoldPassage],
     settings: MatchSettings,
     evidence: RunEvidence | None = None,
+    listed: ChunkList | None = None,
 ) -> Matches:
     """Compare every distinct chunk with every gold.
 
@@ -42,40 +44,51 @@ def match(
         golds: Of the question.
         settings: Which rules, and the shares that they ask for.
         evidence: What the run says that one response cannot; where None, what this response says.
+        listed: The same chunks, where somebody has looked for repeated ones already.
     """
-    result = Matches(by_chunk=[{} for _ in chunks], original=originals(chunks))
-    evidence = evidence or evidence_within(chunks)
-    texts = [words_of(gold.text) for gold in golds]
-    seen = _distinct(chunks, result.original, texts, evidence)
-    for index, gold in enumerate(golds):
-        words = mended(texts[index], (one.words for one in seen if one.words))
-        wanted = Wanted(gold, words, settings, evidence)
-        rules = wanted.rules_that_may_hold()
-        runs = _find(index, wanted, seen, rules, result)
-        if "overlap" in rules:
-            _put_together(index, wanted, seen, runs, result)
+    listed = listed or chunk_list(chunks)
+    distinct = DistinctChunks(listed, evidence or evidence_within(chunks))
+    result = Matches(len(chunks), original=list(listed.original))
+    rest = [index for index, gold in enumerate(golds) if not _has_its_id(index, gold, settings, distinct, result)]
+    if rest:
+        _by_all_rules(rest, golds, settings, distinct, result)
     return result
 
 
-def _distinct(
-    chunks: Sequence[RetrievedChunk], original: Sequence[int], golds: Sequence[Words], evidence: RunEvidence
-) -> list[Seen]:
-    """The chunks that repeat no earlier one, each with the ids of all its copies."""
-    ids: dict[int, list[str]] = {}
-    for chunk, first in zip(chunks, original, strict=True):
-        ids.setdefault(first, []).append(chunk.chunk_id or "")
-    seen = []
-    for place, names in ids.items():
-        text = chunks[place].text
-        words = mended(words_of(text), golds) if text else None
-        margins = evidence.common.margins(words) if words else (0, 0)
-        seen.append(Seen(place, chunks[place], words, _core(words, *margins), margins, names))
-    return seen
+def _by_all_rules(
+    rest: Sequence[int],
+    golds: Sequence[GoldPassage],
+    settings: MatchSettings,
+    distinct: DistinctChunks,
+    result: Matches,
+) -> None:
+    """Recognise those of the golds for which there is more to compare than ids."""
+    texts = [words_of(gold.text) for gold in golds]
+    for index in rest:
+        seen = distinct.candidates(golds[index], texts)
+        if seen:
+            words = mended(texts[index], (one.words for one in seen if one.words))
+            _look_closely(index, Wanted(golds[index], words, settings, distinct.evidence), seen, result)
 
 
-def _core(words: Words | None, first: int, last: int) -> Words | None:
-    """The words without so many of the first and the last; None where there is nothing to leave out."""
-    return Words(words.tokens[first : words.count - last]) if words and (first or last) else None
+def _has_its_id(
+    index: int, gold: GoldPassage, settings: MatchSettings, distinct: DistinctChunks, result: Matches
+) -> bool:
+    """Recognise a gold by its id; returns whether that is all that there is to compare."""
+    if not distinct.is_alone(gold, settings):
+        return False
+    for place in distinct.with_id(gold.chunk_id or ""):
+        result.add(place, index, "chunk_id")
+        result.found.setdefault(index, (place, "chunk_id"))
+    return True
+
+
+def _look_closely(index: int, wanted: Wanted, seen: Sequence[Seen], result: Matches) -> None:
+    """Recognise a gold in the chunks that may be it, by all rules."""
+    rules = wanted.rules_that_may_hold()
+    runs = _find(index, wanted, seen, rules, result)
+    if "overlap" in rules:
+        _put_together(index, wanted, seen, runs, result)
 
 
 def _find(
@@ -95,7 +108,7 @@ def _find(
             runs[one.place] = None
             continue
         at_home = at_home or wanted.evidence.names.is_near(one.chunk, wanted.gold.document_id)
-        result.by_chunk[one.place][index] = rule
+        result.add(one.place, index, rule)
         result.found.setdefault(index, (one.place, rule))
     return runs
 
@@ -111,7 +124,7 @@ def _put_together(
     pieces: list[int] = []
     complete: int | None = None
     for one in seen:
-        rule = result.by_chunk[one.place].get(index)
+        rule = result.held.get(one.place, {}).get(index)
         run = wanted.part(one, rule, runs)
         if run is None or not covered.count(0, run.start, run.stop):
             continue
@@ -126,5 +139,5 @@ def _put_together(
     if index not in result.found or result.found[index][0] > complete:
         result.found[index] = (complete, "overlap")
     for place in pieces:
-        result.by_chunk[place][index] = "overlap"
+        result.add(place, index, "overlap")
         result.complete[place, index] = max(place, complete)

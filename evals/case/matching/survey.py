@@ -5,7 +5,7 @@ that it is the same however they were answered, and until what is asked is clear
 """
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from zlib import crc32
 
@@ -26,45 +26,41 @@ _VOTES, _MARGIN = 25, 0.25
 _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
 
-def evidence_of(records: Sequence[EvalRecord], settings: MatchSettings) -> RunEvidence:
+def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEvidence:
     """What the records of a run say about matching, together.
 
-    They are walked twice, and some are looked at again, so that they may be read from a file as they are wanted.
-
     Args:
-        records: All of the run; those without gold or chunks say nothing.
+        records: All of the run; those without gold or chunks say nothing. Of a sequence none is held.
         settings: How chunks are recognised as gold.
     """
-    drawn, wanted, repeated = array("L"), set[str](), False
-    places = array("L")
-    for place, record in enumerate(records):
-        asked = _asked(record)
-        if asked is not None:
-            places.append(place)
-            drawn.append(_draw(asked))
-            wanted.update(gold.document_id for gold in asked[0].gold_passages if gold.document_id)
-            repeated = repeated or _repeats_ids(asked[1])
-    order = [places[at] for at in sorted(range(len(places)), key=drawn.__getitem__)]
-    common = _common_to([_retrieved(records[place]) for place in order[:_SAMPLE]], settings)
-    evidence = RunEvidence(common, _names_in(records, wanted), repeated)
-    comparable = _are_comparable((_retrieved(records[place]) for place in order), settings, evidence)
+    every = records if isinstance(records, Sequence) else list(records)
+    drawn, names, by_id = list[tuple[int, int]](), _Names(), False
+    for place, (question, chunks) in _retrieved(every, range(len(every))):
+        drawn.append((_draw(question), place))
+        names.add(question, chunks)
+        by_id = by_id or any(gold.chunk_id for gold in question.gold_passages)
+    places = array("Q", (place for _, place in sorted(drawn)))
+    common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
+    repeated = by_id and any(_repeats_ids(chunks) for _, (_, chunks) in _retrieved(every, places))
+    evidence = RunEvidence(common, names.found(), repeated)
+    comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
 
-def _asked(record: EvalRecord) -> _Retrieved | None:
-    """What was retrieved for a question with gold; None where there is nothing to compare."""
-    response = record.response
-    if not record.question.gold_passages or response is None or not response.chunks:
-        return None
-    return record.question, response.chunks
+def _retrieved(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[tuple[int, _Retrieved]]:
+    """What was retrieved for questions with gold, each with its place."""
+    for place, record in zip(places, _at(records, places), strict=True):
+        question, response = record.question, record.response
+        if question.gold_passages and response is not None and response.chunks:
+            yield place, (question, response.chunks)
 
 
-def _retrieved(record: EvalRecord) -> _Retrieved:
-    return record.question, (record.response.chunks if record.response else None) or []
+def _at(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[EvalRecord]:
+    """The records at these places; all of them are walked, not looked up."""
+    return iter(records) if places == range(len(records)) else (records[place] for place in places)
 
 
-def _draw(asked: _Retrieved) -> int:
-    question, _ = asked
+def _draw(question: EvalQuestion) -> int:
     return crc32((question.id or question.question).encode(errors="surrogatepass"))
 
 
@@ -73,18 +69,27 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
     return common_text([words_of(text) for text in texts], settings.common_share)
 
 
-def _names_in(records: Iterable[EvalRecord], wanted: Collection[str]) -> DocumentNames:
-    """Which names of the golds' documents the chunks use."""
-    if not wanted:
-        return DocumentNames()
-    same, alike = {document_key(name) for name in wanted}, {bare_name(name) for name in wanted}
-    used_same, used_alike = set[str](), set[tuple[str, ...]]()
-    for record in records:
-        asked = _asked(record)
-        names = {name for one in asked[1] for name in names_of(one)} if asked else ()
-        used_same.update(same.intersection(map(document_key, names)))
-        used_alike.update(alike.intersection(map(bare_name, names)))
-    return DocumentNames(same=frozenset(used_same), alike=frozenset(used_alike))
+class _Names:
+    """Collects which names of the golds' documents the chunks use."""
+
+    def __init__(self) -> None:
+        self._wanted: set[str] = set()
+        self._used: set[str] = set()
+
+    def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
+        """Add one question with what was retrieved for it."""
+        self._wanted.update(gold.document_id for gold in question.gold_passages if gold.document_id)
+        self._used.update(name for one in chunks for name in (one.document_id, one.document_name) if name)
+
+    def found(self) -> DocumentNames:
+        """The names of all that were added."""
+        if not self._wanted:
+            return DocumentNames()
+        same, alike = set(map(document_key, self._wanted)), set(map(bare_name, self._wanted))
+        return DocumentNames(
+            same=frozenset(same.intersection(map(document_key, self._used))),
+            alike=frozenset(alike.intersection(map(bare_name, self._used))),
+        )
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:

@@ -7,7 +7,7 @@ import typer
 from evals.cli.carded import carded
 from evals.cli.terminal.output import check_output
 from evals.errors import UnknownNameError
-from evals.export import FORMATS, export_run, write_export
+from evals.export import FORMATS, export_pieces, write_export
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
 
@@ -26,9 +26,10 @@ def export(run_id: str, *, form: str, output: Path | None, runs_dir: Path | None
     if output is not None:
         check_output(output)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    text = export_run(*carded(store, run_id), form)
-    if output is None:
+    pieces = export_pieces(*carded(store, run_id), form)
+    if output is not None:
+        write_export(output, pieces, form)
+        return
+    for piece in pieces:
         # As bytes: the same on every machine, whatever its encoding and its line ends.
-        typer.echo(text.encode(), nl=False)
-    else:
-        write_export(output, text, form)
+        typer.echo(piece.encode(), nl=False)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from evals.cli.carded import carded, never_calibrated
@@ -36,7 +37,7 @@ def check_run(
 
     Raises:
         ConfigError: A gate is none, there is none to check, a flag does nothing without a baseline, or a gate is on
-            a metric by which the judge was never calibrated.
+            a metric by which the judge was never calibrated, or on a score that such a metric feeds.
         RunNotFoundError: There is no such run.
         RunIncompleteError: The run is partial: nobody knows what the rest of it is like; or one of the two was never
             finished.
@@ -67,7 +68,8 @@ def _refuse_uncalibrated(run: EvalRun, report: GateReport) -> None:
     """Refuse conditions on metrics of which nobody knows how often the judge is wrong."""
     gated = {re.match(r"\w*", each.gate)[0] for each in report.gates}  # type: ignore[index]  # it always matches
     if run.judge is not None:
-        refuse_uncalibrated([name for name in never_calibrated(run) if name in gated], run.judge.model)
+        feeding = set(chain.from_iterable(run.weighted_score.fed_by.values()))
+        refuse_uncalibrated(gated, never_calibrated(run), feeding, run.judge.model)
 
 
 def _refuse_without_baseline(baseline: str | None, **flags: object) -> None:

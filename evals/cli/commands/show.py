@@ -28,8 +28,9 @@ from evals.errors import ConfigError, UnknownNameError
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Link
 from evals.scoring.measured import Measured, measured
-from evals.scoring.slices import slice_by
+from evals.scoring.slices import value_of
 from evals.store.commands import DEFAULT_RUNS_DIR, folder_of
+from evals.store.record_file import RecordFile
 from evals.store.runs import RunStore
 
 _FAILURES_SHOWN = 5
@@ -62,11 +63,12 @@ def show(
         return
     out, runs_dir = console(), folder_of(run)
     run, records = carded(store, run_id)
-    seen = measured(run, records)
     if question is not None:
-        print_question(out, _find(records, question), seen)
+        record = _find(records, question)
+        print_question(out, record, measured(run, records))
         return
     _check_key(records, by)
+    seen = measured(run, records)
     if as_json and by is not None:
         _print_slices_as_json(seen, records, by, runs_dir)
     elif run.completed_at is None:
@@ -108,15 +110,15 @@ def _link(name: str | None) -> Link | None:
     return None if name is None else Link(name)
 
 
-def _find(records: Sequence[EvalRecord], question: str) -> EvalRecord:
-    by_id = {record.question.id: record for record in records}
-    if question not in by_id:
-        raise UnknownNameError("question", question, by_id)
-    return by_id[question]
+def _find(records: RecordFile, question: str) -> EvalRecord:
+    number = records.number_of(question)
+    if number is None:
+        raise UnknownNameError("question", question, records.ids)
+    return records[number]
 
 
 def _check_key(records: Sequence[EvalRecord], key: str | None) -> None:
-    if key is not None and not slice_by(records, key):
+    if key is not None and all(value_of(record.question, key) is None for record in records):
         known = {name for record in records for name in record.question.metadata}
         raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 

@@ -41,8 +41,15 @@ def _end(app: typer.Typer) -> int:
 
 
 def end_like_ctrl_c() -> None:
-    """Let SIGTERM, which a time limit sends, end a command as Ctrl-C does: what was answered is saved, and said so."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Let what else asks a command to end do so as Ctrl-C does: what was answered is saved, and said so.
+
+    SIGTERM comes of a time limit, SIGHUP of a terminal that is closed, SIGQUIT of its quit key. What runs under nohup
+    goes on.
+    """
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal, name, None)  # not every system has them all
+        if number is not None and (name == "SIGTERM" or signal.getsignal(number) is not signal.SIG_IGN):
+            signal.signal(number, _interrupt)
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:

@@ -25,6 +25,9 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
     _print_failure(out, record.response)
     out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
     case = measured.cases.of(record)
+    if case.response.refused is not None:
+        said = "declined" if case.is_flagged else "did not decline"
+        out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
     if case.abstention_disputed:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
         out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style="yellow")

@@ -14,19 +14,9 @@ from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRun, Outcomes
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.abstention_table import abstention_table
-from evals.scoring.diagnosis import (
-    Finding,
-    Link,
-    diagnose,
-    facts_of,
-    in_turn,
-    needs_verification,
-    recall_by_stage,
-    wrong_by,
-)
+from evals.scoring.diagnosis import Finding, Link, in_turn
+from evals.scoring.diagnosis.slices import wrong_slices
 from evals.scoring.measured import Measured
-from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import confidence
 from evals.store.commands import command
@@ -62,7 +52,7 @@ def print_run(out: Console, run: EvalRun) -> None:
 
 def print_abstention(out: Console, measured: Measured) -> None:
     """Print who declined what, where the dataset says what can be answered."""
-    table = abstention_table(measured.records(), measured.cases, confidence(measured.run))
+    table = measured.digest.abstention
     if table is None:
         return
     out.print()
@@ -74,7 +64,7 @@ def print_abstention(out: Console, measured: Measured) -> None:
 
 def print_stages(out: Console, measured: Measured) -> None:
     """Print the recall at each stage of the retrieval, where the server lists what each found."""
-    for title, line in stage_lines(recall_by_stage(list(measured.records()), measured.cases)):
+    for title, line in stage_lines(measured.digest.stages):
         if not line:
             out.print()
         out.print(clean(f"  {title:<32}{line}" if line else title))
@@ -82,9 +72,8 @@ def print_stages(out: Console, measured: Measured) -> None:
 
 def print_in_short(out: Console, measured: Measured) -> None:
     """Print a line on the stages of the retrieval and one on the confidence, where the server says such things."""
-    overview = measured.overview(0)
-    curve = overview.risk()
-    stages = stages_in_a_line(overview.stages())
+    curve = measured.digest.risk
+    stages = stages_in_a_line(measured.digest.stages)
     for line in (stages, area_line(curve) if curve else None):
         if line is not None:
             out.print(clean(line))
@@ -92,7 +81,7 @@ def print_in_short(out: Console, measured: Measured) -> None:
 
 def print_risk(out: Console, measured: Measured) -> None:
     """Print the risk at some coverages, where the server gives a confidence."""
-    curve = risk_coverage(measured.records(), measured.cases)
+    curve = measured.digest.risk
     if curve is not None:
         out.print()
         out.print(clean(risk_line(curve)))
@@ -167,24 +156,25 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
     run = measured.run
     if limit <= 0 or not run.outcomes.answered + run.error_count:
         return
-    overview = measured.overview(limit)
-    if not overview.found:
+    digest = measured.digest
+    if not digest.found:
         out.print("\nno question is known to have ended wrong", style="bold")
         return
-    diagnosis = overview.diagnosis(confidence(run))
+    diagnosis, failures = digest.diagnosis, digest.failures
     out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")
     for line in link_lines(diagnosis):
         out.print(f"  {line}")
-    for finding in in_turn(finding for finding in overview.findings if finding.link.is_failure)[:limit]:
+    for finding in measured.findings(in_turn(failures)[:limit]):
         print_finding(out, finding)
-    if diagnosis.wrong > limit:
-        all_of_them = command(f"show {run.id} --failures {diagnosis.wrong}", runs_dir)
-        out.print(f"… and {diagnosis.wrong - limit} more: {all_of_them}", style="dim", soft_wrap=True)
+    if len(failures) > limit:
+        all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)
+        out.print(f"… and {len(failures) - limit} more: {all_of_them}", style="dim", soft_wrap=True)
 
 
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
-    slices = wrong_by(_findings(measured), measured.records(), key, confidence(measured.run))
+    links = {one.number: one.link for one in measured.digest.found}
+    slices = wrong_slices(links, measured.records(), key, confidence(measured.run))
     if not any(one.wrong for one in slices):
         return
     out.print()
@@ -197,27 +187,22 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
     """Print the questions whose first broken link is this one."""
-    findings = [finding for finding in _findings(measured) if finding.link is link]
-    out.print(f"{share(len(findings), measured.run.question_count, 'question')}: {link.label}", style="bold")
-    for finding in findings[:limit]:
+    found = [one for one in measured.digest.found if one.link is link]
+    out.print(f"{share(len(found), measured.run.question_count, 'question')}: {link.label}", style="bold")
+    for finding in measured.findings(found[:limit]):
         print_finding(out, finding)
-
-
-def _findings(measured: Measured) -> list[Finding]:
-    facts = facts_of(measured.run, measured.records())
-    return diagnose(measured.records(), measured.cases, facts)
 
 
 def print_verification(out: Console, measured: Measured, runs_dir: Path | None) -> None:
     """List the answers of which fuzzy match and judge disagree."""
-    disputed = [record for record in measured.records() if needs_verification(record)]
+    disputed = measured.digest.to_verify
     if not disputed:
         return
     out.print(
         f"\n{counted(len(disputed), 'answer', 'needs')} verification: fuzzy match and judge disagree",
         style="bold",
     )
-    for record in disputed:
+    for record in (measured.source[place] for place in disputed):
         expected = clean(record.question.expected_answer or "", 80)
         answer = clean(record.response.answer or "" if record.response else "", 80)
         out.print(Text.assemble("  ", clean(record.question.id), ": ", answer, ("  expected: ", "dim"), expected))
@@ -252,7 +237,7 @@ def print_finding(out: Console, finding: Finding) -> None:
 
 def print_sensitivity(out: Console, measured: Measured) -> None:
     """Print how recall and precision move with the overlap threshold, and which rules recognised the gold."""
-    records, settings = list(measured.records()), measured.cases.settings
+    records, settings = measured.source, measured.cases.settings
     rows = by_threshold(records, [parse_metric(name) for name in _SENSITIVE], settings)
     out.print()
     out.print(_sensitivity_table(rows, used=settings.match.overlap_threshold))

@@ -10,10 +10,9 @@ from rich.text import Text
 
 from evals.cli.terminal.console import clean, fits
 from evals.schemas import MetricSummary
+from evals.scoring.digest.slices import rows_by, slice_scorecard
 from evals.scoring.measured import Measured
-from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import known_metrics
-from evals.scoring.slices import slice_by
 from evals.store.commands import command
 from evals.views.formatting import natural_order, one_line, value
 
@@ -25,12 +24,14 @@ _NAME = 40
 def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | None) -> None:
     """Print each metric for each value of a key; of very many values, for those with the most questions."""
     run = measured.run
-    groups = slice_by(measured.records(), key)
-    biggest = sorted(groups, key=lambda value: -len(groups[value]))[:_VALUES_SHOWN]
+    columns = measured.columns
+    groups = rows_by(measured.source, columns, key)
+    biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
     metrics = known_metrics(run)
-    cards = {value: make_scorecard(metrics, groups[value], measured.cases.settings) for value in chosen}
-    titles = [f"{one_line(value, _NAME)} (n={len(groups[value])})" for value in chosen]
+    settings = measured.cases.settings
+    cards = {value: slice_scorecard(metrics, columns, groups[value].rows, settings) for value in chosen}
+    titles = [f"{one_line(value, _NAME)} (n={groups[value].questions})" for value in chosen]
     rows = {metric.name: [cards[value].get(metric.name) for value in chosen] for metric in metrics}
     cells = {
         name: [_cell(one) for one in summaries] for name, summaries in rows.items() if any(map(_has_value, summaries))
@@ -50,14 +51,14 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
 
 def slices_as_json(measured: Measured, key: str) -> str:
     """All values of a key, each with its number of questions and its scorecard."""
-    groups, settings = slice_by(measured.records(), key), measured.cases.settings
+    columns, settings = measured.columns, measured.cases.settings
     metrics = known_metrics(measured.run)
     slices = {
         value: {
-            "questions": len(records),
-            "scorecard": make_scorecard(metrics, records, settings).model_dump(mode="json"),
+            "questions": group.questions,
+            "scorecard": slice_scorecard(metrics, columns, group.rows, settings).model_dump(mode="json"),
         }
-        for value, records in groups.items()
+        for value, group in rows_by(measured.source, columns, key).items()
     }
     return json.dumps({"id": measured.run.id, "by": key, "slices": slices}, indent=2, ensure_ascii=False)
 

@@ -8,7 +8,8 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.schemas import EvalRun
 from evals.scoring.headline import Headline, headline, percent
-from evals.scoring.settings import confidence, scoring_config
+from evals.scoring.saved_config import scoring_config
+from evals.scoring.settings import confidence
 from evals.views.formatting import score_range
 
 

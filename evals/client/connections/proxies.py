@@ -1,12 +1,15 @@
 """Which proxy of the environment stands between us and a server."""
 
+import re
 from base64 import b64encode
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from evals.errors import ConfigError
+
+_SENDABLE = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,12 @@ def is_this_machine(host: str) -> bool:
 
 
 def _proxy(address: str, variable: str, host: str) -> Proxy:
-    parts = urlsplit(address if "://" in address else f"http://{address}")
+    parts = _parts(address if "://" in address else f"http://{address}")
+    if parts is None:
+        raise ConfigError(
+            f"{variable} names a proxy by what is no address",
+            f"name one as http://HOST:PORT, or leave it out for this server: NO_PROXY={host}",
+        )
     login, _, place = parts.netloc.rpartition("@")
     shown = urlunsplit((parts.scheme, place, "", "", ""))
     if parts.scheme not in {"http", "https"}:
@@ -64,6 +72,16 @@ def _proxy(address: str, variable: str, host: str) -> Proxy:
             f"name one over http, or leave it out for this server: NO_PROXY={host}",
         )
     return Proxy(shown, _basic(login) if login else None, variable)
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address; None where it has no host, or can be none."""
+    try:
+        parts = urlsplit(address)
+        parts.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return None
+    return parts if parts.hostname and _SENDABLE.fullmatch(parts.hostname) else None
 
 
 def _basic(login: str) -> str:

@@ -5,13 +5,17 @@ form of the reply is asked for by `output_config`.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from evals.client.connections.proxies import proxy_for
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
 from evals.judges.backends.prompt_cache import cut_at, kept_prefixes
+from evals.judges.backends.proxied import http_client
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
 from evals.schemas.verdicts import JudgeUsage
@@ -35,6 +39,7 @@ class AnthropicBackend(SdkBackend):
 
     Raises:
         JudgeError: The package anthropic is not installed, or the key cannot be sent.
+        ConfigError: The environment names a proxy for the address that cannot be spoken to.
     """
 
     def __init__(
@@ -53,35 +58,58 @@ class AnthropicBackend(SdkBackend):
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ORIGIN
         key = sendable_key(api_key, _KEY)
         token = sendable_key(None, _TOKEN) if key is None else None
+        proxy = proxy_for(address)
         client = anthropic.AsyncAnthropic(
-            api_key=key, auth_token=token, base_url=address, max_retries=0, timeout=timeout_s
+            api_key=key,
+            auth_token=token,
+            base_url=address,
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=http_client(anthropic, proxy),
         )
-        keys = [client.api_key, client.auth_token]
         super().__init__(
-            anthropic, anthropic.AnthropicError, client, model=model, address=address, keys=keys, timeout_s=timeout_s
+            anthropic,
+            anthropic.AnthropicError,
+            client,
+            model=model,
+            address=address,
+            keys=[client.api_key, client.auth_token],
+            timeout_s=timeout_s,
+            proxy=proxy,
         )
         self._messages = client.messages
         self.effort = effort
 
     async def _ask(self, call: Call) -> JudgeReply:
+        with self._failures_mapped():
+            message: Any = await self._messages.create(**message_params(self.model, call, self.effort))
+        if isinstance(message, str):
+            raise self._foreign("Messages API")
+        return read_message(message)
+
+    @contextmanager
+    def _failures_mapped(self) -> Iterator[None]:
+        """Around one request.
+
+        Raises:
+            BackendError: There is no response that can be read, or it is an error.
+        """
         try:
             with self._errors_mapped():
-                message: Any = await self._messages.create(**message_params(self.model, call, self.effort))
+                yield
         except self._sdk.APIStatusError as error:
             fatal = getattr(error, "error_code", None) in _FATAL_ERRORS
             raise status_failure(error, fatal=fatal) from error
-        if isinstance(message, str):
-            raise self._foreign("Messages API")
-        return _reply(message)
 
 
-def message_params(model: str, call: Call, effort: str | None = None) -> dict[str, Any]:
+def message_params(model: str, call: Call, effort: str | None = None, *, kept: str | None = None) -> dict[str, Any]:
     """The body of a request to the Messages API for a call; an item of a batch has the same as its `params`.
 
     Args:
         model: Name of the model.
         call: What is asked.
         effort: How hard the model is told to think; None leaves that to it.
+        kept: How long the vendor keeps marked beginnings: "1h", or five minutes where None.
     """
     output: dict[str, Any] = {"format": {"type": "json_schema", "schema": call.schema}}
     if effort is not None:
@@ -89,24 +117,28 @@ def message_params(model: str, call: Call, effort: str | None = None) -> dict[st
     start = len(call.system)
     ends = [prefix.characters - start for prefix in kept_prefixes("anthropic", model, call)]
     pieces = [end for end in ends if end > 0]
-    content = [_block(text, marked=n < len(pieces)) for n, text in enumerate(cut_at(call.content, pieces))]
-    content += [_block(call.remark, marked=False)] if call.remark else []
+    mark = _mark(kept)
+    content = [_block(text, mark if n < len(pieces) else {}) for n, text in enumerate(cut_at(call.content, pieces))]
+    content += [_block(call.remark, {})] if call.remark else []
     return {
         "model": model,
         "max_tokens": call.max_tokens,
-        "system": [_block(call.system, marked=0 in ends)],
+        "system": [_block(call.system, mark if 0 in ends else {})],
         "messages": [{"role": "user", "content": content if pieces else call.message}],
         "output_config": output,
     }
 
 
-def _block(text: str, *, marked: bool) -> dict[str, Any]:
+def _mark(kept: str | None) -> dict[str, Any]:
+    return {"cache_control": {"type": "ephemeral", **({} if kept is None else {"ttl": kept})}}
+
+
+def _block(text: str, mark: dict[str, Any]) -> dict[str, Any]:
     """A part of the prompt; what stands before the end of a marked one is kept by the vendor."""
-    mark = {"cache_control": {"type": "ephemeral"}} if marked else {}
     return {"type": "text", "text": text, **mark}
 
 
-def _reply(message: Any) -> JudgeReply:
+def read_message(message: Any) -> JudgeReply:
     """What the model said; blocks of other kinds than text are passed over.
 
     Args:
@@ -138,6 +170,7 @@ def _usage(usage: Any) -> JudgeUsage | None:
         getattr(usage, "output_tokens", None),
         read=getattr(usage, "cache_read_input_tokens", None),
         written=getattr(usage, "cache_creation_input_tokens", None),
+        written_1h=getattr(getattr(usage, "cache_creation", None), "ephemeral_1h_input_tokens", None),
         thought=getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None),
         total=False,
     )

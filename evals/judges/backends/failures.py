@@ -51,11 +51,16 @@ def status_failure(error: Any, *, fatal: bool, remark: str = "") -> BackendError
     return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
 
 
-def connection_failure(error: Any) -> BackendError:
-    """What an `APIConnectionError` of either SDK means; its cause says more than its message, "Connection error."."""
+def connection_failure(error: Any, remark: str = "") -> BackendError:
+    """What an `APIConnectionError` of either SDK means; its cause says more than its message, "Connection error.".
+
+    Args:
+        error: Of the SDK.
+        remark: Appended to the message.
+    """
     cause = error.__cause__
     unsendable = type(cause).__name__ in _UNSENDABLE
-    message = f"{type(error).__name__}: {str(cause or '') or error}"
+    message = f"{type(error).__name__}: {str(cause or '') or error}{remark}"
     if unsendable:
         return BackendError(message, fatal=True)
     kind = BackendError if type(error).__name__ == "APITimeoutError" else UnreachableError

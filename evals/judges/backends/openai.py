@@ -11,10 +11,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evals.client.connections.proxies import proxy_for
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import status_failure
+from evals.judges.backends.proxied import http_client
 from evals.judges.backends.sdk import SdkBackend
 from evals.judges.replies.reading import name_of, text_of, usage_of
 from evals.schemas.verdicts import JudgeUsage
@@ -84,6 +86,7 @@ class OpenAIBackend(SdkBackend):
 
     Raises:
         JudgeError: The package openai is not installed, or the key cannot be sent.
+        ConfigError: The environment names a proxy for the address that cannot be spoken to.
     """
 
     def __init__(
@@ -101,10 +104,24 @@ class OpenAIBackend(SdkBackend):
             raise JudgeError("the package openai is not installed", "pip install 'rag-evals[openai]'") from error
         key = sendable_key(api_key, *KEY_VARIABLES["openai"])
         # The SDK does not start without a key; a server that asks for none gets no made-up one.
-        client = openai.AsyncOpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=timeout_s)
+        proxy = proxy_for(base_url)
+        client = openai.AsyncOpenAI(
+            api_key=key or "none",
+            base_url=base_url,
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=http_client(openai, proxy),
+        )
         self._extra: dict[str, Any] = {} if key else {"extra_headers": {"Authorization": openai.Omit()}}
         super().__init__(
-            openai, openai.OpenAIError, client, model=model, address=base_url, keys=[key], timeout_s=timeout_s
+            openai,
+            openai.OpenAIError,
+            client,
+            model=model,
+            address=base_url,
+            keys=[key],
+            timeout_s=timeout_s,
+            proxy=proxy,
         )
         self._dialect = _Dialect()
         self.effort = effort

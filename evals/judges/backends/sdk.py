@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from evals.client.connections.proxies import Proxy
 from evals.judges.backends.address import origin_of
 from evals.judges.backends.base import BackendError, Call, JudgeReply
 from evals.judges.backends.failures import connection_failure, deadline
@@ -26,6 +27,7 @@ class SdkBackend(ABC):
         address: Where the API is.
         keys: What is sent as a key or a token.
         timeout_s: How long a call may take as a whole.
+        proxy: Through which the API is reached; None for none.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class SdkBackend(ABC):
         address: str,
         keys: Iterable[str | None],
         timeout_s: float,
+        proxy: Proxy | None = None,
     ) -> None:
         self.model = model
         self.origin = origin_of(address)
@@ -46,7 +49,9 @@ class SdkBackend(ABC):
         self._sdk: Any = sdk
         self._root_error = root_error
         self._client = client
-        self._masker = KeyMasker(keys, address, model)
+        login = None if proxy is None else proxy.authorization
+        self._masker = KeyMasker([*keys, login], address, model)
+        self._through = f" (through {proxy})" if proxy is not None else ""
         self._timeout_s = timeout_s
         self._answered = False
 
@@ -86,7 +91,7 @@ class SdkBackend(ABC):
         except self._sdk.APIStatusError:
             raise
         except self._sdk.APIConnectionError as error:
-            raise connection_failure(error) from error
+            raise connection_failure(error, self._through) from error
         except (ValueError, RecursionError) as error:
             raise BackendError(f"the response is no JSON: {error}", retryable=True, unanswered=True) from error
         except (self._root_error, TypeError) as error:

@@ -6,7 +6,6 @@ A prompt's file says which of these hold for it, each as a mapping with a `kind`
 - `{kind: inner_ids, items: statements, of: statements, list: citations}`: so has the list in each item, of the ids
   in the list of that name of the data's item.
 - `{kind: names, items: criteria, are: [topic, figures]}`: the list has exactly these ids.
-- `{kind: count, items: questions, exactly: 3}`: the list has so many items.
 - `{kind: listed, ...}`, `{kind: quotes, ...}`: what items rest on is there (see `evidence.py`).
 
 What is wrong with the form or the ids makes a reply unusable; what an item rests on fails that item alone. A reply
@@ -80,16 +79,10 @@ def _differing(what: str, got: Iterable[Any], wanted: Iterable[Any]) -> str | No
     return f"{what}: too much on {', '.join(map(str, extra[:5]))}" if extra else None
 
 
-def _count(check: _Check, reply: _Object, _data: _Object) -> str | None:
-    there = len(reply[check["items"]])
-    return None if there == check["exactly"] else f"{check['items']}: {there} instead of {check['exactly']}"
-
-
 _CHECKS = {
     "ids": _ids,
     "inner_ids": _inner_ids,
     "names": _names,
-    "count": _count,
 }
 
 

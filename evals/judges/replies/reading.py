@@ -93,7 +93,14 @@ def _without_fence(text: str) -> str:
 
 
 def usage_of(
-    new: Any, output: Any, *, read: Any = None, written: Any = None, thought: Any = None, total: bool
+    new: Any,
+    output: Any,
+    *,
+    read: Any = None,
+    written: Any = None,
+    written_1h: Any = None,
+    thought: Any = None,
+    total: bool,
 ) -> JudgeUsage | None:
     """Tokens of a call; None where they were not counted, or a count is no count.
 
@@ -102,6 +109,7 @@ def usage_of(
         output: Tokens written.
         read: Tokens taken from the vendor's cache.
         written: Tokens put into it.
+        written_1h: Those of them that it keeps for an hour.
         thought: Tokens of the output that were not said; no count is as good as none.
         total: Whether `new` counts those of the cache too.
     """
@@ -117,6 +125,7 @@ def usage_of(
         thinking_tokens=min(_count(thought) or 0, last),
         cache_read_tokens=hit,
         cache_write_tokens=kept,
+        cache_write_1h_tokens=min(_count(written_1h) or 0, kept),
     )
 
 

@@ -33,6 +33,8 @@ class Outcome:
         mending: How items without evidence can be mended.
         in_parts: Whether several calls were made for parts of the request; each is kept by itself.
         prevented: Whether the budget did not hold a call.
+        repeat: Which one of the repeats it is.
+        unkept: Replies to parts of the request, by their keys, that shall be kept with the verdict.
     """
 
     reply: dict[str, Any] | None = None
@@ -45,6 +47,8 @@ class Outcome:
     mending: Mending | None = None
     in_parts: bool = False
     prevented: bool = False
+    repeat: int = 0
+    unkept: list[tuple[str, StoredReply]] = field(default_factory=list)
 
     def take_parts(self, parts: Sequence["Outcome"]) -> None:
         """Be what the parts of the request came to so far: their joined reply, or why there is none."""

@@ -1,6 +1,6 @@
 """Which calibration is of the judge of a run: of the same model, effort and wording of the prompts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from evals.case.inquiry import chain
 from evals.case.refusal import ABSTENTION
@@ -11,6 +11,8 @@ from evals.metrics.judged import JudgedMetric
 from evals.metrics.registry import known_metric
 from evals.schemas.calibration import Calibration
 from evals.schemas.verdicts import JudgeRecord
+from evals.scoring.seen import SCORE
+from evals.text.counts import agree
 
 
 def asks_judge(name: str) -> bool:
@@ -51,15 +53,26 @@ def calibration_of(metric: str, judge: JudgeRecord, known: Iterable[Calibration]
     return find_calibration(metric, judge.model, judge.effort, judge.prompt_hashes, known)
 
 
-def refuse_uncalibrated(never: Sequence[str], model: str) -> None:
-    """Stop where a gate is on metrics whose judge was never calibrated by them.
+def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
+    """Stop where a gate rests on metrics whose judge was never calibrated by them.
+
+    Args:
+        gated: What the gates are on.
+        never: The judged metrics by which the judge was never calibrated.
+        feeding: The metrics that the weighted score is made of.
+        model: Of the judge.
 
     Raises:
-        ConfigError: There are such metrics.
+        ConfigError: A gate is on such a metric, or on a weighted score that such metrics feed.
     """
-    if never:
+    lacking = list(never)
+    of_score = [name for name in lacking if name in feeding and SCORE in gated]
+    on = [name for name in lacking if name in gated]
+    if of_score:
+        on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
+    if on:
         raise ConfigError(
-            f"a gate is on {' and '.join(never)}, and the judge {model} was never calibrated by that: nobody knows how "
+            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: nobody knows how "
             "often it is wrong",
             "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
         )

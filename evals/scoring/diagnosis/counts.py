@@ -1,6 +1,6 @@
 """How many questions ended wrong, by the first link that broke, with intervals."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
@@ -9,6 +9,9 @@ from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.remarks import RemarkKind, remarks_on
 from evals.scoring.settings import Cases
 from evals.stats.intervals import wilson
+
+RemarksSeen = dict[RemarkKind, list[str]]
+"""The ids of questions with something to look at."""
 
 
 class LinkCount(Record):
@@ -37,43 +40,8 @@ class Diagnosis(Record):
     """Ids of questions with something to look at, however they ended."""
 
 
-class LinkTally:
-    """Counts questions by link, one record after the other."""
-
-    def __init__(self) -> None:
-        self._asked = 0
-        self._by_link: dict[Link, list[str]] = {}
-        self._remarks: dict[RemarkKind, list[str]] = {}
-
-    def found(self, link: Link, question_id: str) -> None:
-        """Count the link of a question."""
-        self._by_link.setdefault(link, []).append(question_id)
-
-    def add(self, record: EvalRecord, cases: Cases) -> None:
-        """Count a record, and what is worth a look in it."""
-        if record.response is None:
-            return
-        self._asked += 1
-        if record.response.error is None:
-            for remark in remarks_on(record, cases.of(record)):
-                self._remarks.setdefault(remark.kind, []).append(record.question.id)
-
-    def diagnosis(self, confidence: float) -> Diagnosis:
-        """The counts, with intervals of this confidence."""
-        by_link = sorted(self._by_link.items(), key=lambda one: one[0].place)
-        counts = [_count(link, ids, self._asked, confidence) for link, ids in by_link]
-        failures = [one for one in counts if one.link.is_failure]
-        return Diagnosis(
-            asked=self._asked,
-            wrong=sum(one.count for one in failures),
-            links=failures,
-            right_without_gold=next((one for one in counts if not one.link.is_failure), None),
-            remarks=self._remarks,
-        )
-
-
 def count_links(
-    findings: Iterable[Finding], records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95
+    findings: Sequence[Finding], records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95
 ) -> Diagnosis:
     """Count findings by link.
 
@@ -83,14 +51,42 @@ def count_links(
         cases: They as metrics see them.
         confidence: Of the intervals.
     """
-    tally = LinkTally()
+    by_link: dict[Link, list[str]] = {}
     for finding in findings:
-        tally.found(finding.link, finding.record.question.id)
-    for record in records:
-        tally.add(record, cases)
-    return tally.diagnosis(confidence)
+        by_link.setdefault(finding.link, []).append(finding.record.question.id)
+    remarks: RemarksSeen = {}
+    asked = sum(add_remarks(remarks, record, cases) for record in records)
+    return diagnosis_of(asked, by_link, remarks, confidence)
+
+
+def diagnosis_of(asked: int, by_link: Mapping[Link, list[str]], remarks: RemarksSeen, confidence: float) -> Diagnosis:
+    """The diagnosis of a run whose questions are counted already.
+
+    Args:
+        asked: How many were asked.
+        by_link: The ids of those with a finding, in the order of the chain.
+        remarks: The ids of those with something to look at.
+        confidence: Of the intervals.
+    """
+    counts = [_count(link, ids, asked, confidence) for link, ids in by_link.items()]
+    failures = [one for one in counts if one.link.is_failure]
+    return Diagnosis(
+        asked=asked,
+        wrong=sum(one.count for one in failures),
+        links=failures,
+        right_without_gold=next((one for one in counts if not one.link.is_failure), None),
+        remarks=remarks,
+    )
 
 
 def _count(link: Link, ids: list[str], asked: int, confidence: float) -> LinkCount:
     interval = wilson(len(ids), asked, confidence) or (0.0, 1.0)
     return LinkCount(link=link, count=len(ids), share=len(ids) / asked, interval=interval, questions=ids)
+
+
+def add_remarks(found: RemarksSeen, record: EvalRecord, cases: Cases) -> bool:
+    """Add what there is to look at in one answer; returns whether the question was asked."""
+    if record.response is not None and record.response.error is None:
+        for remark in remarks_on(record, cases.of(record)):
+            found.setdefault(remark.kind, []).append(record.question.id)
+    return record.response is not None

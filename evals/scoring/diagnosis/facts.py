@@ -34,49 +34,43 @@ class RunFacts:
 
 
 def facts_of(run: EvalRun, records: Iterable[EvalRecord]) -> RunFacts:
-    """What a run says of itself and of its server.
-
-    Args:
-        run: With what is known of its server.
-        records: Of the run; they are walked once, and again where the server lists the stages of its retrieval.
-    """
+    """What a run says of itself and of its server."""
     missing = frozenset(map(document_key, run.server.missing_documents or ()))
-    shown = _Shown()
-    for record in records:
+    every, seen = records if isinstance(records, Sequence) else list(records), _Seen()
+    for record in every:
         if record.response is not None:
-            shown.add(record.response, missing)
+            seen.add(record.response, missing)
     return RunFacts(
-        cites=shown.cites,
-        answers=shown.answers,
+        cites=seen.cites,
+        answers=seen.answers,
         k=sent_on(run) or DEFAULT_K,
-        library=library_of(records) if shown.stages else {},
+        library=library_of(every) if seen.stages else {},
         # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
-        missing=frozenset() if shown.retrieved_missing else missing,
+        missing=frozenset() if seen.retrieved else missing,
     )
 
 
-class _Shown:
-    """What the answers of a run show."""
+@dataclass(slots=True)
+class _Seen:
+    """What some answer of a run has: citations, an answer, stages, a document that its server's list lacks."""
 
-    def __init__(self) -> None:
-        self.cites = self.answers = self.stages = self.retrieved_missing = False
+    cites: bool = False
+    answers: bool = False
+    stages: bool = False
+    retrieved: bool = False
 
     def add(self, response: EvalResponse, missing: frozenset[str]) -> None:
+        """Add what one answer has."""
         self.cites = self.cites or bool(response.citations)
         self.answers = self.answers or response.answer is not None
         self.stages = self.stages or bool(response.stages)
-        if missing and not self.retrieved_missing:
-            self.retrieved_missing = not missing.isdisjoint(_retrieved(response))
+        self.retrieved = self.retrieved or (bool(missing) and not missing.isdisjoint(_retrieved(response)))
 
 
 def _retrieved(response: EvalResponse) -> set[str]:
-    """The documents of an answer's chunks, as `document_key`s."""
-    return {
-        document_key(name)
-        for chunk in response.chunks or ()
-        for name in (chunk.document_id, chunk.document_name)
-        if name
-    }
+    """The documents of all chunks, as `document_key`s."""
+    chunks = response.chunks or ()
+    return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
 
 
 def sent_on(run: EvalRun) -> int | None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from evals.schemas import EvalRecord
 from evals.scoring.diagnosis.facts import RunFacts
@@ -10,6 +11,17 @@ from evals.scoring.diagnosis.first import find_failure
 from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.remarks import remarks_on
 from evals.scoring.settings import Cases
+
+
+class HasLink(Protocol):
+    """What is said of a question that has a link."""
+
+    @property
+    def link(self) -> Link:
+        """The link that broke first."""
+
+
+_Linked = TypeVar("_Linked", bound=HasLink)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +52,10 @@ def diagnose(records: Iterable[EvalRecord], cases: Cases, facts: RunFacts) -> li
     return sorted((finding for finding in found if finding), key=lambda finding: finding.link.place)
 
 
-def in_turn(findings: Iterable[Finding]) -> list[Finding]:
+def in_turn(findings: Iterable[_Linked]) -> list[_Linked]:
     """Order findings so that each link comes first once, then each a second time, and so on."""
     seen: Counter[Link] = Counter()
-    keyed = []
+    keyed: list[tuple[tuple[int, int], _Linked]] = []
     for finding in findings:
         seen[finding.link] += 1
         keyed.append(((seen[finding.link], finding.link.place), finding))
@@ -51,7 +63,7 @@ def in_turn(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def finding_of(record: EvalRecord, cases: Cases, facts: RunFacts) -> Finding | None:
-    """What is to be said of a record; None where it ended right."""
+    """What `diagnose` says of one record; None where no link broke."""
     failure = find_failure(record, cases, facts)
     if failure is None:
         return None

@@ -1,14 +1,14 @@
 """Where questions end wrong more often than elsewhere: by the values of a key, with regard to how many there are."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from math import comb
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
 from evals.scoring.diagnosis.findings import Finding
 from evals.scoring.diagnosis.links import Link
-from evals.scoring.slices import slice_by
+from evals.scoring.slices import value_of
 from evals.stats.intervals import wilson
 
 
@@ -40,28 +40,44 @@ def wrong_by(
         key: `dataset`, or a key of the metadata.
         confidence: Of all intervals together.
     """
-    asked = [record for record in records if record.response is not None]
-    links = {one.record.question.id: one.link for one in findings if one.link.is_failure}
-    groups = slice_by(asked, key)
-    each = 1 - (1 - confidence) / max(len(groups), 1)
-    slices = [_slice(value, group, links, each, len(asked)) for value, group in groups.items()]
+    every = list(records)
+    links = {one.record.question.id: one.link for one in findings}
+    by_number = enumerate(links.get(record.question.id) for record in every)
+    return wrong_slices({number: link for number, link in by_number if link is not None}, every, key, confidence)
+
+
+def wrong_slices(
+    links: Mapping[int, Link], records: Iterable[EvalRecord], key: str, confidence: float = 0.95
+) -> list[WrongSlice]:
+    """The same where the first broken link of each question is known by its number; no record is held."""
+    broken: dict[str, Counter[Link | None]] = {}
+    all_asked = all_wrong = 0
+    for number, record in enumerate(records):
+        if record.response is None:
+            continue
+        link = links.get(number)
+        link = link if link is not None and link.is_failure else None
+        all_asked, all_wrong = all_asked + 1, all_wrong + (link is not None)
+        value = value_of(record.question, key)
+        if value is not None:
+            broken.setdefault(value, Counter())[link] += 1
+    each = 1 - (1 - confidence) / max(len(broken), 1)
+    slices = [_slice(value, found, all_wrong, each, all_asked) for value, found in broken.items()]
     return sorted(slices, key=lambda one: (-one.interval[0], -one.share, one.value))
 
 
-def _slice(
-    value: str, group: Sequence[EvalRecord], links: dict[str, Link], confidence: float, asked: int
-) -> WrongSlice:
-    broken = Counter(links[record.question.id] for record in group if record.question.id in links)
-    wrong = broken.total()
-    interval = wilson(wrong, len(group), confidence) or (0.0, 1.0)
+def _slice(value: str, found: "Counter[Link | None]", all_wrong: int, confidence: float, all_asked: int) -> WrongSlice:
+    asked, right = found.total(), found[None]
+    wrong = asked - right
+    interval = wilson(wrong, asked, confidence) or (0.0, 1.0)
     return WrongSlice(
         value=value,
-        asked=len(group),
+        asked=asked,
         wrong=wrong,
-        share=wrong / len(group),
+        share=wrong / asked,
         interval=interval,
-        is_worse=_chance(wrong, len(group), len(links), asked) < 1 - confidence,
-        links=dict(broken.most_common()),
+        is_worse=_chance(wrong, asked, all_wrong, all_asked) < 1 - confidence,
+        links={link: count for link, count in found.most_common() if link is not None and count},
     )
 
 

@@ -4,8 +4,6 @@ A stage is a list of chunks under a name: objects with ids or texts, or plain id
 the text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
 """
 
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -19,6 +17,9 @@ from evals.scoring.settings import Cases
 
 Library = Mapping[str, RetrievedChunk]
 """The chunks of a run by their ids; an id that stands for several texts is not there."""
+
+StagesSeen = dict[str, list[tuple[float, bool]]]
+"""By stage, for each answer: the share of the golds that it holds, and whether the others are known not to be there."""
 
 _LISTS = ("items", "chunks", "results", "documents", "hits", "passages", "texts", "ids")
 _NAMES = ("name", "stage")
@@ -123,41 +124,34 @@ def lost_in(gold: int, stages: Sequence[StageFound]) -> str | None:
     return "found by no stage" if stages and all(stage.is_sure for stage in stages) else None
 
 
-class StageTally:
-    """Gathers the recall at each stage, one record after the other.
-
-    Args:
-        library: The chunks of all answers.
-    """
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._recalls: dict[str, array[float]] = {}
-        self._unsure: Counter[str] = Counter()
-
-    def add(self, record: EvalRecord, cases: Cases) -> None:
-        """Add the stages of the next record."""
-        if record.response is None or record.response.stages is None:
-            return
-        golds = len(record.question.gold_passages)
-        for stage in found_by_stage(cases.of(record), self._library):
-            self._recalls.setdefault(stage.name, array("d")).append(len(stage.found) / golds)
-            self._unsure[stage.name] += not stage.is_sure
-
-    def recalls(self) -> list[StageRecall]:
-        """The recall at each stage, in the order in which the stages came; empty where the server lists none."""
-        return [
-            StageRecall(name=name, recall=fmean(some), questions=len(some), unsure=self._unsure[name])
-            for name, some in self._recalls.items()
-        ]
-
-
 def recall_by_stage(records: Sequence[EvalRecord], cases: Cases) -> list[StageRecall]:
     """The recall at each stage, in the order in which the stages come; empty where the server lists none."""
-    tally = StageTally(library_of(records))
+    library = library_of(records)
+    seen: StagesSeen = {}
     for record in records:
-        tally.add(record, cases)
-    return tally.recalls()
+        add_stages(seen, record, cases, library)
+    return recalls_of(seen)
+
+
+def add_stages(seen: StagesSeen, record: EvalRecord, cases: Cases, library: Library) -> None:
+    """Add what the stages of one answer found."""
+    if record.response is not None and record.response.stages is not None:
+        golds = len(record.question.gold_passages)
+        for stage in found_by_stage(cases.of(record), library):
+            seen.setdefault(stage.name, []).append((len(stage.found) / golds, stage.is_sure))
+
+
+def recalls_of(seen: StagesSeen) -> list[StageRecall]:
+    """The recall at each stage of answers that were gone over already."""
+    return [
+        StageRecall(
+            name=name,
+            recall=fmean(recall for recall, _ in some),
+            questions=len(some),
+            unsure=sum(not sure for _, sure in some),
+        )
+        for name, some in seen.items()
+    ]
 
 
 def _stage(one: Any, number: int) -> Stage | None:

@@ -1,0 +1,159 @@
+"""All that views derive of a run's records: made in one walk that holds none of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evals.schemas import EvalRecord, EvalRun
+from evals.schemas.base import Record
+from evals.scoring.abstention_table import AbstentionTable, Cell, cell_of, table_of
+from evals.scoring.diagnosis import Diagnosis, Finding, Link, RunFacts, StageRecall, facts_of, needs_verification
+from evals.scoring.diagnosis.counts import RemarksSeen, add_remarks, diagnosis_of
+from evals.scoring.diagnosis.findings import finding_of
+from evals.scoring.diagnosis.stages import StagesSeen, add_stages, recalls_of
+from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
+from evals.scoring.settings import Cases, confidence
+
+Declines = Literal["?", "n", "y"]
+"""Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
+
+
+class BrokenLink(Record):
+    """What `Finding` says of a question, which is named by its number in the run."""
+
+    number: int
+    link: Link
+    explanation: str
+    hit_ranks: tuple[int, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def with_record(self, record: EvalRecord) -> Finding:
+        """The finding with its record."""
+        return Finding(self.link, self.explanation, record, self.hit_ranks, self.remarks)
+
+
+class Digest(Record):
+    """What is derived of the records of a run."""
+
+    found: list[BrokenLink]
+    """In the order of the chain, then of the questions."""
+    diagnosis: Diagnosis
+    to_verify: list[int]
+    """The numbers of the answers that a person should settle."""
+    abstention: AbstentionTable | None
+    risk: RiskCoverage | None
+    stages: list[StageRecall]
+    declines: str
+    """One of `Declines` a question."""
+    metrics: list[str]
+    """The metrics that some record has, in the order in which they come."""
+    keys: list[str]
+    """The keys of the questions' metadata."""
+
+    @property
+    def failures(self) -> list[BrokenLink]:
+        """Those that ended wrong."""
+        return [one for one in self.found if one.link.is_failure]
+
+    def links(self, ids: Sequence[str]) -> dict[str, Link]:
+        """The first broken link by the id of the question, of those that have one."""
+        return {ids[one.number]: one.link for one in self.found}
+
+
+@dataclass(slots=True)
+class DigestMaker:
+    """Collects the digest of a run while its records are walked.
+
+    Attributes:
+        facts: What the run says that one record cannot.
+        cases: The records as they are scored.
+    """
+
+    facts: RunFacts
+    cases: Cases
+    found: list[BrokenLink] = field(default_factory=list)
+    remarks: RemarksSeen = field(default_factory=dict)
+    to_verify: list[int] = field(default_factory=list)
+    cells: Counter[Cell] = field(default_factory=Counter)
+    sure: list[tuple[float, float]] = field(default_factory=list)
+    stages: StagesSeen = field(default_factory=dict)
+    declines: list[Declines] = field(default_factory=list)
+    metrics: dict[str, None] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    ids: list[str] = field(default_factory=list)
+    asked: int = 0
+
+    def add(self, number: int, record: EvalRecord) -> None:
+        """Add one record."""
+        cases = self.cases
+        self.ids.append(record.question.id)
+        finding = finding_of(record, cases, self.facts)
+        if finding is not None:
+            self.found.append(_link(number, finding))
+        self.asked += add_remarks(self.remarks, record, cases)
+        if needs_verification(record):
+            self.to_verify.append(number)
+        cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
+        self.cells.update([cell] if cell is not None else [])
+        self.sure += [sure] if sure is not None else []
+        add_stages(self.stages, record, cases, self.facts.library)
+        self.declines.append(_declines(record, cases))
+        self.metrics.update(dict.fromkeys(score.name for score in record.scores))
+        self.keys.update(record.question.metadata)
+
+    def _diagnosis(self, certainty: float) -> Diagnosis:
+        """Where the questions went wrong first."""
+        by_link: dict[Link, list[str]] = {}
+        for one in self.found:
+            by_link.setdefault(one.link, []).append(self.ids[one.number])
+        return diagnosis_of(self.asked, by_link, self.remarks, certainty)
+
+    def made(self, certainty: float) -> Digest:
+        """The digest of the records that were added; intervals of this confidence."""
+        self.found.sort(key=lambda one: one.link.place)
+        return Digest(
+            found=self.found,
+            diagnosis=self._diagnosis(certainty),
+            to_verify=self.to_verify,
+            abstention=table_of(self.cells, certainty),
+            risk=curve_of(self.sure),
+            stages=recalls_of(self.stages),
+            declines="".join(self.declines),
+            metrics=list(self.metrics),
+            keys=sorted(self.keys),
+        )
+
+
+def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Digest:
+    """Derive all that views need.
+
+    Args:
+        run: As it was saved.
+        records: Of the run; they are walked twice, and none is held.
+        cases: They as they were scored.
+    """
+    maker = DigestMaker(facts_of(run, records), cases)
+    for number, record in enumerate(records):
+        maker.add(number, record)
+    return maker.made(confidence(run))
+
+
+def _declines(record: EvalRecord, cases: Cases) -> Declines:
+    response = record.response
+    if response is None or response.error is not None or response.answer is None:
+        return "?"
+    case = cases.of(record)
+    if case.abstention_open:
+        return "?"
+    return "y" if case.abstained else "n"
+
+
+def _link(number: int, finding: Finding) -> BrokenLink:
+    return BrokenLink(
+        number=number,
+        link=finding.link,
+        explanation=finding.explanation,
+        hit_ranks=finding.hit_ranks,
+        remarks=finding.remarks,
+    )

@@ -1,0 +1,76 @@
+"""What was derived of a run's records, kept beside them, so that it is derived once."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from pydantic import TypeAdapter
+
+from evals.case.matching import RunEvidence, evidence_of
+from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.digest.digest import Digest, digest_of
+from evals.scoring.digest.packing import pack, unpack
+from evals.scoring.digest.run_columns import RunColumns, columns_of
+from evals.scoring.settings import Cases, score_settings
+from evals.store.record_file import RecordFile
+from evals.version import __version__
+
+FORMAT = 1
+"""Raised whenever something is derived otherwise, so that nothing of before is used."""
+_EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
+_SAYS = {"id", "created_at", "eval_config", "config", "server", "outcomes"}
+"""The parts of a run on which it depends how its records are seen."""
+
+
+def stamp_of(run: EvalRun) -> str:
+    """What all that is derived of records depends on, beside the records: the run, and this version."""
+    names = ",".join(summary.name for summary in run.scorecard.metrics)
+    said = f"{FORMAT} {__version__} {run.judge is None} {names} {run.model_dump_json(include=_SAYS)}"
+    return sha256(said.encode()).hexdigest()
+
+
+def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Cases:
+    """The cases, which match with what all records of the run say about matching."""
+    if not isinstance(records, RecordFile):
+        return cases.within(records)
+    stamp, adapter = stamp_of(run), TypeAdapter(RunEvidence)
+    kept = records.derived(_EVIDENCE, stamp)
+    if kept is not None:
+        return cases.match_with(adapter.validate_json(kept))
+    evidence = evidence_of(records, cases.settings.match)
+    records.keep(stamp, {_EVIDENCE: adapter.dump_json(evidence)})
+    return cases.match_with(evidence)
+
+
+def kept_digest(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Digest:
+    """The digest of a run: as it is kept beside its records, else made, and kept there from then on."""
+    if not isinstance(records, RecordFile):
+        return digest_of(run, records, cases)
+    stamp = stamp_of(run)
+    kept = records.derived(_DIGEST, stamp)
+    if kept is not None:
+        return Digest.model_validate_json(kept)
+    made = digest_of(run, records, cases)
+    keep_digest(run, records, made, cases)
+    return made
+
+
+def keep_digest(run: EvalRun, records: RecordFile, digest: Digest, cases: Cases) -> None:
+    """Keep a digest beside the records that it was made of, and what these say about matching."""
+    derived, evidence = {_DIGEST: digest.model_dump_json().encode()}, cases.settings.evidence
+    if evidence is not None:
+        derived[_EVIDENCE] = TypeAdapter(RunEvidence).dump_json(evidence)
+    records.keep(stamp_of(run), derived)
+
+
+def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
+    """The columns of a run: as they are kept beside its records, else made, and kept there from then on."""
+    cluster = score_settings(run).cluster
+    if not isinstance(records, RecordFile):
+        return columns_of(records, cluster)
+    stamp = stamp_of(run)
+    kept = records.derived(_COLUMNS, stamp)
+    if kept is not None:
+        return unpack(kept)
+    made = columns_of(records, cluster)
+    records.keep(stamp, {_COLUMNS: pack(made)})
+    return made

@@ -1,0 +1,134 @@
+"""The records of a saved run, read one at a time."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, overload
+
+from pydantic import ValidationError
+
+from evals.errors import StoreError
+from evals.inputs.problems import first_problem
+from evals.schemas import EvalRecord
+from evals.store.journal import apply_event
+from evals.store.record_index import Parts, RecordIndex, load_index, make_index, save_index
+
+
+class RecordFile(Sequence[EvalRecord]):
+    """The records of a run, in the order in which the questions were planned; none is held.
+
+    They can be walked again and again: each walk reads the file, and so does each look at one of them.
+
+    Args:
+        path: The records file, or the log of a run that goes on.
+
+    Raises:
+        StoreError: It cannot be read, or is damaged before its last line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._parts: Parts | None = None
+        self._numbers: dict[str, int] | None = None
+        self._index = self._opened()
+
+    def _opened(self) -> RecordIndex:
+        found = load_index(self.path)
+        if found is not None:
+            index, self._parts = found
+            return index
+        index = make_index(self.path)
+        save_index(self.path, index)
+        return index
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of the questions, in their order."""
+        return self._index.ids
+
+    def __len__(self) -> int:
+        return len(self._index.ids)
+
+    def __iter__(self) -> Iterator[EvalRecord]:
+        return self.at(range(len(self)))
+
+    @overload
+    def __getitem__(self, place: int) -> EvalRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[EvalRecord]: ...
+    def __getitem__(self, place: int | slice) -> EvalRecord | list[EvalRecord]:
+        if isinstance(place, slice):
+            return list(self.at(range(len(self))[place]))
+        return next(self.at([range(len(self))[place]]))
+
+    def at(self, numbers: Iterable[int]) -> Iterator[EvalRecord]:
+        """The records with these numbers, counted from 0."""
+        try:
+            with self.path.open("rb") as file:
+                for number in numbers:
+                    yield self._read(file, number)
+        except OSError as error:
+            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def texts(self, numbers: Iterable[int]) -> Iterator[str]:
+        """What was asked in the records with these numbers; nothing else of them is looked at."""
+        if not self._index.is_compact:
+            yield from (record.question.question for record in self.at(numbers))
+            return
+        with self.path.open("rb") as file:
+            for number in numbers:
+                file.seek(self._index.places[number])
+                yield str(_event(file, self._index.ids[number])["record"]["question"]["question"])
+
+    def number_of(self, question_id: str) -> int | None:
+        """The number of a question; None where the run does not have it."""
+        if self._numbers is None:
+            self._numbers = {key: number for number, key in enumerate(self._index.ids)}
+        return self._numbers.get(question_id)
+
+    def derived(self, name: str, stamp: str) -> bytes | None:
+        """What was derived of the records and kept beside them; None where nothing is, or by another stamp."""
+        return self._parts.read(name) if self._parts is not None and self._parts.stamp == stamp else None
+
+    def keep(self, stamp: str, derived: Mapping[str, bytes]) -> None:
+        """Keep what was derived of the records beside them, where the folder can be written and no log goes on.
+
+        Args:
+            stamp: What it depends on beside the records.
+            derived: By name; of what was kept before, that of another stamp goes.
+        """
+        derived = {**self._kept(stamp), **derived}
+        if save_index(self.path, self._index, stamp, derived):
+            found = load_index(self.path)
+            self._parts = found[1] if found else None
+
+    def _kept(self, stamp: str) -> dict[str, bytes]:
+        if self._parts is None or self._parts.stamp != stamp:
+            return {}
+        found = ((name, self._parts.read(name)) for name in self._parts.derived)
+        return {name: data for name, data in found if data is not None}
+
+    def _read(self, file: BinaryIO, number: int) -> EvalRecord:
+        key, record = self._index.ids[number], dict[str, dict[str, Any]]()
+        for place in self._index.events_of(number):
+            if file.tell() != place:
+                file.seek(place)
+            try:
+                apply_event(_event(file, key), record)
+            except (KeyError, TypeError, ValueError) as error:
+                raise self._problem(place, error) from error
+        return EvalRecord.model_construct(**record[key])
+
+    def _problem(self, place: int, error: Exception) -> StoreError:
+        reason = first_problem(error, EvalRecord) if isinstance(error, ValidationError) else error
+        with self.path.open("rb") as file:
+            line = file.read(place).count(b"\n") + 1
+        return StoreError(f"{self.path.name}, line {line}: not an event of a run ({reason})")
+
+
+def _event(file: BinaryIO, wanted: str) -> dict[str, Any]:
+    """The event that stands at this place of a log."""
+    event: dict[str, Any] = json.loads(file.readline())
+    if event["question_id"] != wanted:
+        raise ValueError(f"it is about {event['question_id']}, not {wanted}: the file was changed while it was read")
+    return event

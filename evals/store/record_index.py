@@ -1,0 +1,295 @@
+"""Where the record of each question stands in the records file of a run, so that one is read without the others.
+
+    {run_id}_{timestamp}.records.index   beside the records: ids, places, and what was derived of the records
+
+It is made whenever a records file is written, and made anew where it is missing or does not fit the file. All that it
+holds can be made from the records again: it can be deleted at any time. A log of a run that goes on has none on disk.
+
+Its first line is JSON, {"version", "size", "mtime_ns", "crc32", "stamp", "parts": {name: [start, length, crc32]}}; the
+parts follow, and their places are counted from the end of that line.
+"""
+
+import json
+import re
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from evals.errors import StoreError
+from evals.store.atomic import write_atomically
+
+SUFFIX = ".records.index"
+VERSION = 1
+_HEAD = re.compile(rb'\{"type": ?"(\w+)", ?"question_id": ?("(?:[^"\\]|\\.)*")')
+_BLOCK = 1 << 20
+_IDS, _PLACES = "ids", "places"
+
+
+@dataclass(slots=True)
+class RecordIndex:
+    """Where the events of each question begin in a log.
+
+    Attributes:
+        ids: Of the questions, in the order in which they were planned.
+        places: Of the events, in bytes from the begin of the file, question by question.
+        firsts: Where the events of each question begin in `places`; None where each has exactly one, its record.
+        checksum: CRC-32 of the whole file.
+        size: Of the file, in bytes.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    places: "array[int]" = field(default_factory=lambda: array("Q"))
+    firsts: "array[int] | None" = None
+    checksum: int = 0
+    size: int = 0
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the file holds one record a question and nothing else."""
+        return self.firsts is None
+
+    def events_of(self, number: int) -> "array[int]":
+        """Where the events of a question begin, in their order."""
+        if self.firsts is None:
+            return self.places[number : number + 1]
+        end = self.firsts[number + 1] if number + 1 < len(self.firsts) else len(self.places)
+        return self.places[self.firsts[number] : end]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an index file holds beside the places: named blobs, each read when it is asked for.
+
+    Attributes:
+        path: The index file.
+        start: Where the parts begin in it.
+        found: By name, begin, length and CRC-32.
+        stamp: What they were derived by; of another stamp they are not used.
+    """
+
+    path: Path
+    start: int
+    found: Mapping[str, tuple[int, int, int]]
+    stamp: str = ""
+
+    @property
+    def derived(self) -> list[str]:
+        """The names of the parts that were derived of the records."""
+        return [name for name in self.found if name not in {_IDS, _PLACES}]
+
+    def read(self, name: str) -> bytes | None:
+        """A part as it was written; None where there is none, or it is damaged."""
+        if name not in self.found:
+            return None
+        begin, length, checksum = self.found[name]
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.start + begin)
+                data = file.read(length)
+        except OSError:
+            return None
+        return data if len(data) == length and crc32(data) == checksum else None
+
+
+class IndexWriter:
+    """Follows a records file while it is written, and then writes its index.
+
+    Args:
+        path: The records file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._index = RecordIndex()
+
+    def follow(self, lines: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+        """The lines of the file, each with the id of its question, as they are written."""
+        index = self._index
+        for question_id, line in lines:
+            index.ids.append(question_id)
+            index.places.append(index.size)
+            index.size += len(line)
+            index.checksum = crc32(line, index.checksum)
+            yield line
+
+    def write(self) -> None:
+        """Write the index of the file that was written; nothing is lost where that cannot be."""
+        if len(set(self._index.ids)) == len(self._index.ids):
+            save_index(self._path, self._index)
+
+
+def index_path(records: Path) -> Path:
+    """The index file of a records file."""
+    return records.with_name(f"{records.name.removesuffix('.jsonl').removesuffix('.records')}{SUFFIX}")
+
+
+def save_index(records: Path, index: RecordIndex, stamp: str = "", derived: Mapping[str, bytes] | None = None) -> bool:
+    """Write the index of a records file with what was derived of it; returns whether it could be written.
+
+    Args:
+        records: The records file, as it is now.
+        index: Of this file; that of a log which goes on is not written.
+        stamp: What `derived` depends on beside the records.
+        derived: Named blobs.
+    """
+    if not index.is_compact:
+        return False
+    blobs = {_IDS: json.dumps(index.ids).encode(), _PLACES: _little(index.places).tobytes(), **(derived or {})}
+    parts, start = {}, 0
+    for name, blob in blobs.items():
+        parts[name] = (start, len(blob), crc32(blob))
+        start += len(blob)
+    try:
+        state = records.stat()
+        if state.st_size != index.size:
+            return False
+        head = {"version": VERSION, "size": state.st_size, "mtime_ns": state.st_mtime_ns, "crc32": index.checksum}
+        line = json.dumps({**head, "stamp": stamp, "parts": parts}).encode()
+        write_atomically(index_path(records), [line, b"\n", *blobs.values()])
+    except (OSError, StoreError):  # a folder that cannot be written, or a full disk: all works without it
+        return False
+    return True
+
+
+def load_index(records: Path) -> tuple[RecordIndex, Parts] | None:
+    """The index of a records file; None where there is none, or it does not fit the file.
+
+    It fits where size and time of the file are those that it names, or its size and checksum, as after copying.
+    """
+    found = _read_head(index_path(records))
+    if found is None:
+        return None
+    head, parts = found
+    ids, places = parts.read(_IDS), parts.read(_PLACES)
+    if ids is None or places is None or not _fits(records, head):
+        return None
+    starts = array("Q")
+    starts.frombytes(places)
+    index = RecordIndex(json.loads(ids), _little(starts), None, head["crc32"], head["size"])
+    return (index, parts) if _stands_there(records, index) else None
+
+
+def make_index(records: Path) -> RecordIndex:
+    """Go over a records file, or a log that goes on.
+
+    Raises:
+        StoreError: It cannot be read, or is damaged before its last line; a torn last line is dropped.
+    """
+    try:
+        with records.open("rb") as file:
+            return _Survey(records.name).over(file)
+    except OSError as error:
+        raise StoreError(f"cannot read {records}: {error.strerror}") from error
+
+
+def id_in(line: bytes) -> str | None:
+    """The id of the question that an event is about; None where it does not begin as one."""
+    found = _HEAD.match(line)
+    return json.loads(found[2]) if found else None
+
+
+class _Survey:
+    """Collects where events begin.
+
+    Args:
+        name: Of the file, for messages.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._events: dict[str, array[int]] = {}
+        self._only_records = True
+        self._checksum = self._size = 0
+
+    def over(self, lines: Iterable[bytes]) -> RecordIndex:
+        """Go over all lines."""
+        torn = 0
+        for number, line in enumerate(lines, start=1):
+            if torn:
+                raise StoreError(f"{self._name}, line {torn}: damaged")
+            try:
+                event = json.loads(line)
+            except ValueError:
+                torn = number
+                self._only_records = False  # what is torn goes at the next writing: nothing is kept beside it
+                continue
+            self._add(event, number)
+            self._checksum = crc32(line, self._checksum)
+            self._size += len(line)
+        return self._index()
+
+    def _add(self, event: Any, number: int) -> None:
+        try:
+            key, kind = event["question_id"], event["type"]
+        except (KeyError, TypeError) as error:
+            raise StoreError(f"{self._name}, line {number}: not an event of a run ({error})") from error
+        self._only_records = self._only_records and kind == "record" and key not in self._events
+        self._events.setdefault(key, array("Q")).append(self._size)
+
+    def _index(self) -> RecordIndex:
+        index = RecordIndex(list(self._events), array("Q"), None, self._checksum, self._size)
+        firsts = array("Q")
+        for places in self._events.values():
+            firsts.append(len(index.places))
+            index.places.extend(places)
+        return index if self._only_records else replace(index, firsts=firsts)
+
+
+def _read_head(path: Path) -> tuple[dict[str, Any], Parts] | None:
+    with suppress(OSError, ValueError, TypeError, KeyError), path.open("rb") as file:
+        head = json.loads(file.readline())
+        if head["version"] == VERSION:
+            found = {
+                name: (int(start), int(length), int(check)) for name, (start, length, check) in head["parts"].items()
+            }
+            return head, Parts(path, file.tell(), found, str(head["stamp"]))
+    return None
+
+
+def _fits(records: Path, head: Mapping[str, Any]) -> bool:
+    try:
+        state = records.stat()
+    except OSError:
+        return False
+    if state.st_size != head["size"]:
+        return False
+    return bool(state.st_mtime_ns == head["mtime_ns"] or _checksum(records) == head["crc32"])
+
+
+def _checksum(path: Path) -> int | None:
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                found = crc32(block, found)
+    except OSError:
+        return None
+    return found
+
+
+def _stands_there(records: Path, index: RecordIndex) -> bool:
+    """Whether the first, the middle and the last record are where the index has them."""
+    count = len(index.ids)
+    if count != len(index.places):
+        return False
+    with suppress(OSError), records.open("rb") as file:
+        for number in {0, count // 2, count - 1} if count else ():
+            file.seek(index.places[number])
+            if id_in(file.readline()) != index.ids[number]:
+                return False
+        return True
+    return False
+
+
+def _little(numbers: "array[int]") -> "array[int]":
+    """The same, or with swapped bytes where this machine keeps them the other way: the file is the same everywhere."""
+    if sys.byteorder == "little":
+        return numbers
+    swapped = array(numbers.typecode, numbers)
+    swapped.byteswap()
+    return swapped

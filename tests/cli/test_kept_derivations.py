@@ -1,0 +1,101 @@
+"""What commands print of a saved run is derived once, when it ends, and is the same when it is derived anew."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.export import FORMATS, export_pieces, export_run
+from evals.scoring.digest import kept
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+WAYS = (
+    ("show",),
+    ("show", "--failures", "3", "--by", "difficulty"),
+    ("show", "--matching"),
+    *(("export", "--format", form) for form in FORMATS),
+)
+
+
+@pytest.fixture
+def saved(ask: Cli, golden_server: str) -> dict[str, Any]:
+    """A saved run of twelve questions."""
+    run: dict[str, Any] = ask("--rag-url", golden_server, "--json").json
+    return run
+
+
+@pytest.fixture
+def look(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> Cli:
+    """Run one of the commands over the saved run."""
+
+    def run(name: str, *flags: str) -> str:
+        named = ("--run-id", saved["id"]) if name == "export" else (saved["id"],)
+        result = evals_cli(name, *named, *flags, "--runs-dir", tmp_path / "runs")
+        assert result.code == 0, result.err
+        return str(result.out)
+
+    return run
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+def test_what_is_kept_prints_as_what_is_derived(look: Cli, way: tuple[str, ...], tmp_path: Path) -> None:
+    """To the last character, with an index, without one, and where the folder cannot be written."""
+    (index,) = (tmp_path / "runs").glob("*.records.index")
+    with_it = look(*way)
+    index.unlink()
+    assert look(*way) == with_it
+    index.unlink()
+    index.mkdir()  # nothing can be written there
+    assert look(*way) == with_it
+
+
+def test_nothing_is_derived_a_second_time(look: Cli, saved: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of the run kept all that show and export want."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("derived anew")
+
+    monkeypatch.setattr(kept, "digest_of", refuse)
+    for way in WAYS:
+        look(*way)
+
+
+def test_a_run_that_says_something_else_is_derived_anew(
+    look: Cli, saved: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another configuration of matching, or another version, may see the same records otherwise."""
+    made = []
+    real = kept.digest_of
+    monkeypatch.setattr(kept, "digest_of", lambda *given: made.append(1) or real(*given))
+    path = tmp_path / "runs" / f"{Path(RunStore(tmp_path / 'runs').load(saved['id']).path or '').name}"
+    path.write_text(path.read_text().replace('"overlap_threshold": 0.7', '"overlap_threshold": 0.9'))
+    look("show")
+    monkeypatch.setattr(kept, "__version__", "99")
+    look("show")
+    look("show")
+    assert len(made) == 2
+
+
+def test_one_question_is_read_alone(
+    evals_cli: Cli, saved: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one other record is read for it."""
+    store = RunStore(tmp_path / "runs")
+    records = store.open_records(store.load(saved["id"]))
+    read: list[str] = []
+    real = type(records)._read
+    monkeypatch.setattr(
+        type(records), "_read", lambda self, file, number: read.append(self.ids[number]) or real(self, file, number)
+    )
+    result = evals_cli("show", saved["id"], "--question", records.ids[5], "--runs-dir", tmp_path / "runs")
+    assert (result.code, set(read)) == (0, {records.ids[5]})
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_of_a_file_is_that_of_its_records(saved: dict[str, Any], form: str, tmp_path: Path) -> None:
+    """Read one at a time or all at once."""
+    store = RunStore(tmp_path / "runs")
+    run = store.load(saved["id"])
+    assert "".join(export_pieces(run, store.open_records(run), form)) == export_run(run, store.records(run), form)

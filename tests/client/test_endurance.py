@@ -1,0 +1,124 @@
+"""A server that is busy or away for a moment, asked over real connections; and how many requests are under way."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterable
+
+import pytest
+from raw_server import RawServer, answering
+
+from evals.client import RAGClient
+from evals.client.profile import resolve_spec
+from evals.schemas import EvalResponse
+
+BODY = b'{"answer":"a"}'
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
+BUSY = b"HTTP/1.1 %d Busy\r\nContent-Length: 0\r\n%b\r\n"
+
+
+def ask(server: RawServer, questions: int, *, concurrency: int = 4, **server_keys: object) -> list[EvalResponse]:
+    """Ask so many questions, all at once."""
+
+    async def run() -> list[EvalResponse]:
+        spec = resolve_spec({"url": server.url, "health": None, **server_keys})
+        async with RAGClient(spec, concurrency=concurrency) as client:
+            return await asyncio.gather(*(client.ask(f"q{n}") for n in range(questions)))
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_refusal_is_no_attempt(status: int) -> None:
+    """The answer that comes in the end is that of the first attempt, and what was waited for it is told."""
+
+    def say(number: int) -> Iterable[bytes | None]:
+        yield OK if number else BUSY % (status, b"")
+
+    with answering(say) as server:
+        (response,) = ask(server, 1)
+    assert (response.error, response.attempts, response.answer) == (None, 1, "a")
+    assert response.waited_ms >= 1000
+    assert response.latency_ms is not None
+    assert response.latency_ms < response.waited_ms
+    assert response.total_ms is not None
+    assert response.total_ms >= response.waited_ms
+
+
+def test_without_patience_each_refusal_is_an_attempt() -> None:
+    """The third of them is the last."""
+
+    def say(number: int) -> Iterable[bytes | None]:
+        yield BUSY % (503, b"Retry-After: 0\r\n")
+
+    with answering(say) as server:
+        (response,) = ask(server, 1, patience_s=0)
+        assert len(server.asked) == 3
+    assert response.error is not None
+    assert (response.error.status, response.attempts) == (503, 3)
+
+
+def test_a_question_has_a_deadline() -> None:
+    """Whatever is waited for, it ends there, as a timeout that names the key."""
+
+    def say(number: int) -> Iterable[bytes | None]:
+        yield BUSY % (429, b"Retry-After: 20\r\n")
+
+    began = time.monotonic()
+    with answering(say) as server:
+        (response,) = ask(server, 1, deadline_s=0.3)
+    assert response.error is not None
+    assert (response.error.kind, "server.deadline_s" in response.error.message) == ("timeout", True)
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 16])
+def test_so_many_are_in_flight_and_no_more(concurrency: int) -> None:
+    """A server that counts those under way sees all that are allowed, and never one more."""
+    lock, flying, most = threading.Lock(), 0, 0
+    full = threading.Event()
+
+    def say(number: int) -> Iterable[bytes | None]:
+        nonlocal flying, most
+        with lock:
+            flying += 1
+            most = max(most, flying)
+            if flying == concurrency:
+                full.set()
+        full.wait(20)  # the first answers wait until as many are under way as may be
+        with lock:
+            flying -= 1
+        yield OK
+
+    with answering(say) as server:
+        found = ask(server, 60, concurrency=concurrency)
+    assert [response.error for response in found] == [None] * 60
+    assert most == concurrency
+
+
+def test_a_server_that_is_restarted_loses_one_round_of_attempts_and_no_question() -> None:
+    """Twenty questions come while nothing listens; when something does, they are all answered."""
+
+    def say(number: int) -> Iterable[bytes | None]:
+        yield OK
+
+    async def run(first: RawServer) -> list[EvalResponse]:
+        spec = resolve_spec({"url": first.url, "health": None})
+        port = int(first.url.rpartition(":")[2])
+        async with RAGClient(spec, concurrency=4) as client:
+            assert (await client.ask("q")).error is None
+            await asyncio.to_thread(first.close)
+            asked = [asyncio.create_task(client.ask(f"q{n}")) for n in range(20)]
+            await asyncio.sleep(2.5)
+            second = RawServer(say, port)
+            try:
+                return await asyncio.gather(*asked)
+            finally:
+                await asyncio.to_thread(second.close)
+
+    server = RawServer(say)
+    try:
+        found = asyncio.run(run(server))
+    finally:
+        server.close()
+    assert [response.error for response in found] == [None] * 20
