@@ -26,12 +26,13 @@ from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurre
 from evals.run.work import Work
 from evals.run.workload import Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
-from evals.schemas import EvalRun, ServerRecord
+from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
+from evals.store.spill import SpilledMapping
 from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
@@ -240,7 +241,10 @@ class EvaluationRunner:
                 f"run {run.id} asked other questions than the datasets give now",
                 "begin a new run",
             )
-        kept = kept_of(self.store.records(run))
+        log = self.store.open_records(run)
+        planned = set(log.ids)  # a kill while they were written may have cut them off
+        journal.questions(question for question in workload.questions if question.id not in planned)
+        kept = kept_of(log, self.store.folder)
         if run.config != server.facts and not self.config.embedded:
             remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
         remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
@@ -259,6 +263,7 @@ class EvaluationRunner:
         return Work(
             run=run,
             questions=workload.questions,
+            responses=SpilledMapping(EvalResponse, self.store.folder),
             documents=workload.documents,
             usage_needs_concurrency=server.client.spec.usage_needs_concurrency,
             notes=remarks.made,

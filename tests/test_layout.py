@@ -72,8 +72,6 @@ BRANCHY = (
     ("reference_server/faults.py", "_query", 12),
     ("run/preflight.py", "_may_be_gold", 12),
     ("run/preflight.py", "check_probes", 17),
-    ("run/text_models.py", "compare_texts", 17),
-    ("scoring/outcomes.py", "notes_on_answers", 11),
     ("text/after_number.py", "_first_scale", 12),
     ("text/before_number.py", "head", 13),
     ("text/misspelling.py", "is_misspelt", 13),

@@ -17,7 +17,7 @@ from evals.cli import app
 from evals.cli.terminal.exits import run as run_command
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
-from evals.scoring.outcomes import notes_on_answers
+from evals.scoring.gathered.notes import notes_on_answers
 from evals.scoring.scorecard import Cases, ScoreSettings
 from evals.store.runs import RunStore
 

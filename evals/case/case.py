@@ -46,12 +46,6 @@ class Case:
     ready: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
     """The kinds of metrics that are known to have what they need; kept by the metrics."""
 
-    def match_within(self, evidence: RunEvidence) -> None:
-        """From here on, match with what the run says about matching."""
-        self.evidence = evidence
-        for derived in ("matches", "cited", "cited_golds"):
-            self.__dict__.pop(derived, None)
-
     @cached_property
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""

@@ -79,9 +79,8 @@ def end(done: Measured, config: EvalConfig, *, as_json: bool, lenient: bool = Fa
     else:
         _print(done, config)
     if run.status != "complete":
-        records = list(done.records())
-        hint = way_on(run, records, config.runs_dir, remapped=remapped)
-        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, records)}", hint)
+        hint = way_on(run, done.source, config.runs_dir, remapped=remapped)
+        raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, done.source)}", hint)
     if problem := problem_of(run.gates, lenient=lenient, figures=as_json):
         raise GateFailedError(problem)
 

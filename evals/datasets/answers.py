@@ -6,7 +6,6 @@ Beside `question_id` (or `id`) a row holds the fields of `EvalResponse`; chunks 
 that is nothing but a text may be given as that. Rows that ragas and deepeval wrote hold question and answer at once.
 """
 
-import io
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -21,7 +20,7 @@ from evals.datasets.imports.columns import NAMES, is_known, plain_name
 from evals.datasets.imports.nested import flat
 from evals.errors import DatasetError
 from evals.inputs.cells import as_text, is_nothing, parsed
-from evals.inputs.decoding import read_text
+from evals.inputs.decoding import read_text, text_lines
 from evals.inputs.json_body import without_surrogates
 from evals.inputs.problems import first_problem
 from evals.inputs.rows import TABLES, read_table
@@ -45,23 +44,30 @@ def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[s
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names it.
     """
-    responses: dict[str, EvalResponse] = {}
+    return dict(each_answer(path, columns))
+
+
+def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[tuple[str, EvalResponse]]:
+    """The same one after the other, each with the id of its question; of a file of lines none is held.
+
+    Raises:
+        DatasetError: As of `read_answers`; also while they are read.
+    """
     places: dict[str, str] = {}
     for where, row in _rows(path):
         question_id = _id_of(row, columns or {}, where)
         if question_id in places:
             raise DatasetError(f"{where}: question {question_id!r} is answered at {places[question_id]} already")
         places[question_id] = where
-        responses[question_id] = _response(row, columns or {}, where)
-    if not responses:
+        yield question_id, _response(row, columns or {}, where)
+    if not places:
         raise DatasetError(f"{path.name} holds no answers")
-    return responses
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows with their places; what tools put into objects stands in columns."""
     ending = path.suffix.lower()
-    placed = _table(path) if ending in TABLES else _values(path.name, read_text(path)[0], ending)
+    placed = _table(path) if ending in TABLES else _values(path, ending)
     for where, row in placed:
         if not isinstance(row, dict):
             raise DatasetError(f"{where}: expected an object with `question_id`, not {type(row).__name__}")
@@ -71,11 +77,14 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             raise DatasetError(f"{where}: {error}") from error
 
 
-def _values(name: str, text: str, ending: str) -> Iterator[tuple[str, Any]]:
-    if ending == ".json" and text.lstrip().startswith("["):
-        yield from ((f"{name}, entry {number}", row) for number, row in enumerate(_loads(text, name), start=1))
-        return
-    for number, line in enumerate(io.StringIO(text), start=1):
+def _values(path: Path, ending: str) -> Iterator[tuple[str, Any]]:
+    name = path.name
+    if ending == ".json":
+        text, _ = read_text(path)
+        if text.lstrip().startswith("["):
+            yield from ((f"{name}, entry {number}", row) for number, row in enumerate(_loads(text, name), start=1))
+            return
+    for number, line in enumerate(text_lines(path), start=1):
         if line.strip():
             where = f"{name}, line {number}"
             yield where, _loads(line, where)

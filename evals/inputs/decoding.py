@@ -1,6 +1,7 @@
 """The text of a file, whichever way it is encoded."""
 
 import codecs
+from collections.abc import Iterator
 from pathlib import Path
 
 from evals.errors import DatasetError
@@ -28,7 +29,7 @@ def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
         DatasetError: The file cannot be read, or is no text.
     """
     data = read_bytes(path)
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    mark, encoding = _mark_of(data[:4])
     try:
         return _checked(data[len(mark) :].decode(encoding), path), None
     except UnicodeDecodeError as error:
@@ -38,6 +39,30 @@ def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
         return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
     except UnicodeDecodeError as error:
         raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a file that `read_text` can read, with their ends, one after the other; none is held.
+
+    Raises:
+        DatasetError: As of `read_text`; also while lines are read.
+    """
+    try:
+        with path.open("rb") as file:
+            mark, encoding = _mark_of(file.read(4))
+        with path.open(encoding=encoding, newline="\n") as text:
+            text.read(1 if mark else 0)
+            for line in text:
+                yield _checked(line, path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
+
+
+def _mark_of(start: bytes) -> tuple[bytes, str]:
+    """The byte order mark that data begins with, and its encoding; UTF-8 where there is none."""
+    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
 
 
 def read_bytes(path: Path) -> bytes:

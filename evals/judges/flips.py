@@ -21,9 +21,15 @@ def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, floa
     """
     found: defaultdict[str, list[float]] = defaultdict(list)
     for of_question in verdicts.values():
-        for request, replies in _by_request(of_question).items():
-            found[request] += _disagreements(replies)
-    return {request: fmean(each) for request, each in sorted(found.items()) if each}
+        for request, each in disagreements(of_question).items():
+            found[request] += each
+    return {request: fmean(each) for request, each in sorted(found.items())}
+
+
+def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
+    """By inquiry, the chance that two verdicts on each thing of one question have different labels, where some do."""
+    found = {request: list(_disagreements(replies)) for request, replies in _by_request(verdicts).items()}
+    return {request: each for request, each in found.items() if each}
 
 
 def pairwise_disagreement(values: Sequence[float]) -> float | None:

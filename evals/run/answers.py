@@ -6,7 +6,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from evals.config import EvalConfig
-from evals.datasets.answers import read_answers
+from evals.datasets.answers import each_answer
 from evals.errors import DatasetError
 from evals.run.checks import check_config
 from evals.run.notebook import usual_observer
@@ -14,9 +14,10 @@ from evals.run.observer import Observer
 from evals.run.saved import measure_saved, saved_verdicts, work_of
 from evals.run.work import Work
 from evals.run.workload import Workload, load_workload
-from evals.schemas import EvalRecord, EvalRun, ServerRecord
+from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions
+from evals.store.spill import SpilledMapping
 from evals.text.counts import counted
 
 _NAMED = 5
@@ -51,16 +52,17 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
         DatasetError: The questions or the answers cannot be read, or do not belong together.
     """
     workload = load_workload(config)
-    responses = read_answers(answers, config.columns)
+    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
+    responses.update(each_answer(answers, config.columns))
     known = {question.id for question in workload.questions}
     if known.isdisjoint(responses):
         raise DatasetError(
             f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {workload.questions[0].id!r}",
         )
-    records = [EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions]
+    records = (EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions)
     notes = [
-        *_note("without a saved answer", [record.question.id for record in records if record.response is None]),
+        *_note("without a saved answer", [one.id for one in workload.questions if one.id not in responses]),
         *_note("answered but not in the dataset, ignored", [key for key in responses if key not in known]),
     ]
     new = _new_run(answers, config, workload)

@@ -157,7 +157,7 @@ class Asking:
         return chunks_unfound(self._client.spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
-        todo = [question for question in some if question.id not in there]
+        todo = (question for question in some if question.id not in there)
         self._client.restart_pace()
         await ask_all(self._client, todo, concurrency=self._concurrency, on_answer=on_answer, stop=self.stop)
 

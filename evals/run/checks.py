@@ -37,10 +37,6 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         JudgeError: The judge is wanted and there is no key.
     """
     _check_asking(config)
-    if config.shard and config.ingest:
-        raise ConfigError(
-            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
-        )
     metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -92,6 +88,10 @@ def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
 
 def _check_model(judge: JudgeConfig) -> None:
     """Stop at `name:model` where the vendor has no such model; behind another address a name may be anything."""
+    if config.shard and config.ingest:
+        raise ConfigError(
+            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
+        )
     provider = PROVIDERS[judge.provider]
     prefix, colon, _ = judge.model.partition(":")
     if colon and not provider.imitated and origin_of(provider.address(judge.base_url)) == origin_of(provider.home):

@@ -1,6 +1,6 @@
 """What a judge is asked about an answer, and which saved verdicts are the reply to it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 
@@ -11,6 +11,7 @@ from evals.metrics.base import BaseMetric
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.settings import Cases
+from evals.store.spill import SpilledMapping
 
 Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
 
@@ -65,13 +66,14 @@ class Inquest:
         questions: Iterable[EvalQuestion],
         responses: Mapping[str, EvalResponse],
         known: Mapping[str, Sequence[JudgeVerdict]],
-    ) -> dict[str, list[JudgeVerdict]]:
+    ) -> MutableMapping[str, Sequence[JudgeVerdict]]:
         """The same for many questions, by their ids; those of which nothing is known are left out."""
-        return {
-            question.id: self.fitting(question, responses[question.id], known[question.id])
-            for question in questions
-            if question.id in responses and known.get(question.id)
-        }
+        found: SpilledMapping[Sequence[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict])
+        for question in questions if known else ():
+            theirs = known.get(question.id) if question.id in responses else None
+            if theirs:
+                found[question.id] = self.fitting(question, responses[question.id], theirs)
+        return found
 
     def with_leftovers(
         self,

@@ -1,12 +1,13 @@
 """Judging while asking: question 18 is asked while question 17 waits for the judge.
 
 It is done in a thread of its own: composing requests and reading replies takes time, which must not be measured as
-the latency of the server.
+the latency of the server. In memory are the questions in flight: answers that wait, and verdicts that are there, lie on
+disk.
 """
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from evals.case.refusal import DECIDING
 from evals.judges.family import same_family
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.record import NOTE, failed, make_record, notes_on_judging
+from evals.judges.record import NOTE, VerdictTally, tally_of
 from evals.judges.reuse import repeats_of
 from evals.judges.spending import is_judge, of_judge, with_earlier
 from evals.metrics.base import BaseMetric
@@ -26,6 +27,7 @@ from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, VerdictRequest
 from evals.scoring.settings import Cases
 from evals.store.journal import Journal
+from evals.store.spill import SpilledMapping
 from evals.text.counts import agree, counted
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
@@ -38,24 +40,31 @@ _WORKERS_A_CALL = 4
 """Some workers wait for an overloaded vendor, or for the first call with a prefix, while others call."""
 
 
+class Answered(NamedTuple):
+    """An answer that is to be judged, with what was said of it before; it lies on disk until it is its turn."""
+
+    question: EvalQuestion
+    response: EvalResponse
+    known: list[JudgeVerdict]
+
+
 @dataclass(slots=True)
 class _Judged:
-    """A question with what the judge said of its answer, and what it said before."""
+    """A question in flight: what the judge said of its answer, and what it said before."""
 
     question: EvalQuestion
     response: EvalResponse
     known: list[JudgeVerdict] = field(default_factory=list)
     found: list[JudgeVerdict] = field(default_factory=list)
     asked: set[tuple[str, int | None]] = field(default_factory=set)
-    begun: bool = False
     pending: Counter[str] = field(default_factory=Counter)
     """How many repeats of each request are still to come."""
 
 
 class _Job(NamedTuple):
-    """One decision, or the beginning of a question."""
+    """One decision about a question in flight, or the beginning of the question with this id."""
 
-    judged: _Judged
+    judged: _Judged | str
     request: VerdictRequest | None = None
     repeat: int = 0
 
@@ -86,6 +95,7 @@ class Judging:
         tell: Callable[[str], None] = lambda _note: None,
         observer: Observer | None = None,
     ) -> None:
+        folder = journal.path.parent
         self._judge = judge
         self._observer = observer or Observer()
         judge.shared_prompts = prompts_asked_twice(metrics)
@@ -94,7 +104,11 @@ class Judging:
         self._before = before
         self._max_error_rate = max_error_rate
         self._tell = tell
-        self._questions: dict[str, _Judged] = {}
+        self._answers: SpilledMapping[Answered] = SpilledMapping(Answered, folder)
+        self._settled: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], folder)
+        self._begun: set[str] = set()
+        self._in_flight: dict[str, _Judged] = {}
+        self._tally: VerdictTally | None = None
         self._queue: deque[_Job] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._one_ended = asyncio.Event()
@@ -103,16 +117,24 @@ class Judging:
         self._side: SideLoop | None = None
 
     @property
-    def verdicts(self) -> dict[str, list[JudgeVerdict]]:
+    def verdicts(self) -> Mapping[str, list[JudgeVerdict]]:
         """The verdicts by question: those of before stay where nothing has replaced them."""
-        return {
-            key: self._inquest.with_leftovers(judged.question, judged.response, judged.found, judged.known)
-            for key, judged in self._questions.items()
-        }
+        return _Verdicts(self._answers, self._verdicts_on)
+
+    def _verdicts_on(self, key: str) -> list[JudgeVerdict]:
+        settled = self._settled.get(key)
+        if settled is not None:
+            return settled
+        judged = self._in_flight.get(key) or _Judged(*self._answers[key])
+        return self._with_leftovers(judged)
+
+    def _with_leftovers(self, judged: _Judged) -> list[JudgeVerdict]:
+        return self._inquest.with_leftovers(judged.question, judged.response, judged.found, judged.known)
 
     def add(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
         """Know an answer and what was said of it before; nothing is asked until `start`."""
-        self._questions[question.id] = _Judged(question, response, list(known))
+        self._tally = None
+        self._answers[question.id] = Answered(question, response, list(known))
 
     def start(self) -> None:
         """Begin to judge all that was added.
@@ -120,9 +142,9 @@ class Judging:
         Raises:
             JudgeError: The judge turned out to be unusable.
         """
-        for judged in list(self._questions.values()):
-            if not judged.begun:
-                self._begin(judged)
+        for key in self._answers:
+            if key not in self._begun:
+                self._begin(key)
 
     def judge(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
         """Add an answer and begin to judge it, unless its verdicts are known already.
@@ -131,9 +153,9 @@ class Judging:
             JudgeError: The judge turned out to be unusable.
         """
         self.add(question, response, known)
-        self._begin(self._questions[question.id])
+        self._begin(question.id)
 
-    def _begin(self, judged: _Judged) -> None:
+    def _begin(self, key: str) -> None:
         if self._error is not None:
             raise self._error
         if self._side is None:
@@ -142,8 +164,8 @@ class Judging:
             self._judge.on_remark = partial(_tell_at_home, home, self._tell)
             self._judge.on_phase = partial(_call_at_home, home, self._observer.phase)
             self._judge.on_progress = partial(_call_at_home, home, self._observer.progress)
-        judged.begun = True
-        self._side.call(self._enqueue, [_Job(judged)])
+        self._begun.add(key)
+        self._side.call(self._enqueue, [_Job(key)])
 
     def _enqueue(self, jobs: Sequence[_Job], *, first: bool = False) -> None:
         if first:  # what was begun is finished before more is begun
@@ -164,20 +186,21 @@ class Judging:
         try:
             while self._queue and self._error is None and not self._judge.over:
                 job = self._queue.popleft()
-                if job.request is None:
+                if isinstance(job.judged, str):
                     self._open(job.judged)
                     await asyncio.sleep(0)
-                else:
+                elif job.request is not None:
                     await self._decide(job.judged, job.request, job.repeat)
         except Exception as error:  # noqa: BLE001 - raised again where the run waits for it
             self._error = self._error or error
 
-    def _open(self, judged: _Judged) -> None:
+    def _open(self, key: str) -> None:
         """Take what is known already, and ask for the rest."""
+        judged = self._in_flight[key] = _Judged(*self._answers[key])
         if judged.known:
             theirs = of_judge(judged.known, self._before, self._judge.identity)
             judged.found = self._inquest.fitting(judged.question, judged.response, theirs)
-        self._ask(judged)
+        self._go_on(judged)
 
     def _ask(self, judged: _Judged) -> None:
         """Ask for whatever can be asked now and was not yet: some requests build on the replies to others.
@@ -195,6 +218,17 @@ class Judging:
                 jobs += [_Job(judged, request, n) for n in repeats if (request.name, n) not in there]
         judged.pending.update(job.request.name for job in jobs if job.request is not None)
         self._enqueue(jobs, first=True)
+
+    def _go_on(self, judged: _Judged) -> None:
+        """Ask for what can be asked now, or put away a question of which nothing more is."""
+        self._ask(judged)
+        if not judged.pending.total():
+            self._settle(judged)
+
+    def _settle(self, judged: _Judged) -> None:
+        key = judged.question.id
+        self._settled[key] = self._with_leftovers(judged)
+        del self._in_flight[key]
 
     async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
         old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)
@@ -217,7 +251,7 @@ class Judging:
         if self._judge.unusable is not None:
             self._error = self._error or self._judge.unusable
         elif not self._judge.over:
-            self._ask(judged)
+            self._go_on(judged)
 
     async def finish(self) -> None:
         """Wait for the verdicts that are still to come.
@@ -264,10 +298,17 @@ class Judging:
         await asyncio.gather(*self._workers)
         await self._judge.aclose()
 
+    @property
+    def _tallied(self) -> VerdictTally:
+        """What follows from all verdicts; they are walked once, after the last one has come."""
+        tally = self._tally or tally_of(self.verdicts)
+        self._tally = tally if self._side is None else None
+        return tally
+
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
         judge = self._judge
-        made = make_record(judge.identity, judge.repeats, self.verdicts, prevented=judge.prevented)
+        made = self._tallied.record(judge.identity, judge.repeats, prevented=judge.prevented)
         return made.model_copy(update={"left": judge.left})
 
     @property
@@ -277,13 +318,13 @@ class Judging:
 
     @property
     def _too_many_failed(self) -> bool:
-        lost, total = failed(self.verdicts)
+        lost, total = self._tallied.failed
         return lost > self._max_error_rate * total
 
     def notes(self) -> list[str]:
         """What a reader of judged numbers must know; each begins with `NOTE`."""
         judge, before = self._judge.identity, self._before
-        notes = notes_on_judging(judge, self.verdicts, prevented=self._judge.prevented)
+        notes = self._tallied.notes(judge, prevented=self._judge.prevented)
         if before is not None and not is_judge(before, judge):
             notes.append(f"{NOTE} model, address or effort was another before: {_named(before)}")
         if self._too_many_failed:
@@ -304,6 +345,25 @@ class Judging:
             f"{NOTE} family is that of the server's own model ({family}: {model}), and models favour their own kind; "
             "calibrate it, or judge by another family"
         ]
+
+
+class _Verdicts(Mapping[str, list[JudgeVerdict]]):
+    """Verdicts by question, each list made when it is asked for."""
+
+    def __init__(self, keys: Collection[str], of: Callable[[str], list[JudgeVerdict]]) -> None:
+        self._keys = keys
+        self._of = of
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __getitem__(self, key: str) -> list[JudgeVerdict]:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._of(key)
 
 
 def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:

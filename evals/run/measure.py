@@ -6,7 +6,8 @@ their `Work`, and in whether there is an `Asking`.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
@@ -26,14 +27,16 @@ from evals.run.learnt.narrowing import Narrowing
 from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
-from evals.run.work import Work
+from evals.run.work import RunRecords, Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.calibration.corrections import with_cards
-from evals.scoring.conclusion import Ended, conclude
+from evals.scoring.conclusion import Conclusion, Ended
+from evals.scoring.diagnosis.facts import facts_of
+from evals.scoring.digest.digest import DigestMaker
+from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
-from evals.scoring.outcomes import DISPUTED, NO_CHUNKS, notes_on_answers, usage_limit
-from evals.scoring.settings import Cases
+from evals.scoring.settings import Cases, confidence
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -83,30 +86,29 @@ async def measure(
         problem = error
     finally:
         observer.end()
-    problem = await _compare(instruments.metrics, _records(work, judging), cases, problem, observer)
+    records = RunRecords(work, judging.verdicts if judging else {})
+    problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    records = _records(work, judging)
-    run, scored = conclude(
-        work.run,
-        records,
-        instruments.metrics,
-        cases,
-        config,
+    digest = DigestMaker(facts_of(work.run, records), cases.within(records))
+    conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
+    store.compact(work.run, conclusion.scored(records))
+    scored = store.open_records(work.run)
+    run = conclusion.concluded(
+        scored,
         ended=_ended(problem, judging),
         duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
         notes=_each_once(
             _notes_on_the_way(work, asking, judging, problem),
-            _notes_on_answers(work, records, cases, instruments, asking),
+            _notes_on_answers(work, conclusion.answers, records, instruments, asking),
         ),
         **_of_asking(work, asking),
         **_of_judging(judging),
     )
     run = with_cards(with_facts(run, scored), scored, saved_calibrations(config.runs_dir))
-    store.compact(run, scored)
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)
-    return Measured(run, cases, scored)
+    return Measured(run, cases, scored, digest.made(confidence(run)))
 
 
 def _ended(problem: BaseException | None, judging: Judging | None) -> Ended:
@@ -147,7 +149,7 @@ async def _plan_judging(
         free = inquest.fitting_all(work.questions, work.responses, work.free)
         own = inquest.fitting_all(work.questions, work.responses, work.verdicts)
         questions = work.questions if asking else work.answered
-        price, known = price_of_judge(config), work.known({**free, **own})
+        price, known = price_of_judge(config), work.known(ChainMap(own, free))
         judge.forecast = forecast = saved_forecast(config)
         return free, estimate_judging(
             instruments.metrics, questions, work.documents, config, price, cases, known=known, forecast=forecast
@@ -251,16 +253,6 @@ async def _compare(
     return problem
 
 
-def _records(work: Work, judging: Judging | None) -> list[EvalRecord]:
-    verdicts = judging.verdicts if judging else {}
-    return [
-        EvalRecord.model_construct(
-            question=question, response=work.responses.get(question.id), verdicts=verdicts.get(question.id, [])
-        )
-        for question in work.questions
-    ]
-
-
 def _notes_on_the_way(
     work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
@@ -277,10 +269,14 @@ def _each_once(*notes: Sequence[str]) -> list[str]:
 
 
 def _notes_on_answers(
-    work: Work, records: Sequence[EvalRecord], cases: Cases, instruments: Instruments, asking: Asking | None
+    work: Work,
+    answers: AnswerNotes,
+    records: Iterable[EvalRecord],
+    instruments: Instruments,
+    asking: Asking | None,
 ) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
-    notes = notes_on_answers(records, cases, concurrency=work.run.concurrency, usage_limit=limit)
+    notes = answers.notes(concurrency=work.run.concurrency, usage_limit=limit)
     unfound = asking and asking.unfound(record.response for record in records if record.response is not None)
     return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 

@@ -4,6 +4,7 @@ Known before anything is paid for.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from evals.case.matching import document_key
 from evals.client import RAGClient
@@ -150,5 +151,5 @@ async def choose_probes(client: RAGClient, questions: Sequence[EvalQuestion]) ->
     Raises:
         CorpusMissingError: The server holds no documents at all.
     """
-    probes = [question for question in questions if question.gold_passages][:PROBES]
+    probes = list(islice((question for question in questions if question.gold_passages), PROBES))
     return [] if probes and await corpus_listed(client, questions) else probes

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from evals.client import RAGClient
@@ -11,13 +12,14 @@ from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import MASK, leaves, without_credentials
 from evals.errors import ConfigError, StoreError
-from evals.judges.spending import spending_of
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.marks import MayChange, marked
 from evals.schemas.results import SAVED_ANSWERS
+from evals.schemas.verdicts import JudgeSpending
 from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
+from evals.store.spill import SpilledMapping
 
 MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
 """Keys that say how questions are asked and when a run is good, not what is measured of which server."""
@@ -142,19 +144,21 @@ class Kept:
         spent_usd: What the judge has cost so far.
     """
 
-    responses: dict[str, EvalResponse] = field(default_factory=dict)
-    verdicts: dict[str, list[JudgeVerdict]] = field(default_factory=dict)
+    responses: SpilledMapping[EvalResponse]
+    verdicts: SpilledMapping[list[JudgeVerdict]]
     spent_usd: float = 0.0
 
 
-def kept_of(records: Iterable[EvalRecord]) -> Kept:
-    """What is kept of a run with these records."""
-    responses, verdicts = {}, {}
+def kept_of(records: Iterable[EvalRecord], folder: Path | None = None) -> Kept:
+    """What is kept of a run with these records; they are walked once, and what is kept lies on disk in this folder."""
+    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, folder)
+    verdicts: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], folder)
+    spent = JudgeSpending()
     for record in records:
         if record.response is not None and record.response.error is None:
             responses[record.question.id] = record.response
             verdicts[record.question.id] = record.verdicts
-    spent = spending_of(verdict for some in verdicts.values() for verdict in some)
+            spent = sum((verdict.spent for verdict in record.verdicts), spent)
     return Kept(responses, verdicts, spent.cost_usd)
 
 

@@ -1,7 +1,9 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -22,6 +24,7 @@ from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.work import Work
 from evals.schemas import (
+    EvalQuestion,
     EvalRecord,
     EvalResponse,
     EvalRun,
@@ -37,6 +40,7 @@ from evals.scoring.clusters import check_cluster
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.runs import RunStore
+from evals.store.spill import SpilledList, SpilledMapping
 from evals.text.counts import agree, counted
 
 _OF_THE_EXCHANGE = {
@@ -99,19 +103,21 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
         StoreError: The records cannot be read, or hold no bodies to read again.
         ConfigError: No question has the key that they are clustered by.
     """
-    records = RunStore(config.runs_dir).records(source)
-    notes: list[str] = []
+    records: Iterable[EvalRecord] = RunStore(config.runs_dir).open_records(source)
+    told: Counter[str] = Counter()
     if remap:
-        records, cut = _remapped(records, RAGClient(config.server_spec()))
-        notes = [_cut(cut)] if cut else []
+        records = _remapped(records, RAGClient(config.server_spec()), told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
-    return work_of(_new_run(source, config), records, config, notes=notes, free=verdicts)
+    work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
+    if remap and not told["read"]:
+        raise StoreError("the run holds no bodies that could be read again")
+    return replace(work, notes=[_cut(told["cut"])]) if told["cut"] else work
 
 
 def work_of(
     run: EvalRun,
-    records: Sequence[EvalRecord],
+    records: Iterable[EvalRecord],
     config: EvalConfig,
     *,
     notes: Sequence[str],
@@ -121,7 +127,7 @@ def work_of(
 
     Args:
         run: The run that they will make, as far as it is known.
-        records: All its questions, with their answers.
+        records: All its questions, with their answers; they are walked once.
         config: Of the run.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         free: What saved runs hold of a judge, by question.
@@ -129,11 +135,17 @@ def work_of(
     Raises:
         ConfigError: No question has the key that they are clustered by.
     """
-    check_cluster(config.cluster, [record.question for record in records])
+    questions: SpilledList[EvalQuestion] = SpilledList(EvalQuestion, folder=config.runs_dir)
+    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
+    for record in records:
+        questions.append(record.question)
+        if record.response is not None:
+            responses[record.question.id] = record.response
+    check_cluster(config.cluster, questions)
     return Work(
         run=run,
-        questions=[record.question for record in records],
-        responses={record.question.id: record.response for record in records if record.response is not None},
+        questions=questions,
+        responses=responses,
         free=free,
         usage_needs_concurrency=config.server_spec().usage_needs_concurrency,
         notes=notes,
@@ -150,14 +162,14 @@ def _root(run_id: str, parents: Mapping[str, str | None]) -> str:
     return run_id
 
 
-def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> dict[str, list[JudgeVerdict]]:
+def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Mapping[str, Sequence[JudgeVerdict]]:
     """What the judge of this configuration said in saved runs, by question, as a run has it that did not pay for it.
 
     Args:
         config: Of the new run.
         wanted: Which runs to look into.
     """
-    found: dict[str, list[JudgeVerdict]] = {}
+    found: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], config.runs_dir)
     if not config.judge.enabled:
         return found
     store, judge = RunStore(config.runs_dir), judge_identity(config)
@@ -165,9 +177,11 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> dic
         if run.status == "complete" and run.judge is None:
             continue
         with suppress(StoreError):  # what cannot be read is asked for again
-            for record in store.records(run):
+            for record in store.open_records(run):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
-                found.setdefault(record.question.id, []).extend(map(free_copy, of_judge(theirs, run.judge, judge)))
+                usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
+                if usable:
+                    found[record.question.id] = [*found.get(record.question.id, ()), *usable]
     return found
 
 
@@ -212,27 +226,24 @@ def _server(source: EvalRun, config: EvalConfig) -> ServerRecord:
     return source.server.model_copy(update={"citation_base": config.server_spec().citations.base, "masked": masked})
 
 
-def _remapped(records: Sequence[EvalRecord], client: RAGClient) -> tuple[list[EvalRecord], int]:
-    """The records with their bodies read again, and how many bodies are not whole: these keep their old reading.
+def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[str]) -> Iterator[EvalRecord]:
+    """The records with their bodies read again; those whose bodies are not whole keep their old reading.
 
-    Raises:
-        StoreError: Not one record holds a body.
+    Args:
+        records: Of the run.
+        client: Reads bodies.
+        told: Counts what was "read", and the bodies that were "cut".
     """
-    result, read, cut = [], 0, 0
     for record in records:
         response = record.response
         if response is None or response.raw is None or (response.error and response.error.kind != "malformed"):
-            result.append(record)
-            continue
-        if was_cut(response.raw, raw_cut=response.raw_cut):
-            cut += 1
-            result.append(record)
-            continue
-        read += 1
-        result.append(record.model_copy(update={"response": _reread(response, response.raw, client)}))
-    if not read:
-        raise StoreError("the run holds no bodies that could be read again")
-    return result, cut
+            yield record
+        elif was_cut(response.raw, raw_cut=response.raw_cut):
+            told["cut"] += 1
+            yield record
+        else:
+            told["read"] += 1
+            yield record.model_copy(update={"response": _reread(response, response.raw, client)})
 
 
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:

@@ -6,8 +6,10 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
+from evals.case.case import Case
 from evals.metrics.base import BaseMetric
 from evals.run.observer import Observer
 from evals.schemas import EvalRecord
@@ -36,9 +38,7 @@ async def compare_texts(
     semantics = cases.settings.semantics
     if semantics is None or (semantics.embedder is None and semantics.scorer is None):
         return
-    asked = [cases.of(record) for record in records if record.response is not None]
-    texts = list(dict.fromkeys(text for metric in metrics for case in asked for text in metric.texts(case)))
-    pairs = list(dict.fromkeys(pair for metric in metrics for case in asked for pair in metric.text_pairs(case)))
+    texts, pairs = _wanted(metrics, map(cases.of, filter(_is_asked, records)))
     try:
         if semantics.embedder is not None and texts:
             observer.phase(f"embedding {counted(len(texts), 'text')}")
@@ -50,6 +50,21 @@ async def compare_texts(
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
         leave_out_models(cases, reason)
+
+
+def _wanted(metrics: Sequence[BaseMetric], cases: Iterable[Case]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The texts and the pairs that the metrics will ask for, each once, those of the first metric first."""
+    texts: list[dict[str, None]] = [{} for _ in metrics]
+    pairs: list[dict[tuple[str, str], None]] = [{} for _ in metrics]
+    for case in cases:
+        for metric, its_texts, its_pairs in zip(metrics, texts, pairs, strict=True):
+            its_texts.update(dict.fromkeys(metric.texts(case)))
+            its_pairs.update(dict.fromkeys(metric.text_pairs(case)))
+    return list(dict.fromkeys(chain.from_iterable(texts))), list(dict.fromkeys(chain.from_iterable(pairs)))
+
+
+def _is_asked(record: EvalRecord) -> bool:
+    return record.response is not None
 
 
 def leave_out_models(cases: Cases, reason: str) -> None:

@@ -24,13 +24,26 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
     Returns:
         None where nothing is looked for, nothing was answered, or some answer had a list.
     """
-    answered = [one for one in responses if one.error is None and one.answer is not None]
-    if path is None or not answered or any(one.chunks is not None or one.notes for one in answered):
+    if path is None:
         return None
-    said = share(len(answered), len(answered), "answer")
+    count, raw = 0, None
+    for one in filter(_is_answered, responses):
+        if one.chunks is not None or one.notes:
+            return None
+        raw = one.raw if not count else raw
+        count += 1
+    return _said(path, count, raw) if count else None
+
+
+def _is_answered(response: EvalResponse) -> bool:
+    return response.error is None and response.answer is not None
+
+
+def _said(path: str, count: int, raw: str | None) -> str:
+    said = share(count, count, "answer")
     where = " ".join(path.split())
     where = where if len(where) <= _CHARS else f"{where[:_CHARS]}…"
-    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(answered[0].raw)}"
+    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(raw)}"
 
 
 def _of_body(raw: str | None) -> str:

@@ -1,17 +1,20 @@
 """What a run measures: questions with the answers and verdicts that are there already, and what it will be saved as."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 from evals.run.estimate import Known
-from evals.schemas import Document, EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord
 from evals.store.journal import Journal
+from evals.store.spill import Chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is to be measured.
+
+    Questions and answers may lie on disk, to be read one at a time (`evals.store.spill`): who walks them holds none.
 
     Attributes:
         run: The run that it will make, as far as it is known.
@@ -30,7 +33,7 @@ class Work:
 
     run: EvalRun
     questions: Sequence[EvalQuestion]
-    responses: dict[str, EvalResponse] = field(default_factory=dict)
+    responses: MutableMapping[str, EvalResponse] = field(default_factory=dict)
     documents: Sequence[Document] = ()
     verdicts: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
     free: Mapping[str, Sequence[JudgeVerdict]] = field(default_factory=dict)
@@ -42,19 +45,69 @@ class Work:
     way_on: str = ""
 
     @property
-    def there(self) -> list[EvalQuestion]:
+    def there(self) -> Iterator[EvalQuestion]:
         """The questions that were asked already, with whatever outcome."""
-        return [question for question in self.questions if question.id in self.responses]
+        return (question for question in self.questions if question.id in self.responses)
 
     @property
-    def answered(self) -> list[EvalQuestion]:
+    def answered(self) -> Sequence[EvalQuestion]:
         """The questions that have an answer."""
-        return [question for question in self.questions if self._is_answered(question.id)]
+        return Chosen(self.questions, (n for n, one in enumerate(self.questions) if _is_answer(self._response(one))))
 
     def known(self, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> Known:
         """The answers that are there, with verdicts on them."""
-        return Known({question.id: self.responses[question.id] for question in self.answered}, verdicts)
+        return Known(Answered(self.responses), verdicts)
 
-    def _is_answered(self, key: str) -> bool:
-        response = self.responses.get(key)
-        return response is not None and response.error is None
+    def _response(self, question: EvalQuestion) -> EvalResponse | None:
+        return self.responses.get(question.id)
+
+
+class Answered(Mapping[str, EvalResponse]):
+    """Those of the responses that brought an answer.
+
+    Args:
+        responses: By question.
+    """
+
+    def __init__(self, responses: Mapping[str, EvalResponse]) -> None:
+        self._responses = responses
+        self._ids = dict.fromkeys(key for key, response in responses.items() if _is_answer(response))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __getitem__(self, key: str) -> EvalResponse:
+        if key not in self._ids:
+            raise KeyError(key)
+        return self._responses[key]
+
+
+def _is_answer(response: EvalResponse | None) -> bool:
+    return response is not None and response.error is None
+
+
+class RunRecords(Sequence[EvalRecord]):
+    """All questions of a run with what happened to them; none is held.
+
+    Args:
+        work: Questions and answers.
+        verdicts: What the judge said, by question.
+    """
+
+    def __init__(self, work: Work, verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> None:
+        self._work = work
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._work.questions)
+
+    def __getitem__(self, place: int) -> EvalRecord:  # type: ignore[override]  # no slices
+        question = self._work.questions[place]
+        return EvalRecord.model_construct(
+            question=question,
+            response=self._work.responses.get(question.id),
+            verdicts=list(self._verdicts.get(question.id, ())),
+        )

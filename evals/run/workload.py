@@ -1,7 +1,8 @@
 """The questions of a run, with their corpora."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
@@ -10,14 +11,15 @@ from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
+from evals.store.spill import SpilledList
 from evals.text.counts import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The questions of all datasets, with their corpora."""
+    """The questions of all datasets, which may lie on disk to be read one at a time, with their corpora."""
 
-    questions: list[EvalQuestion] = field(default_factory=list)
+    questions: Sequence[EvalQuestion] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     fingerprints: list[DatasetFingerprint] = field(default_factory=list)
 
@@ -31,7 +33,7 @@ def load_workload(config: EvalConfig) -> Workload:
     """
     sets = _load(config)
     workload = Workload(
-        questions=[question for dataset in sets for question in dataset.questions],
+        questions=SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
         fingerprints=[dataset.fingerprint for dataset in sets],
     )
@@ -39,21 +41,23 @@ def load_workload(config: EvalConfig) -> Workload:
         raise DatasetError("the datasets hold no questions")
     _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
-    return replace(workload, questions=_part(workload.questions, *config.part))
+    if config.shard is None:
+        return workload
+    part = _part(workload.questions, *config.part)
+    return replace(workload, questions=SpilledList(EvalQuestion, part, config.runs_dir))
 
 
-def _part(questions: list[EvalQuestion], number: int, count: int) -> list[EvalQuestion]:
+def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterator[EvalQuestion]:
     """Every so manieth question: parts of a sorted file are alike.
 
     Raises:
         DatasetError: There are fewer questions than parts.
     """
-    part = questions[number - 1 :: count]
-    if not part:
+    if len(questions) < number:
         raise DatasetError(
             f"shard {number}/{count} holds no question: the datasets have {counted(len(questions), 'question')}"
         )
-    return part
+    return islice(questions, number - 1, None, count)
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:
@@ -68,7 +72,7 @@ def _load(config: EvalConfig) -> list[EvalDataset]:
     return sets
 
 
-def _check_unique(questions: Sequence[EvalQuestion]) -> None:
+def _check_unique(questions: Iterable[EvalQuestion]) -> None:
     seen: dict[str, str] = {}
     for question in questions:
         if question.id in seen:

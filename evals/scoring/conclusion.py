@@ -1,21 +1,25 @@
 """From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
+from evals.case.case import Case
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
 from evals.schemas.results import SCHEMA_VERSION, RunStatus
 from evals.scoring.config import ScoringConfig
+from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gates import check_gates
+from evals.scoring.gathered.columns import ScoreTable
+from evals.scoring.gathered.notes import MATCHING, AnswerNotes, MatchingNotes
 from evals.scoring.influence import with_interval
 from evals.scoring.judged.datasets_of_losses import notes_on_datasets
 from evals.scoring.judged.losses import LOSSES, find_losses, notes_on_losses
-from evals.scoring.outcomes import MATCHING, count_outcomes, notes_on_matching, status_of
+from evals.scoring.outcomes import OutcomeCounts, status_of
 from evals.scoring.prices import PriceConfig, with_prices
-from evals.scoring.scorecard import make_scorecard, score_records
+from evals.scoring.scorecard import score_record, scorecard_of
 from evals.scoring.settings import Cases
 from evals.scoring.weighted import make_weighted_score, no_score
 
@@ -48,65 +52,104 @@ class Terms(Protocol):
         """Which part of the questions it is; gates are not for a part."""
 
 
-def conclude(
-    run: EvalRun,
-    records: Sequence[EvalRecord],
-    metrics: Sequence[BaseMetric],
-    cases: Cases,
-    terms: Terms,
-    *,
-    warmup_ms: Sequence[float | None] = (),
-    ended: Ended = "whole",
-    stopped: str | None = None,
-    **fields: Any,
-) -> tuple[EvalRun, list[EvalRecord]]:
-    """Score the records and fill in what follows from them.
+class Conclusion:
+    """Scores the records of a run one after the other, and says at the end what follows from all of them.
+
+    Of a record nothing is held but what statistics need: values and codes by metric (`columns`), counts and notes.
 
     Args:
-        run: The run as far as it is known.
-        records: All selected questions with what happened to them.
+        run: As far as it is known.
         metrics: What to measure.
-        cases: The records as metrics see them.
+        cases: The records as metrics see them, with what the run says about matching.
         terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
-        warmup_ms: Latencies of the unscored questions.
-        ended: How the work ended.
-        stopped: Why asking ended early, where it did.
-        fields: What else to set in the run.
-
-    Returns:
-        The run and the scored records; nothing is saved yet.
+        digest: Collects what views need; None where nobody wants it.
     """
-    priced = with_prices(metrics, terms.prices, run.config)
-    with seldom_collecting():
-        cases.within(records)
-        scored = score_records(priced, records, cases)
-    semantics = cases.settings.semantics
-    scorecard = make_scorecard(priced, scored, cases.settings)
-    losses = find_losses(priced, scored, cases)
-    outcomes = count_outcomes(scored, cases, warmup_ms)
-    outcomes = outcomes.model_copy(update={"stopped": stopped, "judge_losses": losses})
-    notes = [note for note in fields.pop("notes", run.notes) if not note.startswith((MATCHING, LOSSES))]
-    weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
-    concluded = run.model_copy(
-        update={
-            "schema_version": SCHEMA_VERSION,
-            "completed_at": datetime.now(UTC).replace(microsecond=0),
-            "scorecard": scorecard,
-            "weighted_score": with_interval(weighted, priced, scored, cases.settings, terms.scoring),
-            "error_count": sum(outcomes.transport.values()),
-            "status": _status(outcomes, terms.max_error_rate, ended),
-            "outcomes": outcomes,
-            "semantics": semantics.names() if semantics is not None else None,
-            "notes": [
-                *notes,
-                *notes_on_matching(scored, cases.settings),
-                *notes_on_losses(losses),
-                *notes_on_datasets(scored),
-            ],
-            **fields,
-        }
-    )
-    return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)}), scored
+
+    def __init__(
+        self, run: EvalRun, metrics: Sequence[BaseMetric], cases: Cases, terms: Terms, digest: DigestMaker | None = None
+    ) -> None:
+        self._run = run
+        self._metrics = with_prices(metrics, terms.prices, run.config)
+        self._cases = cases
+        self._terms = terms
+        self._table = ScoreTable(self._metrics, cases.settings.cluster)
+        self._outcomes = OutcomeCounts(judged=cases.settings.judged)
+        self._matching = MatchingNotes()
+        self._digest = digest
+        self._number = 0
+        self.answers = AnswerNotes()
+        """What the answers give reason to say."""
+
+    def scored(self, records: Iterable[EvalRecord]) -> Iterator[EvalRecord]:
+        """Measure the next records; each can be forgotten once it is taken.
+
+        Args:
+            records: With what happened to the questions, in their order; those without a response stay as they are.
+        """
+        with seldom_collecting():
+            for record in records:
+                scored = score_record(self._metrics, record, self._cases)
+                self._gather(scored, self._cases.of(scored))
+                yield scored
+
+    def _gather(self, scored: EvalRecord, case: Case) -> None:
+        self._table.add(scored)
+        self._outcomes.add(scored, case)
+        self._matching.add(scored)
+        self.answers.add(scored, case)
+        if self._digest is not None:
+            self._digest.add(self._number, scored)
+        self._number += 1
+
+    def concluded(
+        self,
+        scored: Iterable[EvalRecord],
+        *,
+        warmup_ms: Sequence[float | None] = (),
+        ended: Ended = "whole",
+        stopped: str | None = None,
+        **fields: Any,
+    ) -> EvalRun:
+        """The run with what follows from its records; it is not saved yet.
+
+        Args:
+            scored: All records again, which are walked where verdicts are lost.
+            warmup_ms: Latencies of the unscored questions.
+            ended: How the work ended.
+            stopped: Why asking ended early, where it did.
+            fields: What else to set in the run.
+        """
+        settings, terms = self._cases.settings, self._terms
+        scorecard = scorecard_of(self._metrics, self._table, settings)
+        losses_there = self._lacks_verdicts()
+        losses = find_losses(self._metrics, scored, self._cases) if losses_there else []
+        outcomes = self._outcomes.outcomes(warmup_ms).model_copy(update={"stopped": stopped, "judge_losses": losses})
+        notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
+        weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
+        semantics = settings.semantics
+        concluded = self._run.model_copy(
+            update={
+                "schema_version": SCHEMA_VERSION,
+                "completed_at": datetime.now(UTC).replace(microsecond=0),
+                "scorecard": scorecard,
+                "weighted_score": with_interval(weighted, self._metrics, self._table, settings, terms.scoring),
+                "error_count": sum(outcomes.transport.values()),
+                "status": _status(outcomes, terms.max_error_rate, ended),
+                "outcomes": outcomes,
+                "semantics": semantics.names() if semantics is not None else None,
+                "notes": [
+                    *notes,
+                    *self._matching.notes(settings),
+                    *notes_on_losses(losses),
+                    *(notes_on_datasets(scored) if losses_there else []),
+                ],
+                **fields,
+            }
+        )
+        return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)})
+
+    def _lacks_verdicts(self) -> bool:
+        return any(self._table.column(metric.name).missing()["judge"] for metric in self._metrics)
 
 
 def _weighted(scorecard: Scorecard, scoring: ScoringConfig, outcomes: Outcomes, ended: Ended) -> WeightedScore:

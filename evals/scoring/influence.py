@@ -13,9 +13,9 @@ from math import fsum, sqrt
 from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.schemas import EvalRecord, MetricResult, WeightedScore
-from evals.scoring.clusters import cluster_of
+from evals.schemas import MetricResult, WeightedScore
 from evals.scoring.config import ScoringConfig
+from evals.scoring.gathered.columns import ResultColumn, ScoreTable
 from evals.scoring.intervals import tell
 from evals.scoring.objectives import scaled
 from evals.scoring.settings import ScoreSettings
@@ -77,22 +77,27 @@ def _plain_part(share: float, values: dict[str, float], low: float, high: float)
 
 
 def columns_of(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings
+    metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings
 ) -> Mapping[str, Column | WeightedColumn]:
     """The values of metrics by question, as they count: where it is so told, no answer is the worst value."""
-    results: dict[str, dict[str, MetricResult]] = {metric.name: {} for metric in metrics}
-    for record in records:
-        for score in record.scores:
-            if score.name in results:
-                results[score.name][record.question.id] = score
-    return {metric.name: column_of(metric, results[metric.name], settings) for metric in metrics}
+    found = {}
+    for metric in metrics:
+        ids = [table.ids[row] for row in table.rows(metric.name)]
+        found[metric.name] = _by_id(metric, table.column(metric.name), ids, settings)
+    return found
 
 
 def column_of(
     metric: BaseMetric, results: Mapping[str, MetricResult], settings: ScoreSettings
 ) -> Column | WeightedColumn:
     """The values of a metric, of its results by question."""
-    sample = sample_of(metric, list(results.values()), list(results), worst_on_error=settings.worst_on_error)
+    return _by_id(metric, ResultColumn.of(metric, results.values()), list(results), settings)
+
+
+def _by_id(
+    metric: BaseMetric, results: ResultColumn, ids: Sequence[str], settings: ScoreSettings
+) -> Column | WeightedColumn:
+    sample = sample_of(metric, results, ids, worst_on_error=settings.worst_on_error)
     weighted = sample.weighted
     if weighted is None:
         return dict(zip(sample.clusters, sample.values, strict=True))
@@ -226,7 +231,7 @@ def _added(found: Influence, part: _Part) -> Influence:
 def with_interval(
     weighted: WeightedScore,
     metrics: Sequence[BaseMetric],
-    records: Iterable[EvalRecord],
+    table: ScoreTable,
     settings: ScoreSettings,
     config: ScoringConfig,
 ) -> WeightedScore:
@@ -235,18 +240,18 @@ def with_interval(
     Args:
         weighted: The score with what feeds it.
         metrics: Of the run.
-        records: Scored.
-        settings: How they were scored.
+        table: Their results.
+        settings: How records were scored.
         config: Of the score.
     """
-    asked = {record.question.id: record for record in records}
     fed = {name for names in weighted.fed_by.values() for name in names}
     feeding = [metric for metric in metrics if metric.name in fed]
-    columns = columns_of(feeding, asked.values(), settings)
+    columns = columns_of(feeding, table, settings)
     found = influence(weighted, feeding, columns, config.thresholds, settings.confidence)
     if found is None:
         return weighted
-    clusters = [cluster_of(asked[key].question, settings.cluster) for key in found.values]
+    rows = {key: row for row, key in enumerate(table.ids)}
+    clusters = table.clusters(rows[key] for key in found.values)
     estimate = score_interval(found, clusters, settings.confidence)
     if estimate is None:
         return weighted

@@ -1,6 +1,6 @@
 """The interval of a metric over a run, and what there is to know of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.performance import RAN_OUT
@@ -65,7 +65,7 @@ def _of_percentile(metric: BaseMetric, sample: Sample, confidence: float) -> Int
     return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
 
 
-def too_small(metric: BaseMetric, results: Sequence[MetricResult]) -> list[float]:
+def too_small(metric: BaseMetric, results: Iterable[MetricResult]) -> list[float]:
     """The values of requests that ran out of time: they would have been greater."""
     if metric.aggregation is not Aggregation.PERCENTILE:
         return []

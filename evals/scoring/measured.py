@@ -31,16 +31,18 @@ class Measured:
         run: As it was saved.
         cases: What is derived of its records.
         source: The records; read them through `records`.
+        made: What views need of all of them, where it was collected while they were scored.
     """
 
     run: EvalRun
     cases: Cases
     source: Sequence[EvalRecord]
+    made: Digest | None = None
 
     @cached_property
     def digest(self) -> Digest:
         """What views need of all records together."""
-        return kept_digest(self.run, self.source, self.cases)
+        return self.made or kept_digest(self.run, self.source, self.cases)
 
     @cached_property
     def columns(self) -> RunColumns:

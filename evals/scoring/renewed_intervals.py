@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
 from evals.scoring.gates import Gate
+from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.influence import with_interval
 from evals.scoring.saved_config import scoring_config
 from evals.scoring.scorecard import make_scorecard
@@ -31,7 +32,9 @@ def with_intervals(run: EvalRun, records: Sequence[EvalRecord], gates: Sequence[
     """
     wanted = {gate.metric for gate in gates if gate.at_low}
     if SCORE in wanted and run.weighted_score.interval is None:
-        score = with_interval(run.weighted_score, known_metrics(run), records, score_settings(run), scoring_config(run))
+        metrics, settings = known_metrics(run), score_settings(run)
+        table = ScoreTable.of(metrics, records, settings.cluster)
+        score = with_interval(run.weighted_score, metrics, table, settings, scoring_config(run))
         run = run.model_copy(update={"weighted_score": score})
     earlier = {summary.name for summary in run.scorecard.metrics if summary.name in wanted and is_earlier(summary)}
     return _with_those(run, records, earlier) if earlier else run

@@ -19,8 +19,8 @@ from evals.schemas import (
     Scorecard,
 )
 from evals.schemas.base import unchecked
-from evals.scoring.clusters import cluster_of
-from evals.scoring.intervals import metric_interval, too_small
+from evals.scoring.gathered.columns import ResultColumn, ScoreTable
+from evals.scoring.intervals import metric_interval
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.scoring.strata import Sample, sample_of, value_of, value_over
 from evals.stats import Interval
@@ -41,18 +41,18 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases
     return unchecked(EvalRecord, fields)
 
 
-def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings) -> Scorecard:
+def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the scored records, in the order of the groups."""
+    return scorecard_of(metrics, ScoreTable.of(metrics, records, settings.cluster), settings)
+
+
+def scorecard_of(metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> Scorecard:
+    """Summarise each metric over the results of a run, in the order of the groups."""
     order = list(MetricGroup)
-    by_name: dict[str, tuple[list[MetricResult], list[str]]] = {metric.name: ([], []) for metric in metrics}
-    for record in records:
-        cluster = cluster_of(record.question, settings.cluster)
-        for result in record.scores:
-            if result.name in by_name:
-                results, clusters = by_name[result.name]
-                results.append(result)
-                clusters.append(cluster)
-    summaries = [summarise(metric, by_name[metric.name][0], settings, by_name[metric.name][1]) for metric in metrics]
+    summaries = [
+        summarise(metric, table.column(metric.name), settings, table.clusters(table.rows(metric.name)))
+        for metric in metrics
+    ]
     summaries.sort(key=lambda summary: order.index(summary.group))
     by_group: dict[str, list[str]] = {}
     for summary in summaries:
@@ -62,7 +62,7 @@ def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord],
 
 def summarise(
     metric: BaseMetric,
-    results: Sequence[MetricResult],
+    results: Sequence[MetricResult] | ResultColumn,
     settings: ScoreSettings,
     clusters: Sequence[str] | None = None,
 ) -> MetricSummary:
@@ -74,33 +74,33 @@ def summarise(
         settings: Confidence, and what becomes of questions without an answer.
         clusters: The label of each question's cluster, in the same order; None where all are independent.
     """
-    sample = sample_of(metric, results, clusters, worst_on_error=settings.worst_on_error)
-    one_sided = metric.one_sided(results) if sample.values else None
+    column = results if isinstance(results, ResultColumn) else ResultColumn.of(metric, results)
+    sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
+    one_sided = metric.one_sided(column.results()) if sample.values else None
     sample = Sample([], []) if one_sided else sample
     value = value_of(metric, sample)
-    late = too_small(metric, results)
-    ci, interval = metric_interval(metric, sample, settings, late)
+    ci, interval = metric_interval(metric, sample, settings, column.late)
     return MetricSummary(
         name=metric.name,
         value=value,
         group=metric.group,
         sample_size=len(sample.values),
-        counts=_counts(results),
+        counts=_counts(column),
         ci=ci,
         interval=interval,
-        at_least=value is not None and min(late, default=inf) <= value,
-        bounds=None if one_sided else _bounds(metric, results),
+        at_least=value is not None and min(column.late, default=inf) <= value,
+        bounds=None if one_sided else _bounds(metric, column),
         strata=sample.strata,
-        reason=(one_sided or sample.reason or _why_missing(results)) if value is None else None,
-        rules=_rules(results),
-        labels=_labels(results),
+        reason=(one_sided or sample.reason or _why_missing(column)) if value is None else None,
+        rules=column.rules,
+        labels=column.labels,
         unit=metric.unit,
         higher_is_better=metric.higher_is_better,
     )
 
 
-def _counts(results: Sequence[MetricResult]) -> MetricCounts:
-    missing = Counter(result.missing for result in results)
+def _counts(column: ResultColumn) -> MetricCounts:
+    missing = column.missing()
     return MetricCounts(
         scored=missing[None],
         not_applicable=missing["not_applicable"],
@@ -109,37 +109,26 @@ def _counts(results: Sequence[MetricResult]) -> MetricCounts:
     )
 
 
-def _bounds(metric: BaseMetric, results: Sequence[MetricResult]) -> Interval | None:
+def _bounds(metric: BaseMetric, column: ResultColumn) -> Interval | None:
     """The value if every question that failures took had scored worst, and best; None where they took none.
 
     Of a metric of which neither way is better, the least and the greatest value.
     """
     worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
-    lost = sum(result.missing in {"transport", "judge"} for result in results)
+    missing = column.missing()
+    lost = missing["transport"] + missing["judge"]
     if not lost or worst is None or best is None:
         return None
-    values = [result.value for result in results if result.value is not None]
+    values = column.values
     return value_over(metric, [*values, *[worst] * lost]), value_over(metric, [*values, *[best] * lost])
 
 
-def _why_missing(results: Sequence[MetricResult]) -> str:
-    reasons = Counter(result.reason for result in results if result.reason)
+def _why_missing(column: ResultColumn) -> str:
+    reasons: Counter[str] = Counter()
+    for kind, count in column.kinds():
+        reasons.update({kind.reason: count} if kind.reason else {})
     if not reasons:
         return "no question was asked"
     if len(reasons) == 1:
         return next(iter(reasons))
     return "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
-
-
-def _rules(results: Sequence[MetricResult]) -> dict[str, int]:
-    """How often each rule recognised a gold; a plug-in may have another use for the word."""
-    total: Counter[str] = Counter()
-    for result in results:
-        rules = result.details.get("rules")
-        total.update(rules if isinstance(rules, dict) else {})
-    return dict(total)
-
-
-def _labels(results: Sequence[MetricResult]) -> dict[str, int]:
-    labels = (result.details.get("label") for result in results)
-    return dict(sorted(Counter(label for label in labels if isinstance(label, str)).items()))

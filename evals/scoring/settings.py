@@ -5,8 +5,10 @@ profile of its server need not be here any more. Keys that this version does not
 may have written them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from evals.case.case import Case
 from evals.case.matching import MatchSettings, RunEvidence, evidence_of
@@ -18,6 +20,9 @@ from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, Judge
 from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.saved_config import valid_part
 from evals.semantics.base import Semantics
+
+_HELD = 128
+"""Cases that are held: those of the answers in flight to the judge, and of the record in hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,9 @@ class ScoreSettings:
 
 
 class Cases:
-    """The records of a run as metrics see them: what is derived of one is derived once, whoever asks for it.
+    """The records of a run as metrics see them: what is derived of one in hand is derived once, whoever asks for it.
+
+    The last few are held; of a record that comes again later all is derived again.
 
     Args:
         settings: How the records are scored.
@@ -56,7 +63,8 @@ class Cases:
 
     def __init__(self, settings: ScoreSettings) -> None:
         self._settings = settings
-        self._known: dict[str, Case] = {}
+        self._known: OrderedDict[str, Case] = OrderedDict()
+        self._lock = Lock()
 
     @property
     def settings(self) -> ScoreSettings:
@@ -83,11 +91,18 @@ class Cases:
                 own.evidence,
                 own.declining,
             )
-            self._known[question.id] = case
+            self._hold(question.id, case)
         case.verdicts = verdicts
         return case
 
-    def within(self, records: Iterable[EvalRecord]) -> "Cases":
+    def _hold(self, key: str, case: Case) -> None:
+        with self._lock:  # asking and judging run in two threads
+            self._known[key] = case
+            self._known.move_to_end(key)
+            if len(self._known) > _HELD:
+                self._known.popitem(last=False)
+
+    def within(self, records: Sequence[EvalRecord]) -> "Cases":
         """From here on, match with what all these records of a run say about matching; returns itself."""
         if self._settings.evidence is None:
             self.match_with(evidence_of(records, self._settings.match))
@@ -96,15 +111,13 @@ class Cases:
     def match_with(self, evidence: RunEvidence) -> "Cases":
         """From here on, match with this; returns itself."""
         self._settings = replace(self._settings, evidence=evidence)
-        for case in self._known.values():
-            case.match_within(evidence)
+        self._known.clear()
         return self
 
     def compare_by(self, semantics: Semantics) -> None:
         """From here on, compare texts by these models."""
         self._settings = replace(self._settings, semantics=semantics)
-        for case in self._known.values():
-            case.semantics = semantics
+        self._known.clear()
 
 
 def configured_settings(
@@ -131,7 +144,7 @@ def configured_settings(
     return ScoreSettings(match, citation_base, on_error == "worst", confidence, judged, semantics, cluster)
 
 
-def cases_of(run: EvalRun, records: Iterable[EvalRecord]) -> Cases:
+def cases_of(run: EvalRun, records: Sequence[EvalRecord]) -> Cases:
     """The records of a saved run as they were scored.
 
     Raises:

@@ -14,6 +14,7 @@ from statistics import fmean
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import MetricResult
 from evals.schemas.results import JudgedStrata
+from evals.scoring.gathered.columns import ResultColumn, ResultKind
 from evals.stats import Observation, Weighted, percentile, weigh
 from evals.text.counts import agree, counted
 
@@ -40,7 +41,11 @@ class Sample:
 
 
 def sample_of(
-    metric: BaseMetric, results: Sequence[MetricResult], clusters: Sequence[str] | None, *, worst_on_error: bool
+    metric: BaseMetric,
+    results: Sequence[MetricResult] | ResultColumn,
+    clusters: Sequence[str] | None,
+    *,
+    worst_on_error: bool,
 ) -> Sample:
     """The values that count: where it is so told, no answer counts as the worst value.
 
@@ -50,42 +55,51 @@ def sample_of(
         clusters: The label of each question's cluster, in the same order; None where all are independent.
         worst_on_error: Whether a question without an answer counts as the worst value.
     """
-    labels = map(str, range(len(results))) if clusters is None else clusters
+    column = results if isinstance(results, ResultColumn) else ResultColumn.of(metric, results)
+    labels = list(map(str, range(len(column)))) if clusters is None else clusters
     worst = metric.worst if worst_on_error else None
-    pairs = [(_observed(result, worst), label) for result, label in zip(results, labels, strict=True)]
-    if worst is None:
-        pairs = [pair for pair, result in zip(pairs, results, strict=True) if result.missing != "transport"]
-    plain = _plain(pairs)
-    return _weighted(pairs, plain, results) if _is_marked([each for each, _ in pairs]) else plain
+    plain = _plain(column, labels, worst)
+    return _weighted(column, labels, worst, plain) if _is_marked(column) else plain
 
 
-def _plain(pairs: Sequence[tuple[Observation, str]]) -> Sample:
-    there = [(each.value, label) for each, label in pairs if each.value is not None]
-    return Sample([value for value, _ in there], [label for _, label in there])
+def _plain(column: ResultColumn, labels: Sequence[str], worst: float | None) -> Sample:
+    """Each value for itself."""
+    there = list[float](), list[str]()
+    for (value, kind), label in zip(column, labels, strict=True):
+        counted_as = worst if kind.missing == "transport" else value
+        if counted_as is not None:
+            there[0].append(counted_as)
+            there[1].append(label)
+    return Sample(*there)
 
 
-def _observed(result: MetricResult, worst: float | None) -> Observation:
-    value = worst if result.missing == "transport" else result.value
-    return Observation(tuple(result.judged_by), value, result.missing == "judge")
-
-
-def _is_marked(observed: Sequence[Observation]) -> bool:
+def _is_marked(column: ResultColumn) -> bool:
     """Whether verdicts are lost, and the results say which: those of runs of before do not."""
-    lost = [each for each in observed if each.lost]
-    return bool(lost) and all(each.path for each in lost)
+    lost = [kind for kind, _ in column.kinds() if kind.missing == "judge"]
+    return bool(lost) and all(kind.judged_by for kind in lost)
 
 
-def _weighted(pairs: Sequence[tuple[Observation, str]], plain: Sample, results: Sequence[MetricResult]) -> Sample:
+def _weighted(column: ResultColumn, labels: Sequence[str], worst: float | None, plain: Sample) -> Sample:
+    there = zip(column, labels, strict=True)
+    pairs = [
+        (_observed(value, kind, worst), label)
+        for (value, kind), label in there
+        if worst is not None or kind.missing != "transport"
+    ]
     observed = [each for each, _ in pairs]
     weighted = weigh(observed)
     if weighted is None:
-        return Sample([], [], reason=_why_none(observed, results) if plain.values else None)
+        return Sample([], [], reason=_why_none(observed, column) if plain.values else None)
     if not plain.values:
         return plain
     strata = _strata(observed, weighted)
     if weighted.uniform:
         return Sample(plain.values, plain.clusters, strata=strata)
     return Sample(plain.values, plain.clusters, weighted, tuple(label for _, label in pairs), strata)
+
+
+def _observed(value: float | None, kind: ResultKind, worst: float | None) -> Observation:
+    return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing == "judge")
 
 
 def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
@@ -98,9 +112,11 @@ def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata
     )
 
 
-def _why_none(observed: Sequence[Observation], results: Sequence[MetricResult]) -> str:
+def _why_none(observed: Sequence[Observation], column: ResultColumn) -> str:
     judged = [each for each in observed if each.path]
-    reasons = Counter(result.reason for result in results if result.missing == "judge")
+    reasons: Counter[str | None] = Counter()
+    for kind, count in column.kinds():
+        reasons.update({kind.reason: count} if kind.missing == "judge" else {})
     most = next(reason for reason, _ in reasons.most_common(1))
     if not all(each.lost for each in judged):
         return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"

@@ -59,21 +59,21 @@ class Journal:
 
     def questions(self, questions: Iterable[EvalQuestion]) -> None:
         """Log what will be asked, so that the log is complete in itself."""
-        self._append(b"".join(_event("question", question.id, question) for question in questions))
+        self._append(_event("question", question.id, question) for question in questions)
 
     def answer(self, question_id: str, response: EvalResponse) -> None:
         """Log an exchange the moment it ends."""
-        self._append(_event("answer", question_id, response))
+        self._append([_event("answer", question_id, response)])
 
     def verdict(self, question_id: str, verdict: JudgeVerdict) -> None:
         """Log a reply of the judge the moment it arrives."""
-        self._append(_event("verdict", question_id, verdict))
+        self._append([_event("verdict", question_id, verdict)])
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, lines: Iterable[bytes]) -> None:
         if self._file is None:
             raise StoreError(f"{self.path} is not open")
         try:
-            self._file.write(line)
+            self._file.writelines(lines)
             self._file.flush()
         except OSError as error:
             raise write_error(self.path, error, RESUME_HINT) from error

@@ -7,10 +7,10 @@ groups of digits, percent signs, contractions, and "our" for "or".
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from evals.text.folding import UNSPACED, fold
 from evals.text.notation import closed_up, plain_numbers
+from evals.text.remembering import remembered
 from evals.text.writing import unaccented, undotted
 
 _SPACE = re.compile(r"\s+")
@@ -76,7 +76,7 @@ class Clauses:
         return "" if begin[:1].isalnum() else begin.strip()[:1]
 
 
-@lru_cache(maxsize=1024)
+@remembered(200_000)
 def read_clauses(text: str) -> Clauses:
     """Cut a text into clauses and words, folded, with contractions and percent signs written out."""
     # One blank or line break each, or the patterns would go over a long run again and again.

@@ -30,13 +30,13 @@ _FORMS = tuple(
 )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def dates(text: str) -> frozenset[str]:
     """The distinct dates of a text as year-month-day, with a question mark for a part that it does not say."""
     return frozenset(without_dates(text)[1])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def without_dates(text: str) -> tuple[str, tuple[str, ...]]:
     """The text with a comma in the place of each date, and the dates in it."""
     found: list[str] = []

@@ -37,6 +37,7 @@ from evals.text.notation import (
     plain_numbers,
     shifted,
 )
+from evals.text.remembering import remembered
 
 __all__ = ["Quantity", "numbers", "plain_numbers", "quantities", "written_numbers"]
 
@@ -84,13 +85,13 @@ class _Found:
     suffix: Suffix = NOTHING
 
 
-@lru_cache(maxsize=4096)
+@remembered(400_000)
 def numbers(text: str) -> frozenset[str]:
     """The distinct numbers of a text: `604`, `0.305%`, `-0.133%`, `1500000` for 1.5 million."""
     return frozenset([value for value, _ in quantities(text)])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def written_numbers(text: str) -> frozenset[str]:
     """The distinct numbers as they are written, not multiplied out: `1.5` for 1.5 million."""
     found = _read(_prepared(text))
@@ -99,7 +100,7 @@ def written_numbers(text: str) -> frozenset[str]:
     return frozenset(value for one in found for value, _ in _written(one))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def quantities(text: str) -> frozenset[Quantity]:
     """The distinct numbers of a text with their units: 604 dollars, 30 days, 5%."""
     return frozenset(one for found in _read(_prepared(text)) for one in _written(found))

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from evals.text.folding import UNSPACED, fold, tokens
 from evals.text.notation import closed_up, plain_numbers
+from evals.text.remembering import remembered
 from evals.text.series import is_bare_code, stands_in_series
 from evals.text.units import WHOLE_SCALES
 
@@ -32,7 +33,7 @@ def framed(text: str) -> str:
     return _framed(text)[0]
 
 
-@lru_cache(maxsize=8192)
+@remembered(400_000)
 def _framed(text: str) -> tuple[str, str]:
     """What `framed` returns, and the same with a mark before each word that belongs to the one before it."""
     folded = fold(closed_up(text))
@@ -91,7 +92,7 @@ def holds(answer: str, form: str) -> bool:
     return fold(form.strip()) in fold(without_marks(answer)) if form.strip() else False
 
 
-@lru_cache(maxsize=4096)
+@remembered(400_000)
 def without_marks(text: str) -> str:
     """The text without the marks of Markdown's emphasis and bullets; signs of multiplication stay."""
     text = _ASTERISKS.sub(lambda found: "*" if found["times"] else " ", text)

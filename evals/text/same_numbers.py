@@ -26,7 +26,7 @@ def asks_for_share(question: str) -> bool:
     return bool(_ASKS_FOR_SHARE.search(question))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def distinct(text: str) -> frozenset[Quantity]:
     """The numbers of a text, each once: not 604 where it says 604 dollars too."""
     found = quantities(text)

@@ -9,7 +9,7 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.outcomes import notes_on_answers
+from evals.scoring.gathered.notes import notes_on_answers
 from evals.scoring.settings import Cases, ScoreSettings
 
 Ask = Callable[..., EvalResponse]

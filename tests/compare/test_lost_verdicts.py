@@ -15,6 +15,7 @@ from evals.compare.values import align_all
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult
 from evals.scoring.config import ScoringConfig
+from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.influence import with_interval
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
@@ -48,7 +49,8 @@ def with_losses(run: EvalRun, records: list[EvalRecord], lost: Container[str]) -
     ]
     metrics = [parse_metric(summary.name) for summary in run.scorecard.metrics]
     card = make_scorecard(metrics, marked, ScoreSettings())
-    score = with_interval(make_weighted_score(card, ScoringConfig()), metrics, marked, ScoreSettings(), ScoringConfig())
+    table = ScoreTable.of(metrics, marked, "document")
+    score = with_interval(make_weighted_score(card, ScoringConfig()), metrics, table, ScoreSettings(), ScoringConfig())
     return SavedRun(run.model_copy(update={"scorecard": card, "weighted_score": score}), marked)
 
 

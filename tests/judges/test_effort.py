@@ -15,7 +15,7 @@ from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, Call, Identity
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.cache import JudgeCache
-from evals.judges.record import make_record
+from evals.judges.record import tally_of
 from evals.judges.spending import of_judge
 from evals.run.instruments import make_judge
 from evals.schemas import JudgeVerdict
@@ -75,7 +75,7 @@ def test_the_judge_of_a_run_says_its_effort(tmp_path: Path, monkeypatch: pytest.
     config = EvalConfig.build({"judge": {"effort": "low"}, "runs_dir": str(tmp_path)})
     judge = make_judge(config).identity
     assert judge == config.judge.identity
-    assert make_record(judge, 1, {}, prevented=0).effort == "low"
+    assert tally_of({}).record(judge, 1, prevented=0).effort == "low"
     keyless = [JudgeVerdict(request="r", reply={})]
     for effort, taken in (("low", keyless), (None, [])):
         before = JudgeRecord(model=judge.model, origin=judge.origin, effort=effort)

@@ -11,7 +11,7 @@ from evals.judges.backends.base import BackendError, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.prompt import load_prompt
-from evals.judges.record import notes_on_judging
+from evals.judges.record import tally_of
 from evals.judges.reuse import is_usable
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage, VerdictRequest
@@ -178,7 +178,7 @@ def test_a_mark_that_the_judge_makes_is_no_part_of_the_form() -> None:
 def test_a_note_says_on_how_many_items_that_is_so() -> None:
     """Of all that were judged."""
     verdict = decide(Scripted(FIRST, says(reply())), FAITHFULNESS)
-    (note,) = notes_on_judging(Identity("judge-1-x", "http://judge", ""), {"q": [verdict]}, prevented=0)
+    (note,) = tally_of({"q": [verdict]}).notes(Identity("judge-1-x", "http://judge", ""), prevented=0)
     assert "quotation" in note
     assert "1 of 3 items" in note
 

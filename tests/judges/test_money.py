@@ -13,7 +13,7 @@ from evals.cli.overrides import overrides
 from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.record import make_record, notes_on_judging
+from evals.judges.record import tally_of
 from evals.judges.reuse import call_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
@@ -77,9 +77,9 @@ def test_a_reply_that_tells_no_tokens_hides_none_of_the_others(counted: int) -> 
     usages = [USAGE if n == counted else None for n in range(2)]
     (verdict,) = decide(Backend(says("hm", usages[0]), says(RIGHT, usages[1])))
     assert (verdict.usage, verdict.cost_usd, verdict.unpriced) == (USAGE, 0.06, 1)
-    record = make_record(JUDGE, 1, {"q": [verdict]}, prevented=0)
+    record = tally_of({"q": [verdict]}).record(JUDGE, 1, prevented=0)
     assert (record.calls, record.cost_usd, record.unpriced) == (2, 0.06, 1)
-    assert notes_on_judging(JUDGE, {"q": [verdict]}, prevented=0) == [
+    assert tally_of({"q": [verdict]}).notes(JUDGE, prevented=0) == [
         "the judge's cost is a lower bound: that of 1 of 2 calls is not known"
     ]
 
@@ -104,9 +104,9 @@ def test_a_call_that_may_have_been_paid_for_is_not_free() -> None:
 def test_a_cost_of_which_nothing_is_known_is_none() -> None:
     """Not 0, and there is no bound to speak of."""
     (verdict,) = decide(Backend(says(RIGHT, None)))
-    record = make_record(JUDGE, 1, {"q": [verdict]}, prevented=0)
+    record = tally_of({"q": [verdict]}).record(JUDGE, 1, prevented=0)
     assert (verdict.cost_usd, record.cost_usd, record.unpriced) == (None, None, 1)
-    assert notes_on_judging(JUDGE, {"q": [verdict]}, prevented=0) == []
+    assert tally_of({"q": [verdict]}).notes(JUDGE, prevented=0) == []
 
 
 def test_what_was_spent_before_counts_with_what_replaced_it() -> None:
@@ -114,7 +114,7 @@ def test_what_was_spent_before_counts_with_what_replaced_it() -> None:
     old = JudgeVerdict(request="r", failure="unparsable", attempts=2, usage=USAGE, cost_usd=0.5)
     new = JudgeVerdict(request="r", reply={}, attempts=0, cost_usd=0.0, cached=True, earlier=old.spent)
     unknown = JudgeVerdict(request="s", reply={}, attempts=1, usage=USAGE)
-    record = make_record(JUDGE, 1, {"q": [new, unknown]}, prevented=0)
+    record = tally_of({"q": [new, unknown]}).record(JUDGE, 1, prevented=0)
     assert (record.calls, record.cached, record.cost_usd, record.unpriced) == (3, 1, 0.5, 1)
     assert record.usage == USAGE + USAGE
 
@@ -162,8 +162,8 @@ def test_only_decisions_with_two_verdicts_can_flip() -> None:
         "q": [verdict("a", 0, "yes"), verdict("a", 1, "no"), verdict("b", 0, "yes"), verdict("b", 1, None)],
         "r": [JudgeVerdict(request="claims", reply={"claims": []}), verdict("a", 0, "yes"), verdict("a", 1, "yes")],
     }
-    assert make_record(JUDGE, 2, verdicts, prevented=0).flip_rate == 0.5
-    assert make_record(JUDGE, 1, verdicts, prevented=0).flip_rate is None
+    assert tally_of(verdicts).record(JUDGE, 2, prevented=0).flip_rate == 0.5
+    assert tally_of(verdicts).record(JUDGE, 1, prevented=0).flip_rate is None
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_only_decisions_with_two_verdicts_can_flip() -> None:
 def test_another_model_than_the_one_asked_is_named(asked: str, named: str | None, told: bool) -> None:
     """A date behind the name is no other model."""
     verdicts = {"q": [JudgeVerdict(request="r", reply={}, model=named, cost_usd=0.0)] * 2}
-    notes = notes_on_judging(Identity(asked, "o"), verdicts, prevented=0)
+    notes = tally_of(verdicts).notes(Identity(asked, "o"), prevented=0)
     assert [str(named) in note for note in notes] == [True] * told
 
 
@@ -194,7 +194,7 @@ def test_what_a_reply_cost_is_known_when_it_comes_from_the_cache(tmp_path: Path)
     assert stored.asked_at is not None
     again = decide(Backend(says("must not be asked")), cache=cache)
     assert [(v.cost_usd, v.saved_usd, v.attempts) for v in again] == [(0.0, 0.06, 0)]
-    assert make_record(JUDGE, 1, {"q": again}, prevented=0).saved_usd == 0.06
+    assert tally_of({"q": again}).record(JUDGE, 1, prevented=0).saved_usd == 0.06
 
 
 def test_a_reply_kept_by_a_former_version_is_used(tmp_path: Path) -> None:

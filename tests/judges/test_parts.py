@@ -16,7 +16,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import Decision, LLMJudge
 from evals.judges.parts import MOST_ITEMS, joined, parts_of, room_for, why_too_long
 from evals.judges.prompt import load_prompt
-from evals.judges.record import notes_on_judging
+from evals.judges.record import tally_of
 from evals.judges.replies.checks import problem_with
 from evals.judges.reuse import call_of, fits
 from evals.judges.stand_in import stand_in_reply
@@ -223,7 +223,7 @@ def test_what_is_too_long_is_not_asked(request_: VerdictRequest, why: str) -> No
     assert verdict is not None
     assert (verdict.failure, verdict.attempts, verdict.cost_usd, backend.calls) == ("too_long", 0, 0.0, [])
     assert why in (verdict.message or "")
-    notes = notes_on_judging(JUDGE, {"q": [verdict]}, prevented=0)
+    notes = tally_of({"q": [verdict]}).notes(JUDGE, prevented=0)
     assert any("judge.max_input_tokens" in note and "not lost at random" in note for note in notes)
 
 

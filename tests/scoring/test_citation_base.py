@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.outcomes import notes_on_answers
+from evals.scoring.gathered.notes import notes_on_answers
 from evals.scoring.scorecard import Cases, ScoreSettings
 
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."

@@ -1,7 +1,7 @@
 """The interval of the weighted score, from what each question contributes to it."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, Scorecard, WeightedScore
 from evals.scoring.config import ScoringConfig
+from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.influence import Influence, columns_of, influence, score_interval, with_interval
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
@@ -31,6 +33,11 @@ def scored(columns: Columns, config: ScoringConfig = CONFIG) -> tuple[WeightedSc
     ]
     weighted = make_weighted_score(Scorecard(metrics=summaries), config)
     return weighted, influence(weighted, metrics, columns, config.thresholds, 0.95)
+
+
+def table(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> ScoreTable:
+    """The results of these records."""
+    return ScoreTable.of(metrics, records, "document")
 
 
 def column(*values: float) -> dict[str, float]:
@@ -161,9 +168,9 @@ def test_a_question_without_an_answer_counts_as_it_is_told(build_run: Callable[.
     records: list[EvalRecord] = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]
     metric = parse_metric("mrr")
     lost = records[1].model_copy(update={"scores": [metric.undefined("no answer", missing="transport")]})
-    found = columns_of([metric], [records[0], lost], ScoreSettings())
+    found = columns_of([metric], table([metric], [records[0], lost]), ScoreSettings())
     assert found == {"mrr": {"q1": 1.0}}
-    worst = columns_of([metric], [records[0], lost], ScoreSettings(worst_on_error=True))
+    worst = columns_of([metric], table([metric], [records[0], lost]), ScoreSettings(worst_on_error=True))
     assert worst == {"mrr": {"q1": 1.0, "q2": 0.0}}
 
 
@@ -173,10 +180,10 @@ def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[.
     golds = {f"q{n}": {"gold_passages": [{"text": "gold", "document_id": f"d{n // 2}"}]} for n in range(12)}
     run, records = build_run("a", values, questions=golds)
     metrics = [parse_metric(name) for name in ("answer_correctness", "citation_recall", "mrr")]
-    found = with_interval(run.weighted_score, metrics, records, ScoreSettings(), CONFIG)
+    found = with_interval(run.weighted_score, metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert found.interval is not None
     assert (found.interval.n, found.interval.clusters, found.interval.method) == (12, 6, "t with two pseudo-values")
     assert found.ci is not None
     assert found.ci[0] < (found.score or 0) < found.ci[1]
-    nothing = with_interval(WeightedScore(score=None), metrics, records, ScoreSettings(), CONFIG)
+    nothing = with_interval(WeightedScore(score=None), metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert (nothing.ci, nothing.interval) == (None, None)

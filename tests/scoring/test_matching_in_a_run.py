@@ -8,7 +8,7 @@ import pytest
 from evals.config import EvalConfig
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk, ServerRecord
-from evals.scoring.conclusion import conclude
+from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis import RunFacts, diagnose
 from evals.scoring.sensitivity import by_threshold
 from evals.scoring.settings import Cases, ScoreSettings
@@ -62,7 +62,9 @@ def concluded() -> Conclude:
             notes=list(notes),
         )
         config = EvalConfig.build({"match": match})
-        return conclude(run, asked, METRICS, Cases(ScoreSettings(match=config.match)), config)
+        conclusion = Conclusion(run, METRICS, Cases(ScoreSettings(match=config.match)).within(asked), config)
+        scored = list(conclusion.scored(asked))
+        return conclusion.concluded(scored), scored
 
     return make
 

@@ -3,10 +3,11 @@
 import pytest
 
 from evals.judges.backends.base import Identity
-from evals.judges.record import make_record
+from evals.judges.record import tally_of
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.outcomes import count_outcomes, notes_on_answers
+from evals.scoring.gathered.notes import notes_on_answers
+from evals.scoring.outcomes import count_outcomes
 from evals.scoring.settings import Cases, ScoreSettings
 
 
@@ -37,7 +38,7 @@ def test_the_judges_share_is_for_the_questions_that_were_judged() -> None:
     """Questions that brought no answer to judge do not make the judge look cheap."""
     usage = JudgeUsage(input_tokens=10, output_tokens=2)
     verdict = JudgeVerdict(request="answer_relevancy", cost_usd=0.02, usage=usage)
-    found = make_record(Identity("m", "o", "p"), 1, {"a": [verdict], "b": [], "c": []}, prevented=0)
+    found = tally_of({"a": [verdict], "b": [], "c": []}).record(Identity("m", "o", "p"), 1, prevented=0)
     assert found.cost_per_query_usd == pytest.approx(0.02)
 
 

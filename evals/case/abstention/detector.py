@@ -70,7 +70,7 @@ def is_abstention(answer: str, question: str = "") -> bool:
     return _is_abstention(answer, question)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _is_abstention(answer: str, question: str) -> bool:
     found = read_answer(answer, question)
     return found if isinstance(found, bool) else declines(found)

@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
-from evals.text.folding import forget_tokens, tokens
+from evals.text.folding import tokens
+from evals.text.remembering import remembered
 
 _SPELLED = frozenset(
     {
@@ -30,6 +31,8 @@ _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
 """Letters of a part of a word."""
+_REMEMBERED = 300_000
+"""Characters of the texts that are remembered: their words take some forty times as many bytes."""
 
 
 class Probes(NamedTuple):
@@ -110,17 +113,11 @@ class Words:
         return [at for at, token in enumerate(self.tokens) if token[0].isdigit() or token in _SPELLED]
 
 
-@lru_cache(maxsize=8192)
+@remembered(_REMEMBERED)
 def words_of(text: str) -> Words:
     """The words of a text."""
     hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
     return Words(tokens(text), text if hyphens and _BREAK.search(text) else None)
-
-
-def forget_texts() -> None:
-    """Free what is held of the words of texts, for walks over many that are met once."""
-    words_of.cache_clear()
-    forget_tokens()
 
 
 def mended(words: Words, others: Iterable[Words]) -> Words:

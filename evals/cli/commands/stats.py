@@ -1,6 +1,6 @@
 """`evals stats`: what the datasets hold."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -128,7 +128,7 @@ def _print_reading(out: Console, workload: Workload) -> None:
         out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
 
 
-def _fed_groups(questions: list[EvalQuestion]) -> list[str]:
+def _fed_groups(questions: Sequence[EvalQuestion]) -> list[str]:
     """The groups with a metric of the core suite that applies to at least one question."""
     metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
     fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in questions)}

@@ -8,9 +8,9 @@ belong to a number (-5, 1.5, 5%) are words.
 import html
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from evals.text.folding import UNSPACED, fold
+from evals.text.remembering import remembered
 
 _MARK = "\x01"
 """Stands behind an article that a quotation may leave out."""
@@ -73,7 +73,7 @@ class WordSequence:
         return any(self.joints[start] == " " == self.joints[end - 1] for start, end in found)
 
 
-@lru_cache(maxsize=1024)
+@remembered(300_000)
 def words_of(text: str) -> WordSequence:
     """The words of a text."""
     if "&" in text:

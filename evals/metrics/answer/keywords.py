@@ -2,12 +2,12 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import NamedTuple
 
 from evals.text.folding import with_few_marks
 from evals.text.numbers import numbers
 from evals.text.phrases import framed, stands, without_marks
+from evals.text.remembering import remembered
 from evals.text.stop_words import STOP_WORDS
 
 _WORD_LENGTH = 4
@@ -37,7 +37,7 @@ class Keywords(NamedTuple):
         return sorted([*phrases, *(self.numbers - numbers(answer))])
 
 
-@lru_cache(maxsize=4096)
+@remembered(400_000)
 def keywords(text: str) -> Keywords:
     """Find the keywords of a text.
 

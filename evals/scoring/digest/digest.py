@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evals.case.matching.words import forget_texts
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.base import Record
 from evals.scoring.abstention_table import AbstentionTable, Cell, cell_of, table_of
@@ -18,9 +17,6 @@ from evals.scoring.settings import Cases, confidence
 
 Declines = Literal["?", "n", "y"]
 """Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
-
-
-_FORGOTTEN_AFTER = 500
 
 
 class BrokenLink(Record):
@@ -66,8 +62,13 @@ class Digest(Record):
 
 
 @dataclass(slots=True)
-class _Walk:
-    """What a walk over the records collects."""
+class DigestMaker:
+    """Collects the digest of a run while its records are walked.
+
+    Attributes:
+        facts: What the run says that one record cannot.
+        cases: The records as they are scored.
+    """
 
     facts: RunFacts
     cases: Cases
@@ -101,12 +102,27 @@ class _Walk:
         self.metrics.update(dict.fromkeys(score.name for score in record.scores))
         self.keys.update(record.question.metadata)
 
-    def diagnosis(self, certainty: float) -> Diagnosis:
+    def _diagnosis(self, certainty: float) -> Diagnosis:
         """Where the questions went wrong first."""
         by_link: dict[Link, list[str]] = {}
         for one in self.found:
             by_link.setdefault(one.link, []).append(self.ids[one.number])
         return diagnosis_of(self.asked, by_link, self.remarks, certainty)
+
+    def made(self, certainty: float) -> Digest:
+        """The digest of the records that were added; intervals of this confidence."""
+        self.found.sort(key=lambda one: one.link.place)
+        return Digest(
+            found=self.found,
+            diagnosis=self._diagnosis(certainty),
+            to_verify=self.to_verify,
+            abstention=table_of(self.cells, certainty),
+            risk=curve_of(self.sure),
+            stages=recalls_of(self.stages),
+            declines="".join(self.declines),
+            metrics=list(self.metrics),
+            keys=sorted(self.keys),
+        )
 
 
 def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Digest:
@@ -117,23 +133,10 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Dige
         records: Of the run; they are walked twice, and none is held.
         cases: They as they were scored.
     """
-    walk, certainty = _Walk(facts_of(run, records), cases), confidence(run)
+    maker = DigestMaker(facts_of(run, records), cases)
     for number, record in enumerate(records):
-        walk.add(number, record)
-        if number % _FORGOTTEN_AFTER == 0:
-            forget_texts()  # what is held of texts does not help with those of other questions
-    walk.found.sort(key=lambda one: one.link.place)
-    return Digest(
-        found=walk.found,
-        diagnosis=walk.diagnosis(certainty),
-        to_verify=walk.to_verify,
-        abstention=table_of(walk.cells, certainty),
-        risk=curve_of(walk.sure),
-        stages=recalls_of(walk.stages),
-        declines="".join(walk.declines),
-        metrics=list(walk.metrics),
-        keys=sorted(walk.keys),
-    )
+        maker.add(number, record)
+    return maker.made(confidence(run))
 
 
 def _declines(record: EvalRecord, cases: Cases) -> Declines:

@@ -1,6 +1,6 @@
 """What was derived of a run's records, kept beside them, so that it is derived once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from pydantic import TypeAdapter
@@ -28,7 +28,7 @@ def stamp_of(run: EvalRun) -> str:
     return sha256(said.encode()).hexdigest()
 
 
-def evidence_within(run: EvalRun, records: Iterable[EvalRecord], cases: Cases) -> Cases:
+def evidence_within(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Cases:
     """The cases, which match with what all records of the run say about matching."""
     if not isinstance(records, RecordFile):
         return cases.within(records)

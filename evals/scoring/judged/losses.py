@@ -33,16 +33,15 @@ def find_losses(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], ca
 
     Args:
         metrics: Of the run.
-        records: Scored.
+        records: Scored; they are walked twice.
         cases: They as metrics see them.
 
     Returns:
         A test for each request and measure; nothing where no verdict is lost.
     """
-    judged = [record for record in records if any(score.judged_by for score in record.scores)]
     sizes: _Sizes = {}
     too_long: Counter[str] = Counter()
-    for record in judged if any(map(_lacks_verdicts, judged)) else ():
+    for record in filter(_is_judged, records) if any(map(_lacks_verdicts, filter(_is_judged, records))) else ():
         _add_sizes(sizes, record, new_requests(metrics, cases.of(record), ()))
         too_long.update({verdict.request for verdict in record.verdicts if verdict.failure == "too_long"})
     return _tests(sizes, too_long)
@@ -56,6 +55,10 @@ def _tests(sizes: _Sizes, too_long: Counter[str]) -> list[VerdictLosses]:
 def _fewest(name: str, by: LossBy, too_long: Counter[str]) -> int:
     """One that is too long shows already that length decides."""
     return 1 if by == "length" and too_long[name] else FEWEST
+
+
+def _is_judged(record: EvalRecord) -> bool:
+    return any(score.judged_by for score in record.scores)
 
 
 def _lacks_verdicts(record: EvalRecord) -> bool:

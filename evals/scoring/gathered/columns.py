@@ -1,0 +1,207 @@
+"""The results of a run as statistics need them: a number and a small code a question and metric, and no records.
+
+A record of usual size takes tens of kilobytes as objects, its results in columns some hundred bytes. What is said of a
+value (why it is missing, on which verdicts it hangs) is the same for many questions, and held once.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import isnan, nan
+from typing import NamedTuple
+
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.performance import RAN_OUT
+from evals.schemas import EvalRecord, MetricResult
+from evals.scoring.clusters import cluster_of
+from evals.scoring.config import BY_DOCUMENT
+
+_LONGEST = 60
+"""Characters of a detail that is held: longer ones are texts."""
+
+
+class ResultKind(NamedTuple):
+    """What is said of a result beside its value."""
+
+    missing: str | None
+    reason: str | None
+    judged_by: tuple[str, ...]
+
+
+class ResultColumn:
+    """The results of one metric, one a question, in the order of the questions.
+
+    Args:
+        metric: Whose results they are.
+    """
+
+    def __init__(self, metric: BaseMetric) -> None:
+        self._values = array("d")
+        self._codes = array("I")
+        self._kinds: dict[ResultKind, int] = {}
+        self._late = array("d") if metric.aggregation is Aggregation.PERCENTILE else None
+        keeps = type(metric).one_sided is not BaseMetric.one_sided
+        self._details: _Details | None = _Details() if keeps else None
+        self._rules: Counter[str] = Counter()
+        self._labels: Counter[str] = Counter()
+
+    @classmethod
+    def of(cls, metric: BaseMetric, results: Iterable[MetricResult]) -> "ResultColumn":
+        """The column of these results."""
+        column = cls(metric)
+        for result in results:
+            column.add(result)
+        return column
+
+    def add(self, result: MetricResult) -> None:
+        """Add the result of the next question."""
+        kind = ResultKind(result.missing, result.reason, tuple(result.judged_by))
+        self._values.append(nan if result.value is None else result.value)
+        self._codes.append(self._kinds.setdefault(kind, len(self._kinds)))
+        self._count(result)
+        if self._details is not None:
+            self._details.add(result)
+        if self._late is not None and result.value is not None and result.details.get(RAN_OUT) is True:
+            self._late.append(result.value)
+
+    def _count(self, result: MetricResult) -> None:
+        rules, label = result.details.get("rules"), result.details.get("label")
+        if isinstance(rules, dict):  # a plug-in may have another use for the word
+            self._rules.update(rules)
+        if isinstance(label, str):
+            self._labels[label] += 1
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[tuple[float | None, ResultKind]]:
+        """The value of each question, and what is said of it."""
+        kinds = list(self._kinds)
+        for value, code in zip(self._values, self._codes, strict=True):
+            yield None if isnan(value) else value, kinds[code]
+
+    @property
+    def values(self) -> list[float]:
+        """Those that there are."""
+        return [value for value in self._values if not isnan(value)]
+
+    def kinds(self) -> Iterator[tuple[ResultKind, int]]:
+        """What is said of results, in the order in which it was first said, and how often."""
+        counts = Counter(self._codes)
+        return ((kind, counts[code]) for kind, code in self._kinds.items())
+
+    def missing(self) -> Counter[str | None]:
+        """How many results are missing, by why; None counts the values."""
+        found: Counter[str | None] = Counter()
+        for kind, count in self.kinds():
+            found[kind.missing] += count
+        return found
+
+    @property
+    def late(self) -> Sequence[float]:
+        """The values of requests that ran out of time: of a percentile, they would have been greater."""
+        return self._late or ()
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """How often each rule recognised a gold."""
+        return dict(self._rules)
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many answers got which label."""
+        return dict(sorted(self._labels.items()))
+
+    def results(self) -> Sequence[MetricResult]:
+        """The results with their short details; nothing for a metric that does not ask whether they are one-sided."""
+        return self._details or ()
+
+
+class _Details(Sequence[MetricResult]):
+    """Results with their short details, of which those that are alike are held once."""
+
+    def __init__(self) -> None:
+        self._codes = array("I")
+        self._places: dict[str, int] = {}
+        self._distinct: list[MetricResult] = []
+
+    def add(self, result: MetricResult) -> None:
+        short = {name: value for name, value in result.details.items() if _is_short(value)}
+        slim = result.model_copy(update={"details": short})
+        key = slim.model_dump_json()
+        if key not in self._places:
+            self._places[key] = len(self._distinct)
+            self._distinct.append(slim)
+        self._codes.append(self._places[key])
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, place: int) -> MetricResult:  # type: ignore[override]  # no slices
+        return self._distinct[self._codes[place]]
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _LONGEST)
+
+
+class ScoreTable:
+    """The results of a run by metric, with the cluster of each question.
+
+    Args:
+        metrics: Of the run; results of others are left out.
+        cluster: What questions belong together by.
+    """
+
+    def __init__(self, metrics: Iterable[BaseMetric], cluster: str = BY_DOCUMENT) -> None:
+        self._cluster = cluster
+        self._metrics = {metric.name: metric for metric in metrics}
+        self._columns = {name: ResultColumn(metric) for name, metric in self._metrics.items()}
+        self._rows: dict[str, array[int]] = {}
+        """Of a metric that some questions lack: the rows of those that have it."""
+        self._labels: dict[str, int] = {}
+        self._clusters = array("I")
+        self.ids: list[str] = []
+        """Of the questions with results, in their order."""
+
+    @classmethod
+    def of(cls, metrics: Iterable[BaseMetric], records: Iterable[EvalRecord], cluster: str) -> "ScoreTable":
+        """The table of these records."""
+        table = cls(metrics, cluster)
+        for record in records:
+            table.add(record)
+        return table
+
+    def add(self, record: EvalRecord) -> None:
+        """Add the next question with its results."""
+        found = [result for result in record.scores if result.name in self._columns]
+        if not found:
+            return
+        row = len(self.ids)
+        label = cluster_of(record.question, self._cluster)
+        self.ids.append(record.question.id)
+        self._clusters.append(self._labels.setdefault(label, len(self._labels)))
+        for result in found:
+            self._add(result, row)
+
+    def _add(self, result: MetricResult, row: int) -> None:
+        column = self._columns[result.name]
+        rows = self._rows.get(result.name)
+        if rows is None and len(column) != row:
+            rows = self._rows[result.name] = array("I", range(len(column)))
+        if rows is not None:
+            rows.append(row)
+        column.add(result)
+
+    def column(self, name: str) -> ResultColumn:
+        """The results of a metric."""
+        return self._columns[name]
+
+    def rows(self, name: str) -> Sequence[int]:
+        """The rows of the questions that have a result of a metric."""
+        return self._rows.get(name) or range(len(self._columns[name]))
+
+    def clusters(self, rows: Iterable[int]) -> list[str]:
+        """What the questions of these rows belong to."""
+        labels = list(self._labels)
+        return [labels[self._clusters[row]] for row in rows]

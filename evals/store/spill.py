@@ -1,0 +1,163 @@
+"""Questions, answers and verdicts on disk while a run is made: in memory are ids, and where each lies.
+
+A spill is a file without a name, which the system removes with the process, however that ends. It is no log: what must
+last is in the journal.
+"""
+
+import sys
+import tempfile
+import weakref
+from array import array
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, TypeVar, overload
+
+from pydantic import TypeAdapter
+
+from evals.errors import StoreError
+
+T = TypeVar("T")
+
+
+class Spill(Generic[T]):
+    """Values on disk, by the number of their coming.
+
+    Args:
+        kind: Their type, which pydantic can write as JSON and read.
+        folder: Where the file is; None for the system's folder of temporary files.
+
+    Raises:
+        StoreError: The disk is full; also while values are written.
+    """
+
+    def __init__(self, kind: Any, folder: Path | None = None) -> None:
+        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+        self._ends = array("Q", [0])
+        self._lock = Lock()  # asking and judging run in two threads
+        try:
+            self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
+        except OSError as error:
+            raise _write_error(error) from error
+        weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, value: T) -> int:
+        """Write a value; returns its number."""
+        data = self._adapter.dump_json(value)
+        with self._lock:
+            try:
+                self._file.seek(self._ends[-1])
+                self._file.write(data)
+            except OSError as error:
+                raise _write_error(error) from error
+            self._ends.append(self._ends[-1] + len(data))
+            return len(self._ends) - 2
+
+    def read(self, number: int) -> T:
+        """Read a value."""
+        start, end = self._ends[number], self._ends[number + 1]
+        with self._lock:
+            self._file.seek(start)
+            data = self._file.read(end - start)
+        return self._adapter.validate_json(data)
+
+
+class SpilledList(Sequence[T]):
+    """A sequence of values on disk.
+
+    Args:
+        kind: As of `Spill`.
+        values: The first of them.
+        folder: As of `Spill`.
+    """
+
+    def __init__(self, kind: Any, values: Iterable[T] = (), folder: Path | None = None) -> None:
+        self._spill: Spill[T] = Spill(kind, folder)
+        for value in values:
+            self._spill.append(value)
+
+    def append(self, value: T) -> None:
+        """Add a value."""
+        self._spill.append(value)
+
+    def __len__(self) -> int:
+        return len(self._spill)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, slice):
+            return [self._spill.read(number) for number in range(len(self))[place]]
+        return self._spill.read(range(len(self))[place])
+
+
+class SpilledMapping(MutableMapping[str, T]):
+    """Values on disk by id, in the order in which the ids came first.
+
+    Args:
+        kind: As of `Spill`.
+        folder: As of `Spill`.
+    """
+
+    def __init__(self, kind: Any, folder: Path | None = None) -> None:
+        self._spill: Spill[T] = Spill(kind, folder)
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+    def __getitem__(self, key: str) -> T:
+        return self._spill.read(self._numbers[key])
+
+    def __setitem__(self, key: str, value: T) -> None:
+        self._numbers[sys.intern(key)] = self._spill.append(value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._numbers[key]
+
+
+class Chosen(Sequence[T]):
+    """Some of the values of a sequence, which is read when they are asked for.
+
+    Args:
+        base: The sequence.
+        places: Of those chosen, in their order.
+    """
+
+    def __init__(self, base: Sequence[T], places: Iterable[int]) -> None:
+        self._base = base
+        self._places = array("L", places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, slice):
+            return Chosen(self._base, self._places[place])
+        return self._base[self._places[place]]
+
+
+def _write_error(error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot write to the folder of temporary files: {error.strerror or error}",
+        "make room, or name another folder by the environment variable TMPDIR",
+    )

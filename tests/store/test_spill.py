@@ -1,0 +1,73 @@
+"""Values on disk while a run is made."""
+
+import errno
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.errors import StoreError
+from evals.schemas import EvalQuestion, EvalResponse
+from evals.store.spill import Chosen, SpilledList, SpilledMapping
+
+WORDS = st.lists(st.text(max_size=5).filter(lambda text: text.isprintable()), max_size=20)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(WORDS)
+def test_a_list_on_disk_is_that_list(words: list[str]) -> None:
+    """By place, by slice, from the end, and walked."""
+    spilled = SpilledList(str, words)
+    assert list(spilled) == words
+    assert len(spilled) == len(words)
+    assert list(spilled[1:3]) == words[1:3]
+    assert [spilled[-1 - place] for place in range(len(words))] == words[::-1]
+    with pytest.raises(IndexError):
+        spilled[len(words)]
+
+
+def test_a_question_comes_back_as_it_was() -> None:
+    """With all that is known of it."""
+    question = EvalQuestion.model_validate(
+        {"id": "ü", "question": "Wo?", "gold_passages": [{"text": "T", "span": [1, 2]}], "metadata": {"a": [1.5, None]}}
+    )
+    assert list(SpilledList(EvalQuestion, [question])) == [question]
+
+
+def test_the_last_value_of_a_key_counts() -> None:
+    """A question that is asked again has its last answer, at its first place."""
+    answers: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
+    answers["q1"], answers["q2"] = EvalResponse(answer="first"), EvalResponse(answer="other", latency_ms=0.1)
+    answers["q1"] = EvalResponse(answer="second")
+    assert {key: one.answer for key, one in answers.items()} == {"q1": "second", "q2": "other"}
+    assert answers["q2"].latency_ms == 0.1
+    assert "q3" not in answers
+    assert answers.get("q3") is None
+
+
+def test_what_is_chosen_of_a_sequence_is_read_from_it() -> None:
+    """In the order of the choice."""
+    chosen = Chosen(SpilledList(str, ["a", "b", "c", "d"]), [3, 1, 0])
+    assert list(chosen) == ["d", "b", "a"]
+    assert list(chosen[1:]) == ["b", "a"]
+
+
+def test_the_file_has_no_name_that_a_kill_could_leave_behind(tmp_path: Path) -> None:
+    """Nothing is to be cleared up."""
+    spilled = SpilledList(str, ["text"] * 9, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert spilled[8] == "text"
+
+
+def test_a_full_disk_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a traceback."""
+
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(StoreError, match="No space left") as caught:
+        SpilledList(str)
+    assert "TMPDIR" in (caught.value.hint or "")
