@@ -4,8 +4,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 from html import unescape
+
+from evals.text.remembered import remembered
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'})
 # Scripts written without spaces count one character as one token; all others one run of word characters.
@@ -18,7 +19,8 @@ _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
 _MOST_MARKS = 30
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
-_CACHE = 8192
+_CACHE = 1_000_000
+"""Characters of texts that are remembered, of each function here."""
 
 
 def fold(text: str) -> str:
@@ -62,7 +64,7 @@ def readable(text: str) -> str:
     return text if text.isascii() else _UNSEEN.sub("", text)
 
 
-@lru_cache(maxsize=_CACHE)
+@remembered(_CACHE)
 def tokens(text: str) -> tuple[str, ...]:
     """Return the text's word tokens, readable and folded; punctuation and white space do not count."""
     folded = fold(readable(text))
@@ -72,13 +74,13 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-@lru_cache(maxsize=_CACHE)
+@remembered(_CACHE)
 def padded(text: str) -> str:
     """Return the tokens joined and framed by blanks, so that `in` compares whole words."""
     return f" {' '.join(tokens(text))} "
 
 
-@lru_cache(maxsize=_CACHE)
+@remembered(_CACHE)
 def bag(text: str) -> Mapping[str, int]:
     """Count the text's tokens."""
     return Counter(tokens(text))

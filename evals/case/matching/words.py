@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
 from evals.text.folding import tokens
+from evals.text.remembered import remembered
 
 _SPELLED = frozenset(
     {
@@ -26,6 +27,8 @@ _PROBE = 8
 """Tokens within a text by which a run of it is looked for in another."""
 
 
+_CACHE = 800_000
+"""Characters of texts that are remembered, with all that is derived of them."""
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
@@ -110,7 +113,7 @@ class Words:
         return [at for at, token in enumerate(self.tokens) if token[0].isdigit() or token in _SPELLED]
 
 
-@lru_cache(maxsize=8192)
+@remembered(_CACHE)
 def words_of(text: str) -> Words:
     """The words of a text."""
     hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
