@@ -76,6 +76,10 @@ def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calib
 
 
 def _check_asking(config: EvalConfig) -> None:
+    if config.shard and config.ingest:
+        raise ConfigError(
+            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
+        )
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
@@ -88,10 +92,6 @@ def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
 
 def _check_model(judge: JudgeConfig) -> None:
     """Stop at `name:model` where the vendor has no such model; behind another address a name may be anything."""
-    if config.shard and config.ingest:
-        raise ConfigError(
-            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
-        )
     provider = PROVIDERS[judge.provider]
     prefix, colon, _ = judge.model.partition(":")
     if colon and not provider.imitated and origin_of(provider.address(judge.base_url)) == origin_of(provider.home):
