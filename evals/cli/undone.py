@@ -63,6 +63,8 @@ def _undone_asking(run: EvalRun, records: Sequence[EvalRecord]) -> Iterator[str]
 def _undone_judging(run: EvalRun) -> Iterator[str]:
     if count := _prevented(run):
         yield f"the judge's budget is spent: {counted(count, 'decision', 'was')} not made"
+    if run.judge is not None and run.judge.left:
+        yield f"{counted(run.judge.left, 'request')} to the judge {agree(run.judge.left, 'is', 'are')} still in a batch"
     if failures := run.outcomes.judge:
         kinds = ", ".join(f"{kind}: {count}" for kind, count in failures.items())
         yield f"{counted(sum(failures.values()), 'decision')} of the judge failed ({kinds})"
@@ -160,6 +162,8 @@ def _mend_the_mapping(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Pat
 def _way_on_judging(run: EvalRun, again: str, runs_dir: Path | None) -> str:
     if _prevented(run):
         return f"go on with: {again} (--max-cost for more money)"
+    if run.judge is not None and run.judge.left:
+        return f"when the batch has ended, or to wait for it: {again}"
     kind, _ = max(run.outcomes.judge.items(), key=lambda pair: pair[1], default=("transport", 0))
     if kind == "transport":
         return f"when the judge can be reached again: {again}"

@@ -13,6 +13,7 @@ from evals.metrics.base import BaseMetric
 from evals.schemas import MetricGroup
 
 _SAME = 1e-9
+_SET = set(QuestionChange.model_fields)
 _NOTES = {(False, True): "declines to answer now", (True, False): "declined to answer, and does not now"}
 """By whether the answer to an answerable question declines in either run."""
 
@@ -30,11 +31,12 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
     metrics = [metric for metric in metrics if _tells_quality(metric)]
     first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
     found: list[_Change] = []
-    places = array("I")
+    places, known = array("I"), dict[tuple[float, float], tuple[float, float]]()
     for place, (before, after) in enumerate(zip(first, last, strict=True)):
         change = _change(metrics, before, after)
         if change is not None:
-            found.append(change)
+            moved = {name: known.setdefault(both, both) for name, both in change.moved.items()}  # few are different
+            found.append(change._replace(moved=moved))
             places.append(place)
     texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
     changes = [_build(pairing.ids[place], text, change) for place, text, change in texts]
@@ -116,4 +118,7 @@ def _step(metric: BaseMetric, before: float, after: float) -> float:
 
 
 def _build(key: str, text: str, found: _Change) -> QuestionChange:
-    return QuestionChange(question_id=key, question=text, change=found.change, moved=found.moved, note=found.note)
+    # Of parts that are valid already, and without a set of names a question: a comparison may hold very many.
+    return QuestionChange.model_construct(
+        _SET, question_id=key, question=text, change=found.change, moved=found.moved, note=found.note
+    )

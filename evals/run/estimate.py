@@ -35,6 +35,8 @@ SECONDS_A_ROUND = 3600.0
 """How long a batch takes at most as a rule; the vendor promises a day."""
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
+_UNKNOWN_CALLS = 0.2
+"""By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
 WIDEST = 3.0
 """A range whose upper end is further above the lower one says too little: the lower end is raised."""
 
@@ -60,6 +62,7 @@ class Estimate:
         unthought_usd: The cost if nothing is thought, sizes being as estimated; None where no price is known.
         replies: By how many replies of the run itself it was narrowed; 0 before anything is paid.
         rounds: Of batches, if no reply is unusable; 0 where calls are made one by one.
+        calls_off: By which share there may be more calls or fewer; 0 where the answers of a run are known.
     """
 
     calls: int
@@ -78,6 +81,7 @@ class Estimate:
     unthought_usd: float | None = None
     replies: int = 0
     rounds: int = 0
+    calls_off: float = 0.0
 
     def warning(self, budget: float | None, spent: float = 0.0) -> str | None:
         """Why the budget will not do what it is meant to; None where it will."""
@@ -171,7 +175,7 @@ def estimate_judging(
             _add_answer(part, cases.about(question, response, _given(known, question)), likely, bill)
         total.extend(part, len(group) / len(some) if some else 0.0)
     asking = len(questions) * _latency(saved.values()) / config.concurrency
-    found = total.estimate(bill, basis, config, asking_s=asking)
+    found = total.estimate(bill, basis, config, asking_s=asking, made_up=not saved)
     return _in_batches(found, bill.rounds, asking) if config.judge.batch else found
 
 
@@ -233,11 +237,11 @@ class _Sum:
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + times * getattr(other, each.name))
 
-    def estimate(self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float) -> Estimate:
+    def estimate(self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float, made_up: bool) -> Estimate:
         """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
-        low, high = range_around(
-            (self.least_usd + self.most_usd) / 2, (self.most_usd - self.least_usd) / 2, self.slack_usd
-        )
+        calls_off = hypot(_UNKNOWN_CALLS, self.on_refusals / (self.calls or 1.0)) if made_up else 0.0
+        middle, thinking = (self.least_usd + self.most_usd) / 2, (self.most_usd - self.least_usd) / 2
+        low, high = range_around(middle, thinking, self.slack_usd, calls_off * middle)
         calls = round(self.calls)
         return Estimate(
             calls=calls,
@@ -254,6 +258,7 @@ class _Sum:
             cached=round(self.cached),
             measured=calls > 0 and not self.guessed,
             unthought_usd=self.unthought_usd if bill.priced else None,
+            calls_off=calls_off,
         )
 
 

@@ -307,7 +307,9 @@ class Judging:
 
     def record(self) -> JudgeRecord:
         """The judge as it is saved with the run."""
-        return self._tallied.record(self._judge.identity, self._judge.repeats, prevented=self._judge.prevented)
+        judge = self._judge
+        made = self._tallied.record(judge.identity, judge.repeats, prevented=judge.prevented)
+        return made.model_copy(update={"left": judge.left})
 
     @property
     def incomplete(self) -> bool:

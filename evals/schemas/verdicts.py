@@ -160,6 +160,8 @@ class VerdictLosses(Record):
     """Two-sided, of the test of Mann and Whitney that neither are greater."""
     level: Finite
     """What p is held against: 0.05 shared by all tests of the run."""
+    too_long: int = 0
+    """Of those lost, how many were not asked because they are too long, which is no loss at random, whatever p is."""
     at_random: bool
     """Whether nothing speaks against it."""
 
@@ -186,6 +188,8 @@ class JudgeRecord(Record):
     """What the replies from the cache cost when they were asked for, as far as that is known."""
     prevented: int = 0
     """Decisions that the budget did not allow; they are no failures of the judge."""
+    left: int = 0
+    """Requests in batches that were not waited for; who goes on takes the replies."""
     cost_per_query_usd: Finite | None = None
     """`cost_usd` for one judged question: the judge's share, apart from the server's cost_per_query."""
     flip_rate: Finite | None = None

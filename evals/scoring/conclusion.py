@@ -15,6 +15,7 @@ from evals.scoring.gates import check_gates
 from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.gathered.notes import MATCHING, AnswerNotes, MatchingNotes
 from evals.scoring.influence import with_interval
+from evals.scoring.judged.datasets_of_losses import notes_on_datasets
 from evals.scoring.judged.losses import LOSSES, find_losses, notes_on_losses
 from evals.scoring.outcomes import OutcomeCounts, status_of
 from evals.scoring.prices import PriceConfig, with_prices
@@ -116,7 +117,7 @@ class Conclusion:
         """
         settings, terms = self._cases.settings, self._terms
         scorecard = scorecard_of(self._metrics, self._table, settings)
-        losses = find_losses(self._metrics, scored, self._cases) if self._lacks_verdicts() else []
+        losses = find_losses(self._metrics, scored if self._lacks_verdicts() else (), self._cases)
         outcomes = self._outcomes.outcomes(warmup_ms).model_copy(update={"stopped": stopped, "judge_losses": losses})
         notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
         weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
@@ -131,7 +132,12 @@ class Conclusion:
                 "status": _status(outcomes, terms.max_error_rate, ended),
                 "outcomes": outcomes,
                 "semantics": semantics.names() if semantics is not None else None,
-                "notes": [*notes, *self._matching.notes(settings), *notes_on_losses(losses)],
+                "notes": [
+                    *notes,
+                    *self._matching.notes(settings),
+                    *notes_on_losses(losses),
+                    *notes_on_datasets(scored if settings.judged else ()),
+                ],
                 **fields,
             }
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from evals.text.folding import UNSPACED, fold
 from evals.text.notation import closed_up, plain_numbers
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 from evals.text.writing import unaccented, undotted
 
 _SPACE = re.compile(r"\s+")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from html import unescape
 
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'})
 # Scripts written without spaces count one character as one token; all others one run of word characters.

@@ -37,7 +37,7 @@ from evals.text.notation import (
     plain_numbers,
     shifted,
 )
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 
 __all__ = ["Quantity", "numbers", "plain_numbers", "quantities", "written_numbers"]
 

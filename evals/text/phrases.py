@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from evals.text.folding import UNSPACED, fold, tokens
 from evals.text.notation import closed_up, plain_numbers
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 from evals.text.series import is_bare_code, stands_in_series
 from evals.text.units import WHOLE_SCALES
 

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from evals.case.case import Case
+from evals.case.inquiry import answer_beside_reference
 from evals.cli.terminal.console import console
 from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
+from evals.judges.parts import CHARACTERS_A_TOKEN
+from evals.judges.prompt import load_prompt
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
@@ -109,6 +113,56 @@ def test_what_the_judge_fails_on_is_counted_apart(
     ]
     assert all(failure in (reason or "") for reason in reasons)
     assert run.error_count == 0
+
+
+def test_what_is_too_long_is_lost_by_its_length_and_said_to_be(judged: Callable[..., EvalRun]) -> None:
+    """The longest answer costs nothing, is counted, and is said to be no loss at random; its bounds hold the value."""
+    keys = {"metrics": ["answer_correctness"]}
+    plain = judged(**keys)
+    tokens = sorted(_tokens(record) for record in records(plain) if _is_judged(record))
+    run = judged(**keys, judge={"max_input_tokens": tokens[-1] - 1, "cache": False})
+    lost = sum(each == tokens[-1] for each in tokens)
+    assert run.outcomes.judge == {"too_long": lost}
+    summary, clean = run.scorecard.get("answer_correctness"), value(plain, "answer_correctness")
+    assert summary is not None
+    assert summary.bounds is not None
+    assert summary.counts.judge == lost
+    assert summary.bounds[0] <= (clean or 0.0) <= summary.bounds[1]
+    (of_length,) = (loss for loss in run.outcomes.judge_losses if loss.by == "length")
+    assert (of_length.request, of_length.too_long, of_length.at_random) == ("answer_correctness", lost, False)
+    assert any("too long to be asked" in note for note in run.notes)
+    assert any("judge.max_input_tokens" in note for note in run.notes)
+
+
+def _is_judged(record: Any) -> bool:
+    return any(verdict.request == "answer_correctness" for verdict in record.verdicts)
+
+
+def _tokens(record: Any) -> int:
+    """What a request sends, as the limit counts it."""
+    data = answer_beside_reference(Case(record.question, record.response))
+    sent = len(load_prompt("answer_correctness").system) + len(json.dumps(data, ensure_ascii=False))
+    return sent // CHARACTERS_A_TOKEN
+
+
+def test_a_judge_that_dies_half_way_leaves_the_value_of_the_first_half(
+    judged: Callable[..., EvalRun], messages_api: Any, tmp_path: Path
+) -> None:
+    """The run is partial, and what nobody was asked about is lost: bounds hold what the whole run says."""
+    keys = {"metrics": ["answer_relevancy"], "judge": {"cache": False, "concurrency": 1}}
+    clean = value(judged(**keys), "answer_relevancy")
+    messages_api.script({**JUDGE, "times": 8}, {"then": {"status": 401}})
+    with pytest.raises(JudgeError, match="cannot be used"):
+        judged(**keys)
+    (run,) = (run for run in RunStore(tmp_path / "runs").runs() if run.status == "partial")
+    summary = run.scorecard.get("answer_relevancy")
+    assert summary is not None
+    assert summary.counts.judge > 0
+    assert summary.bounds is not None
+    assert summary.bounds[0] <= (clean or 0.0) <= summary.bounds[1]
+    assert summary.value is not None
+    assert summary.strata is not None
+    assert 0 < summary.strata.obtained < summary.strata.judged
 
 
 def records(run: EvalRun) -> Any:

@@ -109,6 +109,20 @@ def test_usage_that_counts_nothing_is_none(ask: Ask, usage: Any) -> None:
     assert ask("anthropic", message(usage=usage)).usage is None
 
 
+@pytest.mark.parametrize(("sent", "written"), [(7, None), (None, 2), (0, 0), (0, 2)])
+def test_half_a_count_is_none(ask: Ask, sent: int | None, written: int | None) -> None:
+    """Half of what a call took is not what it took: a budget counts it at the estimate. No call sends nothing."""
+    assert ask("openai", completion(usage={"prompt_tokens": sent, "completion_tokens": written})).usage is None
+    assert ask("anthropic", message(usage={"input_tokens": sent, "output_tokens": written})).usage is None
+
+
+def test_a_call_that_sends_only_what_the_vendor_keeps_is_counted(ask: Ask) -> None:
+    """Nothing of it is new then."""
+    usage = {"input_tokens": 0, "output_tokens": 2, "cache_read_input_tokens": 7}
+    expected = JudgeUsage(input_tokens=7, output_tokens=2, cache_read_tokens=7)
+    assert ask("anthropic", message(usage=usage)).usage == expected
+
+
 def test_whole_numbers_written_as_floats_are_counts(ask: Ask) -> None:
     """7.0 tokens are seven."""
     expected = JudgeUsage(input_tokens=7, output_tokens=2)

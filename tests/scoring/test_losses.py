@@ -7,6 +7,7 @@ import pytest
 
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, RetrievedChunk
+from evals.schemas.verdicts import JudgeFailure
 from evals.scoring.judged.losses import find_losses, notes_on_losses
 from evals.scoring.scorecard import score_records
 from evals.scoring.settings import Cases, ScoreSettings
@@ -15,18 +16,18 @@ METRICS = [Faithfulness(), AnswerCorrectness()]
 Lose = Callable[[int], bool]
 
 
-def judged(lost: Lose, questions: int = 60) -> list[EvalRecord]:
+def judged(lost: Lose, questions: int = 60, failure: JudgeFailure = "truncated") -> list[EvalRecord]:
     """Answers of one to sixty sentences, each with its verdicts as far as they are not lost."""
-    return [_record(number, lost=lost(number)) for number in range(1, questions + 1)]
+    return [_record(number, failure, lost=lost(number)) for number in range(1, questions + 1)]
 
 
-def _record(number: int, *, lost: bool) -> EvalRecord:
+def _record(number: int, failure: JudgeFailure, *, lost: bool) -> EvalRecord:
     replies = {
         "faithfulness": {"claims": [{"claim": "c", "verdict": "supported"}]},
         "answer_correctness": {"verdict": "correct", "justification": "-"},
     }
     verdicts = [
-        JudgeVerdict(request=name, failure="truncated", message="cut off")
+        JudgeVerdict(request=name, failure=failure, message="cut off")
         if lost and name == "faithfulness"
         else JudgeVerdict(request=name, reply=reply)
         for name, reply in replies.items()
@@ -72,6 +73,18 @@ def test_losses_at_random_are_seldom_accused() -> None:
         lost = set(np.flatnonzero(rng.random(61) < 0.3).tolist())
         accused += not all(found(judged(lost.__contains__)).values())
     assert accused <= 8
+
+
+@pytest.mark.parametrize("lost", [1, 5])
+def test_what_is_too_long_is_never_lost_at_random(lost: int) -> None:
+    """However few are lost: it was their length that decided."""
+    records = judged(lambda number: number > 60 - lost, failure="too_long")
+    cases = Cases(ScoreSettings(judged=True))
+    losses = find_losses(METRICS, score_records(METRICS, records, cases), cases)
+    (of_length,) = (loss for loss in losses if loss.by == "length")
+    assert (of_length.too_long, of_length.lost, of_length.at_random) == (lost, lost, False)
+    (note,) = (note for note in notes_on_losses(losses) if "characters" in note)
+    assert f"({lost} too long to be asked); values lean towards what is there, bounds do not" in note
 
 
 @pytest.mark.parametrize("few", [0, 2])

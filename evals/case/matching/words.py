@@ -9,7 +9,7 @@ from math import ceil
 from typing import NamedTuple
 
 from evals.text.folding import tokens
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 
 _SPELLED = frozenset(
     {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from evals.judges.backends.base import BackendError
 from evals.judges.batches.item import MOST_BYTES, MOST_REQUESTS, Item, affordable, cut, last_failure
-from evals.judges.batches.pace import LeftError, Pace
+from evals.judges.batches.pace import MOST_FAILURES, LeftError, Pace
 from evals.judges.batches.post import Post
 from evals.judges.batches.vendor import AnthropicBatches, BatchResult
 from evals.judges.budget import BudgetSpentError
@@ -20,7 +20,7 @@ MOST_TRIES = 3
 _QUIET_TURNS = 100
 """So many turns of the loop without a new request mean that nothing more can be asked; a request takes about ten."""
 _READINGS = 4
-"""So often are the results of a batch read that breaks off, or lacks some of them."""
+"""So often are whole results of a batch read that lack some of them."""
 
 
 class Listener:
@@ -225,20 +225,28 @@ class Rounds:
 
     async def _read(self, logged: LoggedBatch, batch_id: str, items: dict[str, Item]) -> None:
         """Hand out the results of a batch as they come in."""
-        for _, interval in zip(range(_READINGS), self._pace.intervals(), strict=False):
+        readings = failures = 0
+        for interval in self._pace.intervals():
             try:
-                async for result in self._vendor.results(batch_id):
-                    self._take(logged, items.pop(result.custom_id, None), result)
-                    await asyncio.sleep(0)  # what is decided is written down before more comes
+                await self._read_once(logged, batch_id, items)
+                readings += 1
             except BackendError as error:
-                if not error.retryable:
+                failures += 1
+                if not error.retryable or failures == MOST_FAILURES:
                     raise
             if not items:
                 return
+            if readings == _READINGS:
+                break
             await self._pace.wait(interval)
         for item in list(items.values()):
             lost = BackendError("its batch has no result of it", retryable=True)
             self._take(logged, items.pop(item.custom_id), BatchResult(item.custom_id, lost))
+
+    async def _read_once(self, logged: LoggedBatch, batch_id: str, items: dict[str, Item]) -> None:
+        async for result in self._vendor.results(batch_id):
+            self._take(logged, items.pop(result.custom_id, None), result)
+            await asyncio.sleep(0)  # decisions go on meanwhile, so that not all replies are held
 
     def _take(self, logged: LoggedBatch, item: Item | None, result: BatchResult) -> None:
         """Hand out a result; a request that is worth another batch waits on."""

@@ -102,7 +102,7 @@ def usage_of(
     thought: Any = None,
     total: bool,
 ) -> JudgeUsage | None:
-    """Tokens of a call; None where they were not counted, or a count is no count.
+    """Tokens of a call; None where they were not counted, or only in part, or a count is no count.
 
     Args:
         new: Tokens read from the request.
@@ -113,12 +113,14 @@ def usage_of(
         thought: Tokens of the output that were not said; no count is as good as none.
         total: Whether `new` counts those of the cache too.
     """
-    if new is None and output is None:
+    if new is None or output is None:
         return None
     counts = [_count(value) for value in (new, output, read, written)]
     if None in counts:
         return None
     first, last, hit, kept = (count or 0 for count in counts)
+    if not first + hit + kept:  # no call sends nothing: some servers fill in zeros
+        return None
     return JudgeUsage(
         input_tokens=first if total else first + hit + kept,
         output_tokens=last,

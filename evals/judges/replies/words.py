@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from evals.text.folding import UNSPACED, fold
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 
 _MARK = "\x01"
 """Stands behind an article that a quotation may leave out."""

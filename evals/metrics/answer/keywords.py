@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evals.text.folding import with_few_marks
 from evals.text.numbers import numbers
 from evals.text.phrases import framed, stands, without_marks
-from evals.text.remembering import remembered
+from evals.text.remembered import remembered
 from evals.text.stop_words import STOP_WORDS
 
 _WORD_LENGTH = 4

@@ -62,9 +62,9 @@ def narrowed(before: Estimate, thought: list[int], token_usd: float) -> Estimate
     mean = fmean(thought)
     error = max(2 * stdev(thought) / sqrt(len(thought)), SURE * abs(mean))
     sizes = before.unthought_usd or 0.0
-    low, high = range_around(
-        max(sizes + mean * before.calls * token_usd, 0.0), error * before.calls * token_usd, UNSURE * sizes
-    )
+    all_tokens_usd = before.calls * token_usd
+    middle = max(sizes + mean * all_tokens_usd, 0.0)
+    low, high = range_around(middle, error * all_tokens_usd, UNSURE * sizes, before.calls_off * middle)
     return replace(
         before,
         cost_usd=(low + high) / 2,

@@ -5,6 +5,7 @@ what was asked. A judge that fails on long answers leaves the short ones, and th
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
@@ -39,10 +40,21 @@ def find_losses(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], ca
         A test for each request and measure; nothing where no verdict is lost.
     """
     sizes: _Sizes = {}
+    too_long: Counter[str] = Counter()
     for record in filter(_is_judged, records) if any(map(_lacks_verdicts, filter(_is_judged, records))) else ():
         _add_sizes(sizes, record, new_requests(metrics, cases.of(record), ()))
-    tested = {key: both for key, both in sizes.items() if min(map(len, both)) >= FEWEST}
-    return [_test(name, by, *both, LEVEL / len(tested)) for (name, by), both in tested.items()]
+        too_long.update({verdict.request for verdict in record.verdicts if verdict.failure == "too_long"})
+    return _tests(sizes, too_long)
+
+
+def _tests(sizes: _Sizes, too_long: Counter[str]) -> list[VerdictLosses]:
+    tested = {key: both for key, both in sizes.items() if min(map(len, both)) >= _fewest(*key, too_long)}
+    return [_test(name, by, *both, LEVEL / len(tested), too_long[name]) for (name, by), both in tested.items()]
+
+
+def _fewest(name: str, by: LossBy, too_long: Counter[str]) -> int:
+    """One that is too long shows already that length decides."""
+    return 1 if by == "length" and too_long[name] else FEWEST
 
 
 def _is_judged(record: EvalRecord) -> bool:
@@ -72,8 +84,11 @@ def _holds_items(part: Any) -> bool:
     return isinstance(part, list) and bool(part) and isinstance(part[0], dict)
 
 
-def _test(name: str, by: LossBy, lost: Sequence[float], there: Sequence[float], level: float) -> VerdictLosses:
+def _test(
+    name: str, by: LossBy, lost: Sequence[float], there: Sequence[float], level: float, too_long: int
+) -> VerdictLosses:
     p = mann_whitney_p(lost, there)
+    of_length = too_long if by == "length" else 0
     return VerdictLosses(
         request=name,
         by=by,
@@ -83,7 +98,8 @@ def _test(name: str, by: LossBy, lost: Sequence[float], there: Sequence[float], 
         median_obtained=median(there),
         p=p,
         level=level,
-        at_random=p >= level,
+        too_long=of_length,
+        at_random=p >= level and not of_length,
     )
 
 
@@ -94,8 +110,11 @@ def notes_on_losses(losses: Iterable[VerdictLosses]) -> list[str]:
 
 def _said(loss: VerdictLosses) -> str:
     unit = "characters" if loss.by == "length" else "items"
+    why = f"p = {loss.p:.2g}, held against {loss.level:.2g}"
+    if loss.too_long:
+        why = f"{loss.too_long} too long to be asked"
     return (
         f"{loss.request}: not at random: those lost ({loss.lost}) are of a median of {loss.median_lost:,.0f} {unit}, "
         f"those there ({loss.obtained}) of {loss.median_obtained:,.0f} "
-        f"(p = {loss.p:.2g}, held against {loss.level:.2g}); values lean towards what is there, bounds do not"
+        f"({why}); values lean towards what is there, bounds do not"
     )

@@ -241,6 +241,19 @@ def test_a_round_is_not_waited_for_longer_than_is_said(config: Configure, messag
     assert not any("msgbatch" in note for note in done.notes)
 
 
+def test_what_a_rescore_left_is_taken_by_the_next_one(config: Configure, messages_api: Any) -> None:
+    """It cannot be resumed, but begun again; its batch is found by its requests."""
+    source = run_evaluation(config(judge={"enabled": False}))
+    messages_api.batches(looks=None)
+    part = asyncio.run(rescore(source, config(judge={"batch_timeout_s": 0.1})))
+    messages_api.batches(looks=1)
+    done = asyncio.run(rescore(source, config()))
+    asked = Counter(each["custom_id"] for each in messages_api.batched())
+    assert (part.status, spent(part)[0]) == ("partial", 0)
+    assert (done.status, spent(done)[0]) == ("complete", asked.total())
+    assert set(asked.values()) == {1}
+
+
 def test_batches_may_begin_or_end_where_a_run_goes_on(config: Configure) -> None:
     """They say how the judge is asked, not what."""
     run = run_evaluation(config(judge={"batch": False}))

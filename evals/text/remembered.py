@@ -1,0 +1,65 @@
+"""Remembering what was derived of texts, within a bound of characters instead of a number of texts.
+
+`functools.lru_cache` counts its entries: of eight thousand short answers it takes little, of as many passages hundreds
+of megabytes.
+"""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+_MISSING = object()
+_OF_EACH = 64
+"""Characters that a text counts for beside its own: an entry takes its place, however short the text."""
+
+
+class Remembered(Generic[T]):
+    """A function of a text that remembers its results.
+
+    There are two generations: when the young one is full the old one is dropped, and the young one grows old; what is
+    asked for again becomes young again. Threads may use it at once: the worst is that something is derived twice.
+
+    Args:
+        function: Gives the same for the same text.
+        characters: As many characters of texts are remembered at most, counting 64 for each text beside its own.
+    """
+
+    def __init__(self, function: Callable[[str], T], characters: int) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self._most = characters // 2
+        self._left = self._most
+        self._young: dict[str, object] = {}
+        self._old: dict[str, object] = {}
+
+    def __call__(self, text: str) -> T:
+        """The result, derived or remembered."""
+        found = self._young.get(text, _MISSING)
+        return self._recalled(text) if found is _MISSING else found  # type: ignore[return-value]
+
+    def _recalled(self, text: str) -> T:
+        found = self._old.get(text, _MISSING) if self._old else _MISSING
+        result: T = self.function(text) if found is _MISSING else found  # type: ignore[assignment]
+        size = len(text) + _OF_EACH
+        if size > self._left:
+            if size > self._most:
+                return result
+            self._old, self._young, self._left = self._young, {}, self._most
+        self._young[text] = result
+        self._left -= size
+        return result
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._old, self._young, self._left = {}, {}, self._most
+
+    @property
+    def characters(self) -> int:
+        """How many characters are remembered now, counting as the bound does."""
+        return sum(len(text) + _OF_EACH for kept in (self._young, self._old) for text in kept)
+
+
+def remembered(characters: int) -> Callable[[Callable[[str], T]], Remembered[T]]:
+    """Decorate a function of a text: so many characters of texts are remembered with their results."""
+    return lambda function: Remembered(function, characters)

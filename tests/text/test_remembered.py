@@ -1,0 +1,75 @@
+"""What is derived of texts is remembered within a bound of characters."""
+
+from evals.text.remembered import Remembered, remembered
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.case.matching.words import words_of
+from evals.text.folding import bag, padded, tokens
+
+
+def counting(characters: int) -> tuple[Remembered[str], list[str]]:
+    """A function that remembers, and the texts that it was really called with."""
+    called: list[str] = []
+
+    @remembered(characters)
+    def upper(text: str) -> str:
+        called.append(text)
+        return text.upper()
+
+    return upper, called
+
+
+def test_a_text_is_derived_once_while_there_is_room() -> None:
+    """And then known."""
+    upper, called = counting(10_000)
+    assert [upper("one"), upper("two"), upper("one")] == ["ONE", "TWO", "ONE"]
+    assert called == ["one", "two"]
+
+
+def test_what_was_asked_for_lately_stays() -> None:
+    """What nobody asked for goes first."""
+    upper, called = counting(4 * 100)
+    for text in ("often", "x" * 30, "often", "y" * 30, "often", "z" * 30, "often"):
+        upper(text)
+    assert called.count("often") == 1
+    upper("x" * 30)
+    assert called.count("x" * 30) == 2
+
+
+@given(texts=st.lists(st.text(max_size=400), max_size=60), characters=st.integers(0, 2000))
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_no_more_is_remembered_than_the_bound(texts: list[str], characters: int) -> None:
+    """However long and many the texts are; results are right all the same."""
+    upper, _ = counting(characters)
+    for text in texts:
+        assert upper(text) == text.upper()
+        assert upper.characters <= characters
+
+
+def test_a_text_longer_than_the_bound_is_not_kept() -> None:
+    """And drives nothing out."""
+    upper, called = counting(400)
+    for text in ("short", "x" * 1000, "short", "x" * 1000):
+        upper(text)
+    assert called == ["short", "x" * 1000, "x" * 1000]
+
+
+def test_everything_can_be_forgotten() -> None:
+    """As tests and benchmarks want."""
+    upper, called = counting(1000)
+    upper("one")
+    upper.clear()
+    assert upper.characters == 0
+    upper("one")
+    assert called == ["one", "one"]
+
+
+def test_the_caches_of_texts_are_bounded_by_their_size() -> None:
+    """Eight thousand passages, which each of them held before, are too many."""
+    for kept in (tokens, padded, bag, words_of):
+        kept.clear()
+        for number in range(3000):
+            kept(f"passage {number} " + "word " * 200)
+        assert kept.characters <= 1_000_000
+        kept.clear()
