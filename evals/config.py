@@ -1,6 +1,7 @@
 """The configuration of an evaluation: defaults, a YAML file, and what overrides both."""
 
 import os
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 DEFAULT_SUITE = "core"
+_SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
+_MOST_SHARDS = 10_000
 
 
 class DatasetName(StrEnum):
@@ -76,6 +79,9 @@ class EvalConfig(Record):
     """How many questions of each dataset; 0 or None for all. Where it is not said ("default"), 100, and of
     `dataset_file` all."""
     seed: int = 42
+    shard: str | None = None
+    """Which part of the questions this run asks, such as 2/7; `merge` makes one run of all. Gates are left to that, and
+    a shard has its share of `judge.max_cost_usd`."""
     suite: Annotated[list[str] | None, MayChange.ON_RESCORE] = None
     """Suites of metrics. None: core, or nothing beside the metrics that are named."""
     metrics: Annotated[list[str], MayChange.ON_RESCORE] = []
@@ -129,6 +135,16 @@ class EvalConfig(Record):
     def _zero_is_all(cls, value: Any) -> Any:
         return None if value == 0 and not isinstance(value, bool) else value
 
+    @field_validator("shard", mode="before")
+    @classmethod
+    def _is_a_part(cls, value: Any) -> Any:
+        if value is None:
+            return None
+        found = _SHARD.fullmatch(str(value).strip())
+        if found is None or not 1 <= int(found[1]) <= int(found[2]) <= _MOST_SHARDS:
+            raise ValueError(f"must be a part such as 2/7: the second of seven (at most {_MOST_SHARDS:,})")
+        return f"{int(found[1])}/{int(found[2])}"
+
     @field_validator("columns", mode="before")
     @classmethod
     def _pairs(cls, value: Any) -> Any:
@@ -156,6 +172,18 @@ class EvalConfig(Record):
     @classmethod
     def _one_condition(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Which part of the questions is asked, from 1, and how many there are."""
+        number, _, count = (self.shard or "1/1").partition("/")
+        return int(number), int(count)
+
+    @property
+    def budget_usd(self) -> float | None:
+        """What the judge of this run may cost: of a shard its share."""
+        budget = self.judge.max_cost_usd
+        return None if budget is None else budget / self.part[1]
 
     @property
     def rag_server_url(self) -> str:

@@ -37,6 +37,8 @@ from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
+SHARD = "this is shard"
+"""How the note of a run begins that asks a part of the questions."""
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -119,9 +121,16 @@ class EvaluationRunner:
             server = await self._connect(stack, remarks)
             instruments = await load_instruments(self.config, metrics, self.observer)
             workload = await self._load(server.client, remarks)
-            if self.config.preflight:
+            if self.config.shard:
+                remarks.add(f"{SHARD} {self.config.shard} of the questions: `evals merge` makes one run of all shards")
+            if self._checks_corpus:
                 server = replace(server, missing=await missing_documents(server.client, workload.questions))
             return await self._measure(begun, server, instruments, workload, remarks)
+
+    @property
+    def _checks_corpus(self) -> bool:
+        """Whether to see that the server holds the documents: of shards the first does it for all."""
+        return self.config.preflight and self.config.part[0] == 1
 
     def _take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
         """The run to go on with, locked against other processes; None where a new one begins."""
@@ -185,7 +194,7 @@ class EvaluationRunner:
             client,
             concurrency=self.config.concurrency,
             warmup=self.config.warmup,
-            probes=await choose_probes(client, workload.questions) if self.config.preflight else [],
+            probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
         )

@@ -83,6 +83,7 @@ class QuestionFlags:
         sample_count,
     ] = None
     seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
+    shard: Annotated[str | None, Option(help="Ask only this part: 2/7; see merge"), "shard"] = None
     data_dir: DataDir = None
 
 

@@ -94,7 +94,7 @@ def _call_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
         cache=cache,
         repeats=judge.repeats,
         concurrency=judge.concurrency,
-        max_cost_usd=judge.max_cost_usd,
+        max_cost_usd=config.budget_usd,
         price=price_of_judge(config),
     )
 
@@ -117,7 +117,7 @@ def _batch_judge(config: EvalConfig, cache: JudgeCache | None) -> LLMJudge:
         Pace(first_s=judge.batch_poll_s, limit_s=judge.batch_timeout_s),
         cache=cache,
         repeats=judge.repeats,
-        max_cost_usd=judge.max_cost_usd,
+        max_cost_usd=config.budget_usd,
         price=price_of_judge(config),
     )
 

@@ -160,7 +160,7 @@ async def _plan_judging(
 
     def tell(estimate: Estimate) -> None:
         observer.estimate(estimate)
-        warning = estimate.warning(config.judge.max_cost_usd, work.spent_usd)
+        warning = estimate.warning(config.budget_usd, work.spent_usd)
         if warning:
             observer.note(warning)
 

@@ -12,6 +12,7 @@ from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
 from evals.store.spill import SpilledList
+from evals.text.counts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,21 @@ def load_workload(config: EvalConfig) -> Workload:
         raise DatasetError("the datasets hold no questions")
     _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
-    return workload
+    return replace(workload, questions=_part(workload.questions, *config.part))
+
+
+def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Sequence[EvalQuestion]:
+    """Every so manieth question: parts of a sorted file are alike.
+
+    Raises:
+        DatasetError: There are fewer questions than parts.
+    """
+    part = questions[number - 1 :: count]
+    if not part:
+        raise DatasetError(
+            f"shard {number}/{count} holds no question: the datasets have {counted(len(questions), 'question')}"
+        )
+    return part
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:

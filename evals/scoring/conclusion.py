@@ -47,6 +47,10 @@ class Terms(Protocol):
     def gate(self) -> Sequence[str]:
         """Conditions on metrics."""
 
+    @property
+    def shard(self) -> str | None:
+        """Which part of the questions it is; gates are not for a part."""
+
 
 class Conclusion:
     """Scores the records of a run one after the other, and says at the end what follows from all of them.
@@ -141,7 +145,7 @@ class Conclusion:
                 **fields,
             }
         )
-        return concluded.model_copy(update={"gates": check_gates(concluded, terms.gate)})
+        return concluded.model_copy(update={"gates": [] if terms.shard else check_gates(concluded, terms.gate)})
 
     def _lacks_verdicts(self) -> bool:
         return any(self._table.column(metric.name).missing()["judge"] for metric in self._metrics)
