@@ -40,7 +40,7 @@ _WORKERS_A_CALL = 4
 """Some workers wait for an overloaded vendor, or for the first call with a prefix, while others call."""
 
 
-class Answered(NamedTuple):
+class ToJudge(NamedTuple):
     """An answer that is to be judged, with what was said of it before; it lies on disk until it is its turn."""
 
     question: EvalQuestion
@@ -104,7 +104,7 @@ class Judging:
         self._before = before
         self._max_error_rate = max_error_rate
         self._tell = tell
-        self._answers: SpilledMapping[Answered] = SpilledMapping(Answered, folder)
+        self._answers: SpilledMapping[ToJudge] = SpilledMapping(ToJudge, folder)
         self._settled: SpilledMapping[list[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict], folder)
         self._begun: set[str] = set()
         self._in_flight: dict[str, _Judged] = {}
@@ -134,7 +134,7 @@ class Judging:
     def add(self, question: EvalQuestion, response: EvalResponse, known: Sequence[JudgeVerdict] = ()) -> None:
         """Know an answer and what was said of it before; nothing is asked until `start`."""
         self._tally = None
-        self._answers[question.id] = Answered(question, response, list(known))
+        self._answers[question.id] = ToJudge(question, response, list(known))
 
     def start(self) -> None:
         """Begin to judge all that was added.

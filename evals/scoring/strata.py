@@ -14,7 +14,7 @@ from statistics import fmean
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import MetricResult
 from evals.schemas.results import JudgedStrata
-from evals.scoring.gathered.columns import ResultColumn, ResultKind
+from evals.scoring.gathered.columns import ResultColumn, ResultState
 from evals.stats import Observation, Weighted, percentile, weigh
 from evals.text.counts import agree, counted
 
@@ -98,7 +98,7 @@ def _weighted(column: ResultColumn, labels: Sequence[str], worst: float | None, 
     return Sample(plain.values, plain.clusters, weighted, tuple(label for _, label in pairs), strata)
 
 
-def _observed(value: float | None, kind: ResultKind, worst: float | None) -> Observation:
+def _observed(value: float | None, kind: ResultState, worst: float | None) -> Observation:
     return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing == "judge")
 
 

@@ -94,7 +94,7 @@ class SpilledList(Sequence[T]):
 
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         if isinstance(place, slice):
-            return [self._spill.read(number) for number in range(len(self))[place]]
+            return Chosen(self, range(len(self))[place])
         return self._spill.read(range(len(self))[place])
 
 

@@ -20,7 +20,7 @@ _LONGEST = 60
 """Characters of a detail that is held: longer ones are texts."""
 
 
-class ResultKind(NamedTuple):
+class ResultState(NamedTuple):
     """What is said of a result beside its value."""
 
     missing: str | None
@@ -38,7 +38,7 @@ class ResultColumn:
     def __init__(self, metric: BaseMetric) -> None:
         self._values = array("d")
         self._codes = array("I")
-        self._kinds: dict[ResultKind, int] = {}
+        self._kinds: dict[ResultState, int] = {}
         self._late = array("d") if metric.aggregation is Aggregation.PERCENTILE else None
         keeps = type(metric).one_sided is not BaseMetric.one_sided
         self._details: _Details | None = _Details() if keeps else None
@@ -55,7 +55,7 @@ class ResultColumn:
 
     def add(self, result: MetricResult) -> None:
         """Add the result of the next question."""
-        kind = ResultKind(result.missing, result.reason, tuple(result.judged_by))
+        kind = ResultState(result.missing, result.reason, tuple(result.judged_by))
         self._values.append(nan if result.value is None else result.value)
         self._codes.append(self._kinds.setdefault(kind, len(self._kinds)))
         self._count(result)
@@ -74,7 +74,7 @@ class ResultColumn:
     def __len__(self) -> int:
         return len(self._values)
 
-    def __iter__(self) -> Iterator[tuple[float | None, ResultKind]]:
+    def __iter__(self) -> Iterator[tuple[float | None, ResultState]]:
         """The value of each question, and what is said of it."""
         kinds = list(self._kinds)
         for value, code in zip(self._values, self._codes, strict=True):
@@ -85,7 +85,7 @@ class ResultColumn:
         """Those that there are."""
         return [value for value in self._values if not isnan(value)]
 
-    def kinds(self) -> Iterator[tuple[ResultKind, int]]:
+    def kinds(self) -> Iterator[tuple[ResultState, int]]:
         """What is said of results, in the order in which it was first said, and how often."""
         counts = Counter(self._codes)
         return ((kind, counts[code]) for kind, code in self._kinds.items())
