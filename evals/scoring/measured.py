@@ -1,7 +1,7 @@
 """A run that was measured, with its records and what is derived from them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.settings import Cases, cases_of
@@ -18,8 +18,9 @@ class Measured:
     """
 
     run: EvalRun
-    cases: Cases
-    source: Iterable[EvalRecord]
+    cases: Cases = field(repr=False)
+    source: Iterable[EvalRecord] = field(repr=False)
+    # `asyncio.run` asks for the name of its task, result and all, when it ends: every record would be written out.
 
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""

@@ -6,7 +6,7 @@ towards it. So the values that hung on verdicts stand for those that hung on the
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
@@ -52,11 +52,24 @@ def sample_of(
     """
     labels = map(str, range(len(results))) if clusters is None else clusters
     worst = metric.worst if worst_on_error else None
+    if not _lost_to_the_judge(results):
+        return _of_all(results, labels, worst)
     pairs = [(_observed(result, worst), label) for result, label in zip(results, labels, strict=True)]
     if worst is None:
         pairs = [pair for pair, result in zip(pairs, results, strict=True) if result.missing != "transport"]
     plain = _plain(pairs)
     return _weighted(pairs, plain, results) if _is_marked([each for each, _ in pairs]) else plain
+
+
+def _lost_to_the_judge(results: Sequence[MetricResult]) -> bool:
+    return any(result.missing == "judge" for result in results)
+
+
+def _of_all(results: Sequence[MetricResult], labels: Iterable[str], worst: float | None) -> Sample:
+    """The values where no verdict is lost: none of them stands for another."""
+    values = (worst if result.missing == "transport" else result.value for result in results)
+    there = [(value, label) for value, label in zip(values, labels, strict=True) if value is not None]
+    return Sample([value for value, _ in there], [label for _, label in there])
 
 
 def _plain(pairs: Sequence[tuple[Observation, str]]) -> Sample:
