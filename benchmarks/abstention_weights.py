@@ -181,11 +181,11 @@ class Values:
 
     def times(self, weights: Floats) -> Floats:
         """The sum of each row, its values weighted."""
-        return np.bincount(self.rows, self.values * weights[self.columns], self.shape[0])
+        return np.asarray(np.bincount(self.rows, self.values * weights[self.columns], self.shape[0]), dtype=np.float64)
 
     def back(self, scores: Floats) -> Floats:
         """The sum of each column, its values weighted by the row."""
-        return np.bincount(self.columns, self.values * scores[self.rows], self.shape[1])
+        return np.asarray(np.bincount(self.columns, self.values * scores[self.rows], self.shape[1]), dtype=np.float64)
 
 
 def _newton(values: Values, labels: Floats, counts: Floats, penalty: Floats, rounds: int = 8) -> Floats:

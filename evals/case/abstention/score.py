@@ -9,14 +9,14 @@ from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS, TOGETHER
 
 _SPAN = 9
 """Words of an answer below which it may be a span of a document ("a pharmacist"), whatever its words are signs of."""
-_UNSAID = 1.0
-"""What must speak for such a span that declines, where no clause does so by rule."""
+_UNSAID = 1.25
+"""What must speak for such a span that declines where no clause does, and where the question is not known."""
 
 
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
     found = circumstances(answer)
-    return not found.get(SETTLES) and _sum(answer, found) > (_UNSAID if _is_span(answer) else 0)
+    return not found.get(SETTLES) and _sum(answer, found) > (_UNSAID if not answer.question or _is_span(answer) else 0)
 
 
 def _is_span(answer: Answer) -> bool:
