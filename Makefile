@@ -34,6 +34,8 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_losses.py --seeds 5
+	$(PYTHON) benchmarks/kernels.py
+	$(PYTHON) benchmarks/memory.py
 	$(PYTHON) benchmarks/judge_overlap.py
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py

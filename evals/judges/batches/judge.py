@@ -1,6 +1,7 @@
 """A judge that is asked in batches: the same decisions for half the price, in rounds that take up to a day."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from evals.errors import JudgeError
@@ -42,7 +43,11 @@ class BatchJudge(LLMJudge):
     def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, **options: Any) -> None:
         super().__init__(vendor, provider="anthropic", concurrency=_TOGETHER, **options)
         self._vendor = vendor
+        pace = replace(pace, tell=self._tell_of_trouble)
         self.rounds = Rounds(vendor, log, pace, left_usd=self._left_usd, listener=_Teller(self))
+
+    def _tell_of_trouble(self, trouble: str) -> None:
+        self.on_phase(f"the judge's API takes nothing for now ({trouble}): asking again, for up to half an hour")
 
     def begin(self, run: str) -> None:
         self.rounds.run = run

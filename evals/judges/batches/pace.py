@@ -31,6 +31,7 @@ class Pace:
         grace_s: Until a batch that was sent must be listed at the vendor, if it arrived.
         sleep: How to wait.
         clock: Seconds that only grow.
+        tell: Hears that the vendor says nothing, or takes nothing, when that begins.
     """
 
     first_s: float = 5.0
@@ -38,6 +39,7 @@ class Pace:
     grace_s: float = 30.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
+    tell: Callable[[str], None] = lambda _trouble: None
 
     def intervals(self) -> Iterator[float]:
         """The times between looks, until the limit is over.
@@ -73,4 +75,6 @@ class Pace:
                 failures += 1
                 if not error.retryable or failures == MOST_FAILURES:
                     raise
+                if failures == 1:
+                    self.tell(str(error))
                 await self.wait(interval, error)

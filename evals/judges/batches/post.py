@@ -52,6 +52,8 @@ class Post:
                     if not error.unanswered:
                         self._log.remove(logged)
                     raise
+                if failures == 1:
+                    self._pace.tell(str(error))
                 # It may have arrived all the same.
                 if await self.find(logged, sent_at if error.unanswered else 0.0):
                     break

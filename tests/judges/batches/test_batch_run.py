@@ -156,9 +156,16 @@ def test_a_batch_that_was_made_without_an_answer_is_found_and_not_sent_again(
 
 
 def test_a_batch_that_is_not_taken_is_sent_again(config: Configure, messages_api: Any) -> None:
-    """An overloaded vendor made none."""
+    """An overloaded vendor made none; that it is waited for is said once."""
     messages_api.batches(looks=1, refused=2)
-    run = run_evaluation(config())
+    told: list[str] = []
+
+    class Listening(Observer):
+        def phase(self, name: str) -> None:
+            told.append(name)
+
+    run = run_evaluation(config(), Listening())
+    assert len([phase for phase in told if "takes nothing for now" in phase]) == 1
     assert run.status == "complete"
     assert spent(run)[0] == len({each["custom_id"] for each in messages_api.batched()})
 
