@@ -222,17 +222,15 @@ def judged_metrics() -> list[BaseMetric]:
 
 
 def judge(metrics: Sequence[BaseMetric], answer: Answer, rng: random.Random) -> None:
-    """Have all be decided that the metrics ask for, request by request; first by one metric for each set of them."""
+    """Have all be decided that the metrics ask for, request by request."""
     said, asked = Scripted(answer, rng), set[tuple[str, int | None]]()
-    few = list({getattr(metric, "inquiries", ()): metric for metric in metrics}.values())
-    for asking in (few, metrics):
-        while todo := new_requests(asking, answer.case, asked):
-            for request in todo:
-                asked.add(request.place)
-                answer.clean.append(
-                    JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request)))
-                )
-            answer.case.verdicts = list(answer.clean)
+    while todo := new_requests(metrics, answer.case, asked):
+        for request in todo:
+            asked.add(request.place)
+            answer.clean.append(
+                JudgeVerdict(request=request.name, repeat=request.repeat or 0, reply=dict(said.reply(request)))
+            )
+        answer.case.verdicts = list(answer.clean)
 
 
 @dataclass
@@ -440,7 +438,7 @@ def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=200, help="runs that are drawn")
-    parser.add_argument("--draws", type=int, default=10, help="how often verdicts of each run are lost, at each rate")
+    parser.add_argument("--draws", type=int, default=20, help="how often verdicts of each run are lost, at each rate")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--again", type=int, default=0, help="further runs, for means beyond two standard errors")
     parser.add_argument("--write", action="store_true", help="put the table into docs/judge.md")

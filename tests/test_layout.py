@@ -70,7 +70,6 @@ BRANCHY = (
     ("metrics/semantic.py", "measure", 12),
     ("reference_server/answering.py", "answer", 11),
     ("reference_server/faults.py", "_query", 12),
-    ("run/checks.py", "check_config", 11),
     ("run/preflight.py", "_may_be_gold", 12),
     ("run/preflight.py", "check_probes", 17),
     ("text/after_number.py", "_first_scale", 12),

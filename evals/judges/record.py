@@ -154,8 +154,8 @@ class VerdictTally:
             return None
         return (
             f"requests are too long for {counted(long, 'decision')}: raise judge.max_input_tokens to have "
-            f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not lost "
-            "at random, and values lean towards shorter answers and passages"
+            f"{agree(long, 'it', 'them')} made, where the message of the verdict names it; what is lost so is not "
+            "lost at random, and values lean towards shorter answers and passages"
         )
 
     def _on_quotations(self) -> str | None:

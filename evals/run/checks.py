@@ -37,10 +37,6 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         JudgeError: The judge is wanted and there is no key.
     """
     _check_asking(config)
-    if config.shard and config.ingest:
-        raise ConfigError(
-            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
-        )
     metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -80,6 +76,10 @@ def _is_calibrated(metric: BaseMetric, judge: JudgeConfig, known: Sequence[Calib
 
 
 def _check_asking(config: EvalConfig) -> None:
+    if config.shard and config.ingest:
+        raise ConfigError(
+            "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
+        )
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):

@@ -1,8 +1,8 @@
 """The questions of a run, with their corpora."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
@@ -41,21 +41,23 @@ def load_workload(config: EvalConfig) -> Workload:
         raise DatasetError("the datasets hold no questions")
     _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
-    return replace(workload, questions=_part(workload.questions, *config.part))
+    if config.shard is None:
+        return workload
+    part = _part(workload.questions, *config.part)
+    return replace(workload, questions=SpilledList(EvalQuestion, part, config.runs_dir))
 
 
-def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Sequence[EvalQuestion]:
+def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterator[EvalQuestion]:
     """Every so manieth question: parts of a sorted file are alike.
 
     Raises:
         DatasetError: There are fewer questions than parts.
     """
-    part = questions[number - 1 :: count]
-    if not part:
+    if len(questions) < number:
         raise DatasetError(
             f"shard {number}/{count} holds no question: the datasets have {counted(len(questions), 'question')}"
         )
-    return part
+    return islice(questions, number - 1, None, count)
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:

@@ -121,7 +121,8 @@ class Conclusion:
         """
         settings, terms = self._cases.settings, self._terms
         scorecard = scorecard_of(self._metrics, self._table, settings)
-        losses = find_losses(self._metrics, scored if self._lacks_verdicts() else (), self._cases)
+        losses_there = self._lacks_verdicts()
+        losses = find_losses(self._metrics, scored, self._cases) if losses_there else []
         outcomes = self._outcomes.outcomes(warmup_ms).model_copy(update={"stopped": stopped, "judge_losses": losses})
         notes = [note for note in fields.pop("notes", self._run.notes) if not note.startswith((MATCHING, LOSSES))]
         weighted = _weighted(scorecard, terms.scoring, outcomes, ended)
@@ -140,7 +141,7 @@ class Conclusion:
                     *notes,
                     *self._matching.notes(settings),
                     *notes_on_losses(losses),
-                    *notes_on_datasets(scored if settings.judged else ()),
+                    *(notes_on_datasets(scored) if losses_there else []),
                 ],
                 **fields,
             }

@@ -20,7 +20,7 @@ _MOST_MARKS = 30
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
 _CACHE = 400_000
-"""Characters of the texts whose tokens are remembered."""
+"""Characters of texts that are remembered, of each function here."""
 
 
 def fold(text: str) -> str:

@@ -60,3 +60,10 @@ def test_what_a_record_lacks_is_looked_for_once(monkeypatch: pytest.MonkeyPatch)
     metrics = [metric for metric in select(["core"], []) if metric.group is MetricGroup.RETRIEVAL]
     assert all(metric.score(case).value for metric in metrics)
     assert asked == [metrics[0].name]
+
+
+def test_rules_are_named_in_the_order_of_the_golds() -> None:
+    """Also where some golds are looked up by their id, and others compared by all rules."""
+    golds = [GoldPassage(document_id="guide"), GoldPassage(chunk_id="c1")]
+    chunks = [RetrievedChunk(chunk_id="c1", document_id="guide")]
+    assert list(match(chunks, golds, DEFAULTS).rules) == ["document", "chunk_id"]

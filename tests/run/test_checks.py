@@ -171,7 +171,8 @@ def test_the_order_of_the_rows_is_no_other_file(config: Callable[..., EvalConfig
 def test_a_dataset_named_twice_is_asked_once(config: Callable[..., EvalConfig]) -> None:
     """Naming a dataset again changes nothing."""
     once, twice = (load_workload(config(datasets=["golden"] * times, samples_per_dataset=5)) for times in (1, 2))
-    assert once == twice
+    assert list(once.questions) == list(twice.questions)
+    assert (once.documents, once.fingerprints) == (twice.documents, twice.fingerprints)
 
 
 class Copy(BaseDatasetLoader):

@@ -1,11 +1,11 @@
 """What is derived of texts is remembered within a bound of characters."""
 
-from evals.text.remembered import Remembered, remembered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.case.matching.words import words_of
 from evals.text.folding import bag, padded, tokens
+from evals.text.remembered import Remembered, remembered
 
 
 def counting(characters: int) -> tuple[Remembered[str], list[str]]:

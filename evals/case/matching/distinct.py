@@ -17,11 +17,13 @@ class DistinctChunks:
 
     Args:
         listed: All chunks of the response.
+        golds: What is looked for in them.
         evidence: What is known beside this response.
     """
 
-    def __init__(self, listed: ChunkList, evidence: RunEvidence) -> None:
+    def __init__(self, listed: ChunkList, golds: Sequence[GoldPassage], evidence: RunEvidence) -> None:
         self._listed = listed
+        self._golds = golds
         self._chunks = listed.chunks
         self._original = listed.original
         self._has_texts = any(listed.texts)
@@ -41,17 +43,17 @@ class DistinctChunks:
         place = self._place_of.get(chunk_id)
         return () if place is None else (place,)
 
-    def candidates(self, gold: GoldPassage, golds: Sequence[Words]) -> list[Seen]:
-        """The chunks that may be the gold, in their order: all of them where texts have to be compared.
+    @cached_property
+    def gold_words(self) -> list[Words]:
+        """The words of each gold, by which words are mended that the end of a line has cut."""
+        return [words_of(gold.text) for gold in self._golds]
 
-        Args:
-            gold: What is looked for.
-            golds: The words of all golds, by which words are mended that the end of a line has cut.
-        """
+    def candidates(self, gold: GoldPassage) -> list[Seen]:
+        """The chunks that may be the gold, in their order: all of them where texts have to be compared."""
         if gold.chunk_id == "" or (self._has_texts and words_of(gold.text).count):
-            return [self._at(place, golds) for place in self._places]
+            return [self._at(place) for place in self._places]
         found = {*self.with_id(gold.chunk_id or ""), *self._of_document(gold.document_id)}
-        return [self._at(place, golds) for place in sorted(found)]
+        return [self._at(place) for place in sorted(found)]
 
     @cached_property
     def _places(self) -> Sequence[int]:
@@ -88,11 +90,11 @@ class DistinctChunks:
                 bare.setdefault(bare_name(name), []).append(place)
         return keyed, bare
 
-    def _at(self, place: int, golds: Sequence[Words]) -> Seen:
+    def _at(self, place: int) -> Seen:
         """A chunk with its words, and the ids of all its copies."""
         if place not in self._seen:
             chunk = self._chunks[place]
-            words = mended(words_of(chunk.text), golds) if chunk.text else None
+            words = mended(words_of(chunk.text), self.gold_words) if chunk.text else None
             margins = self.evidence.common.margins(words) if words else (0, 0)
             ids = self._copies[place] if self._copies else (chunk.chunk_id or "",)
             self._seen[place] = Seen(place, chunk, words, _core(words, *margins), margins, ids)

@@ -26,7 +26,7 @@ from evals.case.matching.repeats import ChunkList, chunk_list
 from evals.case.matching.rules import OF_TEXT, Seen, Wanted
 from evals.case.matching.runs import Run
 from evals.case.matching.settings import MatchSettings, Rule
-from evals.case.matching.words import mended, words_of
+from evals.case.matching.words import mended
 from evals.schemas import GoldPassage, RetrievedChunk
 
 
@@ -47,28 +47,22 @@ def match(
         listed: The same chunks, where somebody has looked for repeated ones already.
     """
     listed = listed or chunk_list(chunks)
-    distinct = DistinctChunks(listed, evidence or evidence_within(chunks))
+    distinct = DistinctChunks(listed, golds, evidence or evidence_within(chunks))
     result = Matches(len(chunks), original=list(listed.original))
-    rest = [index for index, gold in enumerate(golds) if not _has_its_id(index, gold, settings, distinct, result)]
-    if rest:
-        _by_all_rules(rest, golds, settings, distinct, result)
+    for index, gold in enumerate(golds):  # in their order, in which results name the rules
+        if not _has_its_id(index, gold, settings, distinct, result):
+            _by_all_rules(index, gold, settings, distinct, result)
     return result
 
 
 def _by_all_rules(
-    rest: Sequence[int],
-    golds: Sequence[GoldPassage],
-    settings: MatchSettings,
-    distinct: DistinctChunks,
-    result: Matches,
+    index: int, gold: GoldPassage, settings: MatchSettings, distinct: DistinctChunks, result: Matches
 ) -> None:
-    """Recognise those of the golds for which there is more to compare than ids."""
-    texts = [words_of(gold.text) for gold in golds]
-    for index in rest:
-        seen = distinct.candidates(golds[index], texts)
-        if seen:
-            words = mended(texts[index], (one.words for one in seen if one.words))
-            _look_closely(index, Wanted(golds[index], words, settings, distinct.evidence), seen, result)
+    """Recognise a gold for which there is more to compare than its id."""
+    seen = distinct.candidates(gold)
+    if seen:
+        words = mended(distinct.gold_words[index], (one.words for one in seen if one.words))
+        _look_closely(index, Wanted(gold, words, settings, distinct.evidence), seen, result)
 
 
 def _has_its_id(

@@ -1,5 +1,6 @@
 """Exact match and F1 of SQuAD v2, compared with a second derivation of the official script's rules."""
 
+import re
 import string
 from collections import Counter
 from collections.abc import Callable
@@ -173,3 +174,24 @@ def test_a_sentence_that_begins_with_yes_is_no_yes_for_hotpotqa(score: Score) ->
     assert score("squad_f1", "Yes, both were", dataset="hotpotqa", **asked).value == 0
     assert score("squad_f1", "Yes, both were", dataset="squad_v2", **asked).value == 0.5
     assert score("squad_f1", "Yes.", dataset="hotpotqa", **asked).value == 1
+
+
+@given(st.text(st.sampled_from("aAn tThe,.-_'\n\t\x00\x1c0–’é"), max_size=30))
+@settings(derandomize=True, deadline=None, max_examples=400)
+def test_short_cuts_normalise_as_the_official_script_does(text: str) -> None:
+    """Whatever stands between the words: ASCII text takes another way than the rest."""
+    kept = "".join(sign for sign in text.lower() if sign not in set(string.punctuation))
+    assert normalise(text) == " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+
+
+TOKENS = st.lists(st.sampled_from("abc"), max_size=8)
+
+
+@given(TOKENS, TOKENS)
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_shared_tokens_are_counted_as_multisets(predicted: list[str], gold: list[str]) -> None:
+    """Each as often as both sides have it."""
+    found = best_f1(" ".join(f"x{one}" for one in predicted), [" ".join(f"x{one}" for one in gold)])
+    shared = sum((Counter(predicted) & Counter(gold)).values())
+    expected = 2 * shared / (len(predicted) + len(gold)) if predicted and gold else float(predicted == gold)
+    assert found == pytest.approx(expected)
