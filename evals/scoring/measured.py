@@ -1,7 +1,7 @@
 """A run that was measured, with its records and what is derived from them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from evals.case.case import Case
@@ -35,9 +35,10 @@ class Measured:
     """
 
     run: EvalRun
-    cases: Cases
-    source: Sequence[EvalRecord]
-    made: Digest | None = None
+    cases: Cases = field(repr=False)
+    source: Sequence[EvalRecord] = field(repr=False)
+    # `asyncio.run` asks for the name of its task, result and all, when it ends: every record would be written out.
+    made: Digest | None = field(default=None, repr=False)
 
     @cached_property
     def digest(self) -> Digest:

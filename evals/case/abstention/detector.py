@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from evals.case.abstention.clauses import Clause, Context, Kind
+from evals.case.abstention.clauses import Context, Kind
 from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.languages import LANGUAGES
@@ -36,7 +36,10 @@ _CITATION = re.compile(_NUMBERS.format(r"\d{1,4}") + "|" + _NAMED)
 # Few servers hand more than twenty passages to a model: alone, "[42]" is an answer and "[1]" a mark.
 _LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
 _WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
-_YES_NO = re.compile(r"^(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)")
+_YES_NO = re.compile(
+    r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
+    r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
+)
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|could|have|has|ca)nt\b")
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 _MEANS = re.compile(
@@ -47,9 +50,20 @@ _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
 _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
-_SPAN = 9
-"""Words of an answer below which it does so too: "a pharmacist" is a span, whatever its words are signs of."""
-_HINTS = sum(BITS[sign] for sign in ("only", "limit", "unreadable", "contact", "pass", "sorry"))
+_HINTING = (
+    "only",
+    "limit",
+    "unreadable",
+    "contact",
+    "pass",
+    "sorry",
+    "access",
+    "assistant",
+    "given",
+    "trace",
+    "differ",
+)
+_HINTS = sum(BITS[sign] for sign in (*_HINTING, "guesswork", "leave"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
     r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
@@ -78,32 +92,27 @@ def _is_abstention(answer: str, question: str) -> bool:
 
 def read_answer(answer: str, question: str) -> Answer | bool:
     """The answer as it is weighed; whether it declines, where that needs no weighing."""
-    asked, text = read_question(question), _plain(answer)
-    if asked.counts and NO_NUMBER.match(text):
-        return False
+    text = _plain(answer)
     if not _has_words(text) or BARE.match(text) or _WHOLE.match(text):
-        return True
-    if _is_fact(text, asked):
+        return not (NO_NUMBER.match(text) and read_question(question).counts)
+    unquoted = _without_quotes(text, question)
+    lexicons = lexicons_of(unquoted)
+    if not _may_decline(unquoted, lexicons):
         return False
-    text = _without_quotes(text, question)
-    lexicons = lexicons_of(text)
-    if not _may_decline(text, lexicons):
+    asked = read_question(question)
+    if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
         return False
-    context = Context(asked, Topic(question), sense_of(text, asked), lexicons)
-    found = list(clauses(text, context))
-    return not _declines_nothing(text, found) and Answer(question, answer, text, found, context)
-
-
-def _declines_nothing(text: str, found: Iterable[Clause]) -> bool:
-    """Whether it is too long or too short to decline without a clause that does so by rule; who asks back may."""
-    words = len(text.split())
-    if _SPAN <= words <= _LONG or (words < _SPAN and "?" in text):
+    context = Context(asked, Topic(question), sense_of(unquoted, asked), lexicons)
+    found = list(clauses(unquoted, context))
+    if len(unquoted.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found):
         return False
-    return all(clause.kind is not Kind.DECLINES for clause in found)
+    return Answer(question, answer, unquoted, found, context)
 
 
 def _without_quotes(text: str, question: str) -> str:
     """The text with a word in place of what is quoted, and without the question where that is."""
+    if not _QUOTED.search(text):
+        return text
     asked = fold(question) or None
     return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
 

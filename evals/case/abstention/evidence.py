@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evals.case.abstention.clauses import Clause, Context, Kind
+from evals.case.abstention.opening import opening
 from evals.case.abstention.roles import DECLINING, WORD, Lexicon
 
 Circumstances = dict[str, float]
@@ -22,6 +23,8 @@ SETTLES = "stated before, of two things"
 """To a question for two things, what is stated before the words that decline answers one; no weight changes that."""
 _SHORT = 8
 """Words of a short answer."""
+_LONG = 80
+"""Words of a long one."""
 _BEGINNING = 4
 """Words at the beginning of a clause, which tell what it is about: "of its height, no trace"."""
 _NUMBER = re.compile(r"\d+")
@@ -88,6 +91,7 @@ def circumstances(answer: Answer) -> Circumstances:
         **_stated(answer, stated),
         **_declined(answer, stated, live),
         **_placed(answer, live),
+        **opening(list(answer.clauses), answer.lexicon, answer.context.topic.text),
         "says nothing else": float(not live),
     }
 
@@ -128,6 +132,7 @@ def _asked(answer: Answer) -> Circumstances:
         "lacks its kind": float(not there),
         "asks for two things": float(answer.context.asked.compound),
         "short": float(len(answer.text.split()) < _SHORT),
+        "long": float(len(answer.text.split()) > _LONG),
         "sentences": math.log1p(len(answer.sentences)),
         "clauses": math.log1p(len(answer.clauses)),
         "new number": float(bool(_new_numbers(answer))),

@@ -22,6 +22,8 @@ _SPEAKER = (
     "i~3 fH~1 k $",
     "i~3 fH~1 k .PVUY",
     "i~1 b~2 x",
+    "i~1 l",  # me falta
+    "l~1 i",
     "i~3 u~2 foh",  # I am unable to help
     "^ u~2 foH",
     "j~5 n~4 f",  # we do not know
@@ -44,6 +46,7 @@ _QUESTION = (
     "q~4 n~3 fgp",  # the question cannot be answered
     "n~2 f~3 q",
     "q~3 x",
+    "a~1 m~4 n~2 fo",
 )
 """The question cannot be answered."""
 
@@ -107,6 +110,10 @@ _SOURCES = (
     "q~4 O",
     "n~3 i~2 H~2 a",
     "n~1 m~1 P~3 aS",
+    "b~1 n~1 P~2 s",  # is not in the manual
+    "^ PY~7 , k",  # of its height, nothing
+    "^ PY~4 k~1 a",
+    "Y~5 l",
 )
 """The sources do not say."""
 

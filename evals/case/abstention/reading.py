@@ -37,6 +37,12 @@ _TO_OTHERS = re.compile(
     r"(?:a|com) terceiros)\b"
 )
 """To whom data are not passed on: a fact of a firm, and not of its papers."""
+_WOULD_NOT = re.compile(
+    r"\b(?:wollten?|mochten?|konne|konnten?|durfe|would|could|declined|refused|pouvai\w+|voulai\w+|souhaitai\w+|"
+    r"a refuse|podian?|querian?|quiso|quisieron|pudo|potevan?o?|volevan?o?|ha voluto|hanno voluto|quis|quiseram|"
+    r"poderia|recusou|rehuso|declino)\b"
+)
+"""Of somebody who would not tell, or could not."""
 _GOES_ON = frozenset("wUTnk")
 """Parts that go on with what declines behind a comma: "does not say, which …"."""
 _DOES = frozenset("bm")
@@ -137,6 +143,8 @@ def _is_world(words: list[str], groups: list[str], found: Found, lexicon: Lexico
         return True
     if "i" in "".join(groups):
         return False
+    if context.topic.told and _WOULD_NOT.search(" ".join(words)):
+        return True
     start = max(0, found.start)
     negative = next((n for n in range(start, found.end) if not DECLINING.isdisjoint(groups[n])), found.end)
     if lexicon.because.search(" ".join(words[:negative])):

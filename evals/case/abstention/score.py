@@ -1,22 +1,27 @@
 """Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed."""
 
-from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
 
 from evals.case.abstention.clauses import Kind
 from evals.case.abstention.evidence import SETTLES, Answer, Circumstances, circumstances, signs
-from evals.case.abstention.roles import BITS
-from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS
+from evals.case.abstention.weights import BIAS, CIRCUMSTANCES, SIGNS, TOGETHER
 
-_UNSAID = 1.75
-"""What must speak for it where no clause declines by rule: sentences taken out of a document, as some servers answer
-with, have words that are signs too, and a right answer that is taken for a refusal is worth nothing."""
+_SPAN = 9
+"""Words of an answer below which it may be a span of a document ("a pharmacist"), whatever its words are signs of."""
+_UNSAID = 1.0
+"""What must speak for such a span that declines, where no clause does so by rule."""
 
 
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
     found = circumstances(answer)
-    least = 0.0 if any(clause.kind is Kind.DECLINES for clause in answer.clauses) else _UNSAID
-    return not found.get(SETTLES) and _sum(answer, found) > least
+    return not found.get(SETTLES) and _sum(answer, found) > (_UNSAID if _is_span(answer) else 0)
+
+
+def _is_span(answer: Answer) -> bool:
+    """Whether it is short, and no clause declines by rule."""
+    return len(answer.text.split()) < _SPAN and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
 
 
 def score(answer: Answer) -> float:
@@ -25,24 +30,31 @@ def score(answer: Answer) -> float:
 
 
 def _sum(answer: Answer, found: Circumstances) -> float:
-    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in found.items())
-    return BIAS + told + sum(dict(_weighed(answer)).values())
+    there = {name: value for name, value in found.items() if value}
+    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in there.items())
+    return BIAS + told + _together(there) + _shown(answer)
 
 
-def _weighed(answer: Answer) -> Iterator[tuple[tuple[str, int], float]]:
-    """The weights of the signs that are there, each once, by place and bits."""
-    for place, shown in signs(answer):
-        for first, entries in _TABLE.get(place, {}).items():
-            if shown & first:
-                yield from (((place, bits), weight) for bits, weight in entries if shown & bits == bits)
+def _together(there: Circumstances) -> float:
+    """The weights of two circumstances that are there."""
+    total = 0.0
+    for first, value in there.items():
+        weights = TOGETHER.get(first)
+        if weights:
+            total += value * sum(weights[other] * there[other] for other in weights.keys() & there.keys())
+    return total
 
 
-def _table(written: str) -> dict[int, list[tuple[int, float]]]:
-    """Bits and weight of each entry of a table such as "not source 0.31; none 0.2", by the bit of its first name."""
-    table: dict[int, list[tuple[int, float]]] = {}
-    for *names, weight in map(str.split, written.split(";")):
-        table.setdefault(BITS[names[0]], []).append((sum(BITS[name] for name in names), float(weight)))
-    return table
+def _shown(answer: Answer) -> float:
+    """The weights of the signs that are there, each once in a place."""
+    shown: dict[str, set[int]] = {}
+    for place, bits in signs(answer):
+        shown.setdefault(place, set()).update(_singly_and_in_pairs(bits))
+    return sum(SIGNS[place].get(bits, 0.0) for place, found in shown.items() if place in SIGNS for bits in found)
 
 
-_TABLE = {place: _table(weights) for place, weights in SIGNS.items()}
+@lru_cache(maxsize=8192)
+def _singly_and_in_pairs(shown: int) -> tuple[int, ...]:
+    """Each bit, and each two."""
+    bits = [1 << place for place in range(shown.bit_length()) if shown >> place & 1]
+    return (*bits, *map(sum, combinations(bits, 2)))

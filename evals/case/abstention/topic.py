@@ -1,5 +1,6 @@
 """What is declined, and was it asked? Compared by the beginnings of words, and by what a question word asks for."""
 
+import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import chain
@@ -11,6 +12,15 @@ _STEM = 4
 _SHORTEST = 3
 _ANY, _BRIEF = "*", "."
 """Behind three letters: of a word of any length, and of one of at most four."""
+
+_NEEDED = re.compile(r"\b(?:hace|hacen|haga|hara|faz|fazem|fara) falta\b")
+"""What is needed is not missing."""
+TELLING = re.compile(
+    r"\b(?:said|say|says|answer(?:ed)?|repl(?:y|ied)|respon[ds]\w*|conclu\w+|comment(?:ed)?|told|declare\w*|claim\w*|"
+    r"sagt\w*|antwortet\w*|erklart\w*|ausser\w*|reagiert\w*|begrund\w*|dit|repond\w*|declar\w*|dijo|dice|dicen|"
+    r"contest\w*|respond\w*|disse|dissero|diz|rispos\w*|rispond\w*|dichiar\w*|comment\w*|concl\w+)\b"
+)
+"""Of a question that asks what somebody said."""
 
 
 def shared(words: Iterable[str], others: Iterable[str]) -> list[str]:
@@ -51,6 +61,7 @@ class Topic:
         text: Folded, without accents.
         words: Its content words.
         lacks: Whether it asks what is not so, or missing.
+        told: Whether it asks what somebody said: that he would not tell is the answer.
         whether: Whether it wants yes or no: no question word begins it.
         wants_number: Whether only a number answers it.
         kinds: The beginnings of nouns for what its question words ask for: "date" and "year" for "when".
@@ -60,7 +71,8 @@ class Topic:
         self.text = text = without_accents(fold(question))
         lexicon = lexicons_of(text)[0]
         self.words = lexicon.content(WORD.findall(text))
-        letters = lexicon.tagged(WORD.findall(text))
+        letters = lexicon.tagged(WORD.findall(_NEEDED.sub(" ", text)))
+        self.told = "s" not in letters and bool(TELLING.search(text))
         self.lacks = bool(set(letters) & set("nl"))
         self.whether = not any("w" in group for group in letters.split()[:6])
         self.wants_number = bool(lexicon.quantity.search(text))

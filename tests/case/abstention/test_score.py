@@ -12,9 +12,9 @@ from evals.case.abstention.detector import is_abstention, read_answer
 from evals.case.abstention.evidence import circumstances, signs
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.languages.signs import SIGNS as SIGN_WORDS
-from evals.case.abstention.roles import BITS, WORD, without_accents
+from evals.case.abstention.roles import WORD, without_accents
 from evals.case.abstention.score import score
-from evals.case.abstention.weights import CIRCUMSTANCES, SIGNS
+from evals.case.abstention.weights import CIRCUMSTANCES, SIGNS, TOGETHER
 
 LABELS = Path(__file__).with_name("answers.jsonl")
 
@@ -22,14 +22,15 @@ LABELS = Path(__file__).with_name("answers.jsonl")
 def test_every_weight_is_of_evidence_that_there_is() -> None:
     """A name that no answer gives would never weigh; a sign is a part or a sign of a word, or two."""
     for table in SIGNS.values():
-        for entry in table.split(";"):
-            *names, weight = entry.split()
-            assert names, entry
-            assert set(names) <= BITS.keys(), entry
-            assert math.isfinite(float(weight)), entry
-    rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()[::6]]
+        for bits, weight in table.items():
+            assert 1 <= bits.bit_count() <= 2
+            assert math.isfinite(weight)
+    rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()[::2]]
     read = [found for row in rows if not isinstance(found := read_answer(row["answer"], row["question"]), bool)]
-    assert {name for answer in read for name in circumstances(answer)} >= CIRCUMSTANCES.keys()
+    names = {name for answer in read for name in circumstances(answer)}
+    assert names >= CIRCUMSTANCES.keys()
+    assert names >= TOGETHER.keys() | {other for table in TOGETHER.values() for other in table}
+    assert all(one < other for one, table in TOGETHER.items() for other in table)
     assert {place for answer in read for place, _ in signs(answer)} >= SIGNS.keys()
 
 
@@ -97,6 +98,41 @@ def test_related_facts_with_the_core_left_open_decline(question: str, answer: st
 def test_what_was_asked_with_something_else_left_open_answers(question: str, answer: str) -> None:
     """The other way round."""
     assert not is_abstention(answer, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Wer hat das Protokoll geschrieben?", "Steht da nicht."),
+        ("Wer war der Architekt?", "Der Saal wurde 1912 erbaut. Über den Architekten erfährt man im Artikel nichts."),
+        ("Wann endet die Frist?", "Wie es sich mit der Frist verhält, lässt die Schulordnung offen."),
+        ("¿Qué nota hace falta para la beca?", "Qué nota se exige, el reglamento no lo aclara."),
+        ("¿Cuánto mide?", "De la altura, nada."),
+        ("Qual é o valor da quota?", "O valor da quota não está nas páginas a que tive acesso."),
+        ("Qual è l'orario serale?", "L'orario serale, purtroppo, mi manca."),
+    ],
+)
+def test_what_is_fronted_and_left_open_declines(question: str, answer: str) -> None:
+    """What was asked stands first, and the verb that denies far behind, or nowhere."""
+    assert is_abstention(answer, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Was sagte der Trainer zu den Gerüchten?", "Dazu wollte er sich nicht äußern."),
+        ("Qu'a répondu le maire ?", "Qu'il ne pouvait rien dire tant que l'enquête était en cours."),
+        ("¿Qué contestó la aerolínea?", "Les contestó que no podía facilitar información sobre las causas."),
+    ],
+)
+def test_what_somebody_would_not_tell_is_the_answer_to_what_he_said(question: str, answer: str) -> None:
+    """It is he who declines, and not the one who answers."""
+    assert not is_abstention(answer, question)
+
+
+def test_he_who_answers_declines_whatever_somebody_said() -> None:
+    """That the sources do not give what he said is no report of it."""
+    assert is_abstention("The documents do not say how he replied.", "What did the coach reply?")
 
 
 @pytest.mark.parametrize(

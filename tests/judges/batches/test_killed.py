@@ -51,14 +51,13 @@ def killed_at(stage: str, config: EvalConfig, folder: Path) -> EvalRun:
 def test_a_killed_run_goes_on_where_it_was(
     stage: str, config: Configure, messages_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some first replies are unusable, so that there are repairs in later rounds."""
+    """One first reply is unusable, so that there is a repair in a later round."""
     monkeypatch.setenv("PYTHONPATH", str(HOME))
-    flawed = ({"schema_has": "claims", "times": 2, "then": {"text": "nope"}}, JUDGE)
+    flawed = ({"schema_has": "claims", "times": 1, "then": {"text": "nope"}}, JUDGE)
     keys = {"suite": ["core"]}
     messages_api.script(*flawed)
     whole = run_evaluation(config(**keys, runs_dir=tmp_path / "whole"))
-    assert sum(whole.outcomes.judge.values()) == 0
-    assert len(messages_api.batched()) > len({str(each["params"]["messages"])[:200] for each in messages_api.batched()})
+    assert 2 in {verdict.attempts for record in whole.records() for verdict in record.verdicts}
     messages_api.reset()
     messages_api.script(*flawed)
     run = killed_at(stage, config(**keys), tmp_path)

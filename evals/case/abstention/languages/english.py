@@ -27,24 +27,25 @@ ENGLISH = Language(
             excerpt excerpts extract extracts snippet snippets chunk chunks
         """,
         "source": """
-            manual manuals page pages file files guide guides guideline guidelines leaflet
-            leaflets brochure datasheet sheet report reports readme handbook chapter chapters
-            paragraph paragraphs narrative transcript minutes section sections appendix faq entry
-            entries story novel book letter speech summary notes corpus database index paper study
-            biography review reviews website site workspace dataset content contents catalogue
-            post input prompt literature record records chronicle collection library archive base
-            results search data information listing table abstract interview label recipe
-            description specification specifications brief memo newsletter will figures chart
-            diagram bulletin press release overview knowledge material materials article articles
-            flyer logbook profile text list catalog programme program timetable schedule
-            datasheets menu menus map maps form forms contract handout changelog statement
-            statements brochures note monograph diary diaries ledger register memos inventory
-            sheets tables video podcast broadcast slide slides presentation retrieval conversation
-            thread certificate invoice invoices receipt receipts directory factsheet monographs
-            periodical issue edition obituary blog wiki advert advertisement ad prospectus
-            syllabus catalogues calendar tutorial transcripts reference references writeup
-            postmortem mortems appendices annex footnote footnotes caption captions screenshot
-            screenshots invitation letters details
+            manual manuals page pages file files guide guides guideline guidelines leaflet leaflets
+            brochure datasheet sheet report reports readme handbook chapter chapters paragraph
+            paragraphs narrative transcript minutes section sections appendix faq entry entries story
+            novel book letter speech summary notes corpus database index paper study biography review
+            reviews website site workspace dataset content contents catalogue post input prompt
+            literature record records chronicle collection library archive base results search data
+            information listing table abstract interview label recipe description specification
+            specifications brief memo newsletter will figures chart diagram bulletin press release
+            overview knowledge material materials article articles flyer logbook profile text list
+            catalog programme program timetable schedule datasheets menu menus map maps form forms
+            contract handout changelog statement statements brochures note monograph diary diaries
+            ledger register memos inventory sheets tables video podcast broadcast slide slides
+            presentation retrieval conversation thread certificate invoice invoices receipt receipts
+            directory factsheet monographs periodical issue edition obituary blog wiki advert
+            advertisement ad prospectus syllabus catalogues calendar tutorial transcripts reference
+            references writeup postmortem mortems appendices annex footnote footnotes caption captions
+            screenshot screenshots invitation letters details announcement announcements poster posters
+            plan plans spec specs worksheet worksheets bill bills log logs memoir memoirs testimony
+            testimonies instructions tender quote quotes email emails regulations agenda
         """,
         "contract": """
             policy policies contract contracts agreement agreements insurance warranty guarantee lease
@@ -63,16 +64,17 @@ ENGLISH = Language(
             recommendations statement content
         """,
         "say": """
-            say says state states mention mentions specify specifies describe describes explain
-            explains address addresses discuss discusses refer refers indicate indicates tell
-            tells touch touches clarify clarifies elaborate elaborates detail disclose discloses
-            reveal reveals identify identifies name names go goes speak talk confirm confirms note
-            comment answer answers allude spell define defines shed quote cite cites report
-            reports record document outline outlines cover covers deal deals tackle naming
-            mentioning stating saying specifying providing giving credit credits list lists
-            publish publishes announce announces alludes comments break breaks narrow narrows bear
-            bears quantify quantifies pinpoint assign assigns attribute attributes commit commits
-            suggest rule settle settles
+            say says state states mention mentions specify specifies describe describes explain explains
+            address addresses discuss discusses refer refers indicate indicates tell tells touch touches
+            clarify clarifies elaborate elaborates detail disclose discloses reveal reveals identify
+            identifies name names go goes speak talk confirm confirms note comment answer answers allude
+            spell define defines shed quote cite cites report reports record document outline outlines
+            cover covers deal deals tackle naming mentioning stating saying specifying providing giving
+            credit credits list lists publish publishes announce announces alludes comments break breaks
+            narrow narrows bear bears quantify quantifies pinpoint assign assigns attribute attributes
+            commit commits suggest rule settle settles resolve resolves establish establishes dwell
+            dwells expand expands teach teaches records pins pin present presents provide provides weigh
+            commenting includes declare declares register registers
         """,
         "tell_of": """
             mention mentions describe describes discuss discusses cover covers list lists talk
@@ -90,9 +92,10 @@ ENGLISH = Language(
         """,
         "said": """
             mentioned stated specified named described explained discussed addressed indicated
-            documented detailed disclosed touched spelled spelt clarified elaborated told given
-            provided listed cited outlined noted credited quantified broken attributed printed
-            gathered gleaned clear filled legible readable answered
+            documented detailed disclosed touched spelled spelt clarified elaborated told given provided
+            listed cited outlined noted credited quantified broken attributed printed gathered gleaned
+            clear filled legible readable answered transcribed explicit recorded
+            declared defined resolved known covered set captured logged tabulated
         """,
         "held": """
             included covered found contained recorded reported revealed matched answered

@@ -24,19 +24,19 @@ FRENCH = Language(
             extraits fragment fragments
         """,
         "source": """
-            manuel manuels notice notices rapport rapports page pages fichier fichiers guide
-            guides section sections chapitre chapitres base bases connaissances brochure brochures
-            contenu contenus fiche fiches livre lettre site donnees informations corpus recherche
-            element elements ici resume compte reglement description organigramme etiquette
-            entretien tableau recit chronique liste proces memoire dossiers notes bulletin annonce
-            prospectus article articles passage passages biographie dossier lettres programme
-            programmes contrat statuts courrier courriers formulaire formulaires registre
-            registres menu carte horaire horaires journal journaux rubrique rubriques note
-            catalogue plan comptes piece pieces mail mails courriel courriels enregistrement
-            verbal clauses clause tarif tarifs affiche index wiki blog temoignage temoignages
-            communique communiques etude etudes message messages facture factures mode emploi
-            annexe annexes legende encadre paragraphe paragraphes echange edition depliant recueil
-            archives archive presentation celle1 resultats resultat invitation carton
+            manuel manuels notice notices rapport rapports page pages fichier fichiers guide guides
+            section sections chapitre chapitres base bases connaissances brochure brochures contenu
+            contenus fiche fiches livre lettre site donnees informations corpus recherche element
+            elements ici resume compte reglement description organigramme etiquette entretien tableau
+            recit chronique liste proces memoire dossiers notes bulletin annonce prospectus article
+            articles passage passages biographie dossier lettres programme programmes contrat statuts
+            courrier courriers formulaire formulaires registre registres menu carte horaire horaires
+            journal journaux rubrique rubriques note catalogue plan comptes piece pieces mail mails
+            courriel courriels enregistrement verbal clauses clause tarif tarifs affiche index wiki blog
+            temoignage temoignages communique communiques etude etudes message messages facture factures
+            mode emploi annexe annexes legende encadre paragraphe paragraphes echange edition depliant
+            recueil archives archive presentation celle1 resultats resultat invitation carton conditions
+            condition legendes grille grilles bon bons textes etiquettes instructions arrete arretes
         """,
         "contract": "contrat* police* garantie* assurance* bail loi lois tarif* prix",
         "told": """
@@ -52,12 +52,13 @@ FRENCH = Language(
         """,
         "say": """
             precis* mentionn* indiqu* specifi* expliqu* evoqu* abord* parl* trait* decri* dit dise
-            permet permett* cit* repond repondent signal* nomm* detaill* font revel* clarifi*
-            prononc* confirm* enonc* rapport* stipul* prevoi* relat* rensei* traduit rapportent
-            definit souffl* concret* chiffr* fourn* livr* liste listent enumer* tranch* dis
-            aborder figur* evoquer laiss* appren* appris renseign* elucid* dire donner preciser
-            mentionner indiquer expliquer citer nommer fournir parler donne donnent datent
-            suffisent disent quantifi*
+            permet permett* cit* repond repondent signal* nomm* detaill* font revel* clarifi* prononc*
+            confirm* enonc* rapport* stipul* prevoi* relat* rensei* traduit rapportent definit souffl*
+            concret* chiffr* fourn* livr* liste listent enumer* tranch* dis aborder figur* evoquer
+            laiss* appren* appris renseign* elucid* dire donner preciser mentionner indiquer expliquer
+            citer nommer fournir parler donne donnent datent suffisent disent quantifi* defini* devoil*
+            comment* approfond* recens* enseign* etabli* consign* racont* note resou* publi* divulgu*
+            avanc* explicit* attribu* datent distingu*
         """,
         "tell_of": """
             traite traitent decrit decrivent mentionne mentionnent parle parlent porte portent
@@ -70,11 +71,12 @@ FRENCH = Language(
         "hold": "contien* donn* fourni* offre* inclu* comport* propos* presente* renferm* apport* recel* livr*",
         "said": """
             precise* indique* mentionne* specifie* aborde* evoque* traite* cite* explique* decrit*
-            renseigne* communique* dit nomme* detaille* rapporte* signale* releve* repertorie*
-            liste listee listes listees chiffre chiffree chiffres publie publiee donne donnee
-            donnes donnees fourni* clair claire clarifie* enonce* retranscrit* consigne* credite*
-            datee fait faite lisible lisibles visible abordees documente* transmis* enregistre*
-            explicite* inscrit* notee
+            renseigne* communique* dit nomme* detaille* rapporte* signale* releve* repertorie* liste
+            listee listes listees chiffre chiffree chiffres publie publiee donne donnee donnes donnees
+            fourni* clair claire clarifie* enonce* retranscrit* consigne* credite* datee fait faite
+            lisible lisibles visible abordees documente* transmis* enregistre* explicite* inscrit* notee
+            publiee* devoilee* dechiffrable* etablie* consignee* detaillees quantifie* resolu* defini*
+            attribue* connu* reproduit* declare* calcule* tranche* explicitee* chiffrees
         """,
         "held": """
             trouve trouvee trouves trouvees disponible* inclus* donne donnee donnees donnes fourni fournie
@@ -126,7 +128,7 @@ FRENCH = Language(
         "this": "cela ceci ca",
         "my": "mon ma mes notre nos",
         "outside": "hors dehors sort depasse",
-        "from": "dans de du des sur selon d a apres parmi",
+        "from": "dans de du des sur selon d a apres parmi au aux",
         "that": "que qu",
         "part": "partie",
         "about": "sur concernant propos sujet",
@@ -216,7 +218,7 @@ FRENCH = Language(
         r"\bil n'(?:est|y est|en est)\b.{0,20}\b(?:fait|nulle part|pas|aucunement)\b.{0,20}\b(?:mention|question|"
         r"etat|allusion)\b|\bil (?:manque|me manque)\b",
         r"\b(?:je n'en (?:sais|ai)|je ne (?:le )?sais|je ne saurais|nous ne savons|on ne (?:sait|peut|trouve|lit)|"
-        r"impossible de|rien n'(?:y|est|indique|en)|rien (?:sur|dans|a ce sujet))\b",
+        r"impossible (?:donc |ici |alors |pour moi )?de|rien n'(?:y|est|indique|en)|rien (?:sur|dans|a ce sujet))\b",
         r"\b(?:n'a|n'ont) (?:rien )?(?:donne|renvoye|retourne|produit|livre|ramene)\b.{0,20}\b(?:aucun|rien|pas|"
         r"resultat)\b|\b(?:n'a|n'ont) rien (?:donne|renvoye)",
         r"\bn(?:e |')(?:en )?(?:fait|font) (?:pas |aucune? |nulle? )?(?:etat|mention)\b",

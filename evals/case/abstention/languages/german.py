@@ -28,19 +28,21 @@ GERMAN = Language(
         "source": """
             abschnitt* handbuch* anleitung* *bericht *berichte bericht* seite seiten datei dateien
             wissensdatenbank* wissensbasis datenbank* dokumentation* broschure* packungsbeilage*
-            beipackzettel* leitfaden* inhalt* webseite* website* suchergebnis* beitrag* protokoll*
-            buch brief kapitel* datenblatt* merkblatt* daten faq *ordnung *gramm *blatt *zettel
-            *liste *plan *buch *protokoll *beschreibung beschreibung* etikett* interview*
-            aufstellung ubersicht tabelle* rezept* skizze zusammenfassung notizen akte akten
-            inseriat eintrag material* materialien artikel* prospekt* katalog* flyer biografie*
-            abstract* *programm programm bescheid* *karte karte *schein anzeige* chronik* *chronik
-            schreiben* *schreiben *mail mail mails *formular formular* *verzeichnis verzeichnis*
-            *artikel *seiten *seite *dokument *dokumente *dokumenten *akte *heft heft *bestand
-            *basis *bild *skript skript* *meldung meldung* fahrplan* speisekarte* stellenanzeige*
-            gutachten* *gutachten *brief *auszug *notiz notiz* *ubersicht *anleitung *broschure
-            *katalog *plane vorlage* kontoauszug* *zeitung zeitung* *nachricht nachricht* wiki*
-            blog* *ordner ordner* suche index vorgang belege rechnung* *rechnung text transkript*
-            aushang *tabelle tabellen *kapitel interview studie studien einladung
+            beipackzettel* leitfaden* inhalt* webseite* website* suchergebnis* beitrag* protokoll* buch
+            brief kapitel* datenblatt* merkblatt* daten faq *ordnung *gramm *blatt *zettel *liste *plan
+            *buch *protokoll *beschreibung beschreibung* etikett* interview* aufstellung ubersicht
+            tabelle* rezept* skizze zusammenfassung notizen akte akten inseriat eintrag material*
+            materialien artikel* prospekt* katalog* flyer biografie* abstract* *programm programm
+            bescheid* *karte karte *schein anzeige* chronik* *chronik schreiben* *schreiben *mail mail
+            mails *formular formular* *verzeichnis verzeichnis* *artikel *seiten *seite *dokument
+            *dokumente *dokumenten *akte *heft heft *bestand *basis *bild *skript skript* *meldung
+            meldung* fahrplan* speisekarte* stellenanzeige* gutachten* *gutachten *brief *auszug *notiz
+            notiz* *ubersicht *anleitung *broschure *katalog *plane vorlage* kontoauszug* *zeitung
+            zeitung* *nachricht nachricht* wiki* blog* *ordner ordner* suche index vorgang belege
+            rechnung* *rechnung text transkript* aushang *tabelle tabellen *kapitel interview studie
+            studien einladung *bedingungen bedingungen *vertrage satzung aushange hinweisblatt *regelung
+            *richtlinie richtlinie* *verordnung verordnung* *statistik statistik* *unterlagen *texte
+            *notizen *daten
         """,
         "contract": """
             *vertrag vertrag* police* garantie* *versicherung versicherung* gesetz* tarif* preis* gebuhr*
@@ -59,16 +61,19 @@ GERMAN = Language(
             nachweis*
         """,
         "say": """
-            sagt sagen nennt nennen nenne erwahnt erwahnen erwahne beschreibt beschreiben
-            beschreibe spezifiziert spezifizieren geht gehen behandelt behandeln thematisiert
-            thematisieren erklart erklaren erlautert erlautern verrat verraten beantwortet
-            beantworten regelt regeln prazisiert berichtet berichten spricht sprechen verlautet
-            aussert aussern gibt geben bestatigt bestatigen informiert informieren schildert klart
-            klaren verweist lautet aussagt fuhrt fuhren listet nannte nannten erwahnte erwahnten
-            angibt angeben nennend vermerkt verzeichnet beziffert beziffern preisgibt verliert
-            verlieren hergibt beantworte meldet melden enthullt aussagen eingeht eingehen
-            erwahnenswert nahelegt konkretisiert prazisieren offenlegt festhalt vermeldet
-            verweisen belegt reichen
+            sagt sagen nennt nennen nenne erwahnt erwahnen erwahne beschreibt beschreiben beschreibe
+            spezifiziert spezifizieren geht gehen behandelt behandeln thematisiert thematisieren erklart
+            erklaren erlautert erlautern verrat verraten beantwortet beantworten regelt regeln
+            prazisiert berichtet berichten spricht sprechen verlautet aussert aussern gibt geben
+            bestatigt bestatigen informiert informieren schildert klart klaren verweist lautet aussagt
+            fuhrt fuhren listet nannte nannten erwahnte erwahnten angibt angeben nennend vermerkt
+            verzeichnet beziffert beziffern preisgibt verliert verlieren hergibt beantworte meldet
+            melden enthullt aussagen eingeht eingehen erwahnenswert nahelegt konkretisiert prazisieren
+            offenlegt festhalt vermeldet verweisen belegt reichen erfahrt erfahren liest offenbart
+            offenbaren definiert definieren legt legen dokumentiert dokumentieren verzeichnen vermerken
+            notiert notieren beleuchtet kommentiert kommentieren weist weisen ausweist ausweisen
+            ausfuhrt schreibt schreiben erschliesst schildern vertieft hergeben festlegt benennt
+            benennen ausfuhrlich rausruckt preisgeben
         """,
         "tell_of": """
             behandelt behandeln beschreibt beschreiben erwahnt erwahnen thematisiert thematisieren
@@ -82,15 +87,17 @@ GERMAN = Language(
             fuhren macht machen beinhaltet beinhalten verzeichnet weist trifft stellt
         """,
         "said": """
-            genannt erwahnt angegeben aufgefuhrt beschrieben beantwortet spezifiziert erlautert
-            vermerkt entnehmen entnommen dokumentiert ausgefuhrt behandelt thematisiert
-            angesprochen erklart mitgeteilt ersichtlich ausgewiesen benannt prazisiert gesagt
-            geschildert aufgelistet notiert festgehalten dargelegt beziffert ablesen erkennbar
-            herauszulesen angefuhrt abgedruckt gelistet protokolliert zu1 nachzulesen abzulesen
-            ablesbar zitiert verzeichnet lesbar abgebildet abgefragt entnehmbar nachweisbar belegt
-            gemacht berichtet verraten konkretisiert beantwortbar auffindbar ermittelbar
-            feststellbar nachvollziehbar enthalten erfasst ausgefullt vermeldet hervorgehoben
-            geregelt protokolliert klar
+            genannt erwahnt angegeben aufgefuhrt beschrieben beantwortet spezifiziert erlautert vermerkt
+            entnehmen entnommen dokumentiert ausgefuhrt behandelt thematisiert angesprochen erklart
+            mitgeteilt ersichtlich ausgewiesen benannt prazisiert gesagt geschildert aufgelistet notiert
+            festgehalten dargelegt beziffert ablesen erkennbar herauszulesen angefuhrt abgedruckt
+            gelistet protokolliert zu1 nachzulesen abzulesen ablesbar zitiert verzeichnet lesbar
+            abgebildet abgefragt entnehmbar nachweisbar belegt gemacht berichtet verraten konkretisiert
+            beantwortbar auffindbar ermittelbar feststellbar nachvollziehbar enthalten erfasst
+            ausgefullt vermeldet hervorgehoben geregelt protokolliert klar veroffentlicht mitgeliefert
+            definiert festgelegt aufgeklart offengelegt zugeordnet ausgewertet aufgeschlusselt
+            quantifiziert uberliefert bestatigt verzeichnen abgesichert rekonstruierbar nachgewiesen
+            ermittelt aufgezeichnet genauer eingetragen angesetzt
         """,
         "held": """
             enthalten abgedeckt verfugbar gefunden aufgelistet vorhanden hinterlegt vor
@@ -98,16 +105,17 @@ GERMAN = Language(
             auffindbar ersichtlich hochgeladen geladen zuganglich indexiert vorliegend
         """,
         "find": """
-            finden gefunden beantworten antworten sagen bestimmen ermitteln feststellen entnehmen
-            wissen weiss kenne ableiten herausfinden nennen angeben beurteilen bestatigen erkennen
-            finde sehe schliessen geben klaren entscheiden bestimmt ermittelt beantwortet
-            festgestellt abgeleitet herleiten lokalisieren machen identifizieren verifizieren
-            prufen sehen erteilen ausfindig mitteilen belegen ablesen gesagt entdecken entdeckt
-            ersehen folgern nachvollziehen rekonstruieren beziffern berechnen berechnet ausrechnen
-            vergleichen verglichen herausgefunden recherchieren abrufen abgerufen nachsehen
-            nachlesen benennen ausmachen treffen beziffert lesen entziffern angegeben aufspuren
-            bewerten einschatzen abschatzen weitergeben empfehlen vorhersagen zusammenfassen
-            auflisten bereitstellen erklaren erlautern
+            finden gefunden beantworten antworten sagen bestimmen ermitteln feststellen entnehmen wissen
+            weiss kenne ableiten herausfinden nennen angeben beurteilen bestatigen erkennen finde sehe
+            schliessen geben klaren entscheiden bestimmt ermittelt beantwortet festgestellt abgeleitet
+            herleiten lokalisieren machen identifizieren verifizieren prufen sehen erteilen ausfindig
+            mitteilen belegen ablesen gesagt entdecken entdeckt ersehen folgern nachvollziehen
+            rekonstruieren beziffern berechnen berechnet ausrechnen vergleichen verglichen
+            herausgefunden recherchieren abrufen abgerufen nachsehen nachlesen benennen ausmachen
+            treffen beziffert lesen entziffern angegeben aufspuren bewerten einschatzen abschatzen
+            weitergeben empfehlen vorhersagen zusammenfassen auflisten bereitstellen erklaren erlautern
+            darlegen nachreichen rausfinden bejahen verneinen ausschliessen behaupten bewilligen
+            freigeben bearbeiten deuten interpretieren zuordnen umrechnen
         """,
         "help": "helfen weiterhelfen spekulieren unterstutzen raten dienen anbieten beitragen mutmassen behilflich",
         "have": "habe haben verfuge besitze verfugen",
@@ -130,7 +138,10 @@ GERMAN = Language(
             fehlt fehlen schweigt schweigen ausgespart verschweigt verschweigen tacet stumm
             schuldig fehlte fehlten vergeblich luckenhaft unvollstandig mangelt mangels vermisse
         """,
-        "appear": "steht stehen hervor hervorgeht ergibt ergeben taucht tauchen vorkommt kommt auftaucht",
+        "appear": """
+            steht stehen hervor hervorgeht ergibt ergeben taucht tauchen vorkommt kommt auftaucht kommen
+            vorkommen auftauchen erscheint erscheinen findet finden
+        """,
         "unsaid": """
             unerwahnt unspezifiziert ungenannt unbenannt unbeziffert undatiert ungesagt
             unbeantwortet offengelassen
@@ -163,6 +174,11 @@ GERMAN = Language(
         "v~1 n~5 s",
         "v~3 s~3 n",
         "v~3 k",
+        "v~6 s~3 k",
+        "^ v~2 n $",
+        "v~6 n g",
+        "t~2 s~3 nk",
+        "t b~6 nk",
         "s~3 t~8 n",
         "s~12 t~2 n",
         "s~12 ,~2 t~2 n",
@@ -235,7 +251,7 @@ GERMAN = Language(
         r"zu beziffern|einzugehen|zu prazisieren|mitzuteilen)|nicht (?:aber|jedoch)|nur (?:eben )?nicht",
     ),
     conditions=(r"wenn|falls|sofern|wird|werden",),
-    because=(r"weil|da|denn",),
+    because=(r"weil|da(?! (?:nicht|leider|kein)|$)|denn",),
     hints="""
         schwer passen uberfragt entzieht nur lediglich ausschliesslich musste brauchte benotigte brauche
         benotige brauchten ware vergebens fehlanzeige verschwiegen dunkeln unklaren ungewissen offen
@@ -257,12 +273,13 @@ GERMAN = Language(
         r"\bfehlanzeige\b|\bbleibt\b.{0,60}\bschuldig\b|\b(?:wird|werden) verschwiegen\b",
         r"\bkein(?:e|en|er|es|em)? (?:einzige[nrsm]? )?(?:wort|rede|silbe|spur|hinweis\w*|erwahnung|aussage|"
         r"angabe\w*|auskunft|aufschluss|treffer)\b",
-        r"\b(?:aussage|antwort|auskunft|angabe|berechnung|vergleich|beurteilung|einschatzung|"
+        r"\b(?:aussage|antwort|beantwortung|auskunft|angabe|berechnung|vergleich|beurteilung|einschatzung|"
         r"bewertung)\b.{0,60}\b(?:nicht|un)(?: ?moglich| zu| machbar)\b",
         r"\b(?:gehort|gehoren|fallt|fallen|liegt|liegen)\b.{0,60}\b(?:nicht (?:zu|in|unter)|ausserhalb)\b",
         r"\blass(?:t|en) sich\b.{0,120}\b(?:nicht|kein\w*)\b|\bnicht zu (?:entnehmen|ermitteln|erkennen|finden|"
         r"bestimmen|sagen|beantworten|klaren|ersehen|entziffern|erfahren|lesen)\b",
-        r"\bkeine rede\b",
+        r"\bkeine rede\b|\b(?:nirgends|nirgendwo|nicht|nie|kaum)\b.{0,20}\brede\b",
+        r"\b(?:lass(?:t|en)|liess(?:en)?|halt|halten)\b.{0,60}\b(?:offen|unerwahnt|unklar|unbeantwortet|aussen vor)\b",
         r"\breich(?:t|en)\b.{0,60}\bnicht\b",
         r"\bschwer zu (?:sagen|beurteilen|beantworten)\b",
         r"\b(?:keine ahnung|weiss nicht|weiß nicht|(?:da|hier|dabei|damit)\b.{0,20}\b(?:passen|uberfragt))\b",

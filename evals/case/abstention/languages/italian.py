@@ -26,17 +26,18 @@ ITALIAN = Language(
         """,
         "source": """
             passo passi manuale manuali rapporto rapporti relazione pagina pagine file guida guide
-            sezione sezioni capitolo capitoli opuscolo foglietto base contenuto contenuti libro
-            lettera knowledge dati informazioni sito qui corpus scheda conoscenza regolamento
-            organigramma cronaca referto descrizione etichetta intervista tabella verbale
-            riassunto elenco nota note annuncio racconto fascicolo articolo articoli materiale
-            materiali passaggio passaggi biografia schede lettere programma programmi listino
-            listini statuto bolletta verbali registro registri menu cronache resoconto resoconti
-            modulo moduli giornale giornali mail email messaggio messaggi fattura fatture allegato
-            allegati calendario orario catalogo studio studi clausola clausole edizione bollettino
-            comunicato wiki blog trascrizione istruzioni ricerca bugiardino brochure volantino
-            brano testimonianza contratto prospetto tabelle archivio documentazioni paragrafo
-            paragrafi didascalia avviso avvisi risultati invito carte
+            sezione sezioni capitolo capitoli opuscolo foglietto base contenuto contenuti libro lettera
+            knowledge dati informazioni sito qui corpus scheda conoscenza regolamento organigramma
+            cronaca referto descrizione etichetta intervista tabella verbale riassunto elenco nota note
+            annuncio racconto fascicolo articolo articoli materiale materiali passaggio passaggi
+            biografia schede lettere programma programmi listino listini statuto bolletta verbali
+            registro registri menu cronache resoconto resoconti modulo moduli giornale giornali mail
+            email messaggio messaggi fattura fatture allegato allegati calendario orario catalogo studio
+            studi clausola clausole edizione bollettino comunicato wiki blog trascrizione istruzioni
+            ricerca bugiardino brochure volantino brano testimonianza contratto prospetto tabelle
+            archivio documentazioni paragrafo paragrafi didascalia avviso avvisi risultati invito carte
+            condizioni tabellone istruzione carta etichette grafico grafici appunti norme normativa
+            bando bandi
         """,
         "contract": """
             contratto contratti polizza polizze garanzia garanzie assicurazione legge leggi tariffa
@@ -53,13 +54,15 @@ ITALIAN = Language(
             documenti contenuto numero
         """,
         "say": """
-            dice dicono dica indic* menzion* specific* precis* spieg* tratta trattano trattarne
-            tratti parl* descriv* permette permettono permetta permettano consente consentono
-            consenta cit* chiar* accenn* affront* nomin* rispond* fa fanno rivel* rifer* conferm*
-            stabili* preved* pronunc* dettagli* capisce riport* fornisc* da1 spend* tocc* dire
-            dare precisare menzionare indicare spiegare nominare citare chiarire fornire fissarne
-            dirne darne specificare accennare lascia lasciano parlano parlarne quantific* aggiung*
-            capire elenca elencano fissa fissano bastano
+            dice dicono dica indic* menzion* specific* precis* spieg* tratta trattano trattarne tratti
+            parl* descriv* permette permettono permetta permettano consente consentono consenta cit*
+            chiar* accenn* affront* nomin* rispond* fa fanno rivel* rifer* conferm* stabili* preved*
+            pronunc* dettagli* capisce riport* fornisc* da1 spend* tocc* dire dare precisare menzionare
+            indicare spiegare nominare citare chiarire fornire fissarne dirne darne specificare
+            accennare lascia lasciano parlano parlarne quantific* aggiung* capire elenca elencano fissa
+            fissano bastano dichiar* stabilis* contempl* registr* svel* approfond* defin* comment*
+            esprim* esplicit* racconta* entra* sbilanci* risolv* pubblic* attribu* divulg* insegn*
+            dedic* raccog*
         """,
         "tell_of": """
             tratta trattano descrive descrivono menziona menzionano parla parlano affronta
@@ -75,23 +78,25 @@ ITALIAN = Language(
         """,
         "said": """
             menzionat* indicat* specificat* precisat* spiegat* descritt* trattat* citat* riportat*
-            affrontat* ricavat* dedott* stabilit* chiarit* nominat* documentat* determinat*
-            riferit* registrat* desunt* elencat* dat1 quantificat* pubblicat* accreditat* annotat*
-            datat* dett* fornit* leggibil* trascritt* tratt* reperibil* calcolat* confrontat*
-            chiar* fatt* rintracciabil* rinvenut* individuat* attribuit* desumibil* ricavabil*
-            deducibil* verificabil*
+            affrontat* ricavat* dedott* stabilit* chiarit* nominat* documentat* determinat* riferit*
+            registrat* desunt* elencat* dat1 quantificat* pubblicat* accreditat* annotat* datat* dett*
+            fornit* leggibil* trascritt* tratt* reperibil* calcolat* confrontat* chiar* fatt*
+            rintracciabil* rinvenut* individuat* attribuit* desumibil* ricavabil* deducibil*
+            verificabil* dichiarat* comunicat* rilevat* rilasciat* definit* risolt* esplicitat* svelat*
+            divulgat* confermat* annoverat* contemplat* reso resi resa
         """,
         "held": "inclus* disponibil* contenut* trovat* fornit* present*",
         "find": """
             trovare trovato trovata trovati trovate trovo rispondere determinare sapere so dire
-            identificare confermare dedurre stabilire ricavare individuare verificare conoscere
-            fornire desumere vedere vedo capire dare darle darti individuato reperito reperire
-            localizzare precisare evincere saprei indicare capisce calcolare confrontare trova
-            trovano leggere consigliare prevedere valutare stimare riassumere dirle dirti dirvi
-            rispondervi risponderle risponderti spiegare spiegarle pronunciarmi fornirle fornirti
-            recuperare recuperato restituito prodotto rintracciare rinvenire rinvenuto
-            rintracciato calcola scoprire confermarlo indicarle nominare deduce desume ricava
-            evince comprendere
+            identificare confermare dedurre stabilire ricavare individuare verificare conoscere fornire
+            desumere vedere vedo capire dare darle darti individuato reperito reperire localizzare
+            precisare evincere saprei indicare capisce calcolare confrontare trova trovano leggere
+            consigliare prevedere valutare stimare riassumere dirle dirti dirvi rispondervi risponderle
+            risponderti spiegare spiegarle pronunciarmi fornirle fornirti recuperare recuperato
+            restituito prodotto rintracciare rinvenire rinvenuto rintracciato calcola scoprire
+            confermarlo indicarle nominare deduce desume ricava evince comprendere indicarti indicarlo
+            confermarle confermarti precisarle risalire rivelare fornirlo dirlo dirvelo dirglielo
+            esprimermi esprimersi garantire garantirle assicurare
         """,
         "find_myself": "so trovo vedo conosco sappiamo troviamo saprei visto",
         "help": """
@@ -102,7 +107,10 @@ ITALIAN = Language(
         "have_myself": "ho dispongo disponiamo abbiamo possiedo",
         "me": "io posso ho riesco mi preferisco temo",
         "us": "possiamo abbiamo riusciamo noi",
-        "can": "puo1 possono possibile grado riesce riuscito riuscita potuto posso possiamo poter",
+        "can": """
+            puo1 possono possibile grado riesce riuscito riuscita potuto posso possiamo poter condizione
+            condizioni abilitato abilitata
+        """,
         "unable": "impossibile incapace",
         "unknown": """
             sconosciuto sconosciuta sconosciuti incerto incerta ignoto ignota insufficiente

@@ -29,12 +29,13 @@ PORTUGUESE = Language(
             corpus aqui conhecimento resultados regulamento organograma cronica descricao rotulo
             entrevista tabela ata resumo lista nota notas anuncio relato processo artigo artigos
             material materiais passagem passagens biografia condicoes clausula clausulas programa
-            programas noticia noticias anuncios cronicas cartas estatuto estatutos formulario
-            registo registro registos registros ementa cardapio ficha fichas reportagem
-            reportagens jornal jornais correio email emails mensagem mensagens fatura faturas
-            anexo anexos calendario horario horarios catalogo listas estudo estudos edicao boletim
-            comunicado wiki blog transcricao instrucoes laudo laudos memorando busca acervo peca
-            pecas indice edital contrato sumario resultado brochura legenda aviso convite papeis
+            programas noticia noticias anuncios cronicas cartas estatuto estatutos formulario registo
+            registro registos registros ementa cardapio ficha fichas reportagem reportagens jornal
+            jornais correio email emails mensagem mensagens fatura faturas anexo anexos calendario
+            horario horarios catalogo listas estudo estudos edicao boletim comunicado wiki blog
+            transcricao instrucoes laudo laudos memorando busca acervo peca pecas indice edital contrato
+            sumario resultado brochura legenda aviso convite papeis atas bases normas normativa rotulos
+            cartaz cartazes tabelas grafico graficos instrucao edicoes apontamentos caderno
         """,
         "contract": "contrato contratos apolice garantia garantias seguro lei leis tarifa tarifas preco",
         "told": """
@@ -49,13 +50,14 @@ PORTUGUESE = Language(
             documentos
         """,
         "say": """
-            diz dizem diga indic* mencion* especific* precis* explic* abord* trata tratam tratar
-            trate refere* referi* descrev* permite permitem permita permitam respond* fala falam
-            falar cit* esclarec* inform* revel* detalh* nome* faz fazem confirm* estipul* preve
-            preveem pronunci* consegue fix* concret* da1 dao dar apont* enumer* dizer mencionar
-            indicar explicar nomear citar esclarecer especificar precisar revelar deixa deixam
-            consta depreend* conta contam traz trazem tocam toca entra entram falem fale digam
-            chega chegam bastam cuantific* quantific*
+            diz dizem diga indic* mencion* especific* precis* explic* abord* trata tratam tratar trate
+            refere* referi* descrev* permite permitem permita permitam respond* fala falam falar cit*
+            esclarec* inform* revel* detalh* nome* faz fazem confirm* estipul* preve preveem pronunci*
+            consegue fix* concret* da1 dao dar apont* enumer* dizer mencionar indicar explicar nomear
+            citar esclarecer especificar precisar revelar deixa deixam consta depreend* conta contam
+            traz trazem tocam toca entra entram falem fale digam chega chegam bastam cuantific*
+            quantific* estabelec* defin* regist* resolv* contempl* adiant* avanc* divulg* ensin* coment*
+            public* atribu* declar* acrescent* recolh*
         """,
         "tell_of": """
             trata tratam descreve descrevem menciona mencionam fala falam aborda abordam contem
@@ -66,21 +68,23 @@ PORTUGUESE = Language(
         "hold": "contem contenh* inclu* oferec* fornec* apresent* da1 dao traz trazem acrescent* cobr*",
         "said": """
             mencionad* indicad* especificad* precisad* explicad* descrit* abordad* tratad* citad*
-            referid* determinad* deduzid* apresentad* estabelecid* documentad* esclarecid*
-            inferid* registad* registrad* nomead* listad* feit* dad* publicad* creditad* anotad*
-            datad* dit* fornecid* legivel legiveis transcrit* discriminad* calculad* comparad*
-            enumerad* quantificad* fixad* revelad* detalhad* informad* clar* concretizad* dita
-            depreend* indica menciona especifica explica diz refere relatad*
+            referid* determinad* deduzid* apresentad* estabelecid* documentad* esclarecid* inferid*
+            registad* registrad* nomead* listad* feit* dad* publicad* creditad* anotad* datad* dit*
+            fornecid* legivel legiveis transcrit* discriminad* calculad* comparad* enumerad*
+            quantificad* fixad* revelad* detalhad* informad* clar* concretizad* dita depreend* indica
+            menciona especifica explica diz refere relatad* divulgad* resolvid* definid* atribuid*
+            declarad* explicitad* confirmad* conhecid* comunicad* preenchid* mencionado
         """,
         "held": "incluid* disponiv* contid* encontrad* fornecid* present* dada dadas",
         "find": """
-            encontrar encontrado encontrada encontrados encontrei responder determinar saber sei
-            dizer identificar confirmar deduzir estabelecer localizar achar achei conhecer dar
-            oferecer fornecer verificar ver vejo inferir extrair localizado encontramos apurar
-            informar indicar precisar encontra encontram calcular comparar ler recomendar prever
-            avaliar estimar resumir explicar    concluir descobrir
-            obter obtido recuperar recuperado retornou devolveu retornado devolvido entender
-            perceber nomear citar sabemos opinar depreende infere localizei
+            encontrar encontrado encontrada encontrados encontrei responder determinar saber sei dizer
+            identificar confirmar deduzir estabelecer localizar achar achei conhecer dar oferecer
+            fornecer verificar ver vejo inferir extrair localizado encontramos apurar informar indicar
+            precisar encontra encontram calcular comparar ler recomendar prever avaliar estimar resumir
+            explicar concluir descobrir obter obtido recuperar recuperado retornou devolveu retornado
+            devolvido entender perceber nomear citar sabemos opinar depreende infere localizei adiantar
+            senalar sinalizar confirma-lo garantir assegurar afirmar dizer-lhe dar-lhe apontar
+            descortinar
         """,
         "find_myself": "sei encontrei vejo achei conheco sabemos encontramos localizei saberia vi",
         "help": "ajudar ajuda especular adivinhar auxiliar auxilia assistir informar orientar",

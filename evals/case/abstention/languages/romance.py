@@ -23,5 +23,10 @@ ROMANCE = (
     "^ l .",
     "Q~2 l",
     "k P~3 t",
+    "n~1 b~1 P~2 s",  # no esta en el manual
+    "n~1 e~1 P~2 s",
+    "a~1 n~1 e",
+    "s~6 b~1 l",
+    "^ w~9 ,~1 s~4 n~2 t",
 )
 """Rules of the grammar."""

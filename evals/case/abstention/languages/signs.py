@@ -7,6 +7,8 @@ accents; "refer*" stands for all words that begin so.
 
 from collections.abc import Mapping
 
+from evals.case.abstention.languages.romance_signs import FRENCH, ITALIAN, PORTUGUESE, SPANISH
+
 _ENGLISH: Mapping[str, str] = {
     "only": "only just merely solely simply exclusively strictly purely alone",
     "limit": """
@@ -17,7 +19,7 @@ _ENGLISH: Mapping[str, str] = {
     "unreadable": """
         illegible unreadable smudge* blurr* blur redact* blacked masked torn faded fades crossed struck stain* cropped
         truncat* garbled corrupt* damaged blank empty obscured covered scan* ocr watermark missing unfilled
-        placeholder broken unlabelled hidden scrambled cut faint burnt
+        placeholder broken unlabelled hidden scrambled cut faint burnt scribble* handwrit* pencil* overwritten washed
     """,
     "given": """
         upload* retriev* received provided given supplied attached attach* enclosed indexed loaded shared available
@@ -38,7 +40,7 @@ _ENGLISH: Mapping[str, str] = {
     """,
     "pass": """
         decline refuse refrain rather prefer pass regret wary reluctant hesitate commit committing venture promise
-        vouch stick sorry won steer avoid careful
+        vouch stick sorry won steer avoid careful beats dunno clueless stumped owe lost idea
     """,
     "guesswork": """
         guess guess* speculat* guesswork conjecture assum* invent* infer* inference imply fabricat* crystal stab
@@ -52,14 +54,16 @@ _ENGLISH: Mapping[str, str] = {
     "sorry": "sorry afraid unfortunately regrettabl* apolog* regret alas sadly wish pity",
     "assistant": """
         assistant chatbot bot ai model scope remit role task purpose designed trained tuned programmed built here
-        configured responsible tool knowledge policy guideline guidelines outside topic topics domain
+        configured responsible tool knowledge policy guideline guidelines outside topic topics domain service channel
+        offer advice
     """,
     "looked": """
         look* search* check* read reading went gone go through review* examin* scan* scour* brows* comb* consulted
     """,
     "access": """
         access permission* restricted confidential locked password protected permitted allowed authoris* authoriz*
-        sealed private privacy classified denied realtime live error timeout failed unreachable current
+        sealed private privacy classified denied realtime live error timeout failed unreachable current entitled
+        cleared authorisation authorization permissions rights profile
     """,
     "gladly": "happy glad gladly love let rephrase upload share send provide specify clarify try again further help",
     "leave": """
@@ -68,7 +72,7 @@ _ENGLISH: Mapping[str, str] = {
     "trace": """
         trace word mention hint clue sign evidence anything nothing reference syllable line nowhere anywhere none
     """,
-    "which": "which whether one mean meant referring specify version",
+    "which": "which whether one mean meant referring specify version depends depend after",
 }
 
 _GERMAN: Mapping[str, str] = {
@@ -82,7 +86,8 @@ _GERMAN: Mapping[str, str] = {
         unleserlich* unlesbar* verwischt* verschwommen* verschmiert* geschwarzt* abgerissen* durchgestrichen*
         uberklebt* verdeckt* abgeschnitten* beschadigt* leer leere leeres verblasst* ausgeblichen* fleck* gescannt*
         scan* texterkennung ocr unkenntlich* ausgelassen* abgedeckt* platzhalter unvollstandig* herausgerissen*
-        verstummelt* defekt* verpixelt* uberdeckt* zerstort* entfernt*
+        verstummelt* defekt* verpixelt* uberdeckt* zerstort* entfernt* gekritzel* kritzel* bleistift* schwarz*
+        uberschrieben*
     """,
     "given": """
         hochgeladen* abgerufen* beigefugt* bereitgestellt* ubermittelt* vorliegend* vorliegt vorliegen liegt liegen
@@ -94,7 +99,7 @@ _GERMAN: Mapping[str, str] = {
         wenden fragen frag anrufen rufen ruf kontakt* erkundigen telefon* mail hotline kundendienst kundenservice
         service amt behorde arzt arztin apotheke apotheker* anwalt anwaltin steuerberater* beratung* fachmann stelle
         abteilung ansprechpartner* sekretariat hausarzt* rechtsanwalt* rechtsberatung verwaltung zustandige*
-        nachfragen
+        nachfragen besprechen hebamme kundenportal erfahren
     """,
     "differ": """
         widersprech* widerspruch* uneinig* unterschiedlich* mehrdeutig* abweich* verschieden* mehrere versionen beide
@@ -102,7 +107,7 @@ _GERMAN: Mapping[str, str] = {
     """,
     "pass": """
         passen festlegen schuldig verzichte verzichten ablehnen enthalte ungern lieber mochte weigere darf wage wagen
-        verlassen versprechen zurucknehmen uberfragt zuruckhalten
+        verlassen versprechen zurucknehmen uberfragt zuruckhalten keine ahnung trau traue ratlos
     """,
     "guesswork": """
         spekul* vermut* raten mutmass* kaffeesatz* spekulation* annahme* hellsehen erfinden geraten ruckschluss*
@@ -117,6 +122,7 @@ _GERMAN: Mapping[str, str] = {
     "assistant": """
         assistent* chatbot bot ki modell aufgabe* zustandig* zustandigkeit* dafur trainiert entwickelt konfiguriert
         ausgelegt rolle thema themen bereich themenbereich vorgabe* richtlinie* ausserhalb sprachmodell wissensstand
+        dienst chat kanal anwendung
     """,
     "looked": """
         durchsucht* durchgesehen gesucht gepruft nachgesehen gelesen durchgelesen gesichtet durchforstet recherch*
@@ -125,7 +131,7 @@ _GERMAN: Mapping[str, str] = {
     "access": """
         zugriff* zugang* berechtig* gesperrt* vertraulich* geschutzt* passwort kennwort freigegeben* freigabe erlaubt
         befugt datenschutz* intern* echtzeit live aktuelle fehler fehlgeschlagen einsehbar* einsehen einsicht
-        verschlossen offnen
+        verschlossen offnen berechtigung* profil rechte recht
     """,
     "gladly": """
         gern gerne helfe weiterhelfen formulieren umformulieren laden hochladen schicken versuchen nochmal erneut
@@ -139,257 +145,18 @@ _GERMAN: Mapping[str, str] = {
         wort silbe spur spuren rede sprache erwahnung hinweis* nirgends nirgendwo zeile anhaltspunkt* nichts weder
         keinerlei vergeblich vergebens fehlanzeige fundig
     """,
-    "which": "welche welcher welches welchen welchem ob meinen meinst gemeint denn",
-}
-
-_FRENCH: Mapping[str, str] = {
-    "only": "seulement uniquement seul seule seuls seules simplement exclusivement juste qu que guere",
-    "limit": """
-        arrete arretent s interrompt interrompent limite* limitent termine* couvre couvrent jusqu jusque remonte* date
-        datent fin finit finissent derniere* dernier* anterieur* ancien* periode va vont borne* coupe saute passe
-        traite traitent porte portent concerne* cantonne*
+    "which": """
+        welche welcher welches welchen welchem ob meinen meinst gemeint denn kommt darauf abhangt brauche brauchte
+        benotige
     """,
-    "unreadable": """
-        illisible* efface* masque* caviarde* rature* tronque* biffe* tache* dechire* flou* brouill* decoupe* abime*
-        vide* vierge* blanc scan scanne* numeris* cache* barre* endommage* manqu* cochee recouvert* noirci* gomme*
-        corromp* incomplet* delave* amput* rogne*
-    """,
-    "given": """
-        fourni* joint* recupere* transmis* communique* charge* verse* confie* disposition dispose indexe* televerse*
-        recu* remis* remonte* main disponible* sous yeux partage* importe* ici accessible* consulte* retenu*
-    """,
-    "elsewhere": "renvoie renvoient renvoi renvoye* voir annexe annexes reporte* refere* consulter complement*",
-    "contact": """
-        contacte* adress* appele* renseign* rapproche* service secretariat mairie medecin pharmacien* avocat*
-        conseiller* notaire expert accueil demande* ecrivez telephon* consulte* tournez professionnel* standard
-        guichet gestionnaire veterinaire interrogez
-    """,
-    "differ": """
-        contredis* diverg* contradict* desaccord* differ* ambigu* plusieurs versions incoheren* deux selon partage*
-    """,
-    "pass": """
-        abstien* abstenir prefere preferer refuse garder garde m avancer prononcer engager risquer passe regrette
-        prudent* hasarder eviter hesite tairai
-    """,
-    "guesswork": """
-        specul* suppos* devin* hypothe* conject* imagin* invent* extrapol* dedui* deduction* pari hasard boule
-        pifometre interpret*
-    """,
-    "perhaps": """
-        peut etre probabl* vraisemblabl* sans doute possibl* semble semblent semblerait pourrait pourraient laisse*
-        suggere* difficile delicat* certain certaine certitude certitudes sur formel* formellement affirm*
-        categorique* trancher fiable* avere* plausible* serait
-    """,
-    "sorry": "desole* malheureusement regrette regret* helas navre* pardon excuse* dommage crains",
-    "assistant": """
-        assistant* chatbot robot ia modele perimetre role mission tache concu* entraine* programme* configure*
-        competence* domaine sujet sujets cadre consigne* hors ressort
-    """,
-    "looked": "cherche* parcouru* examine* consulte* verifie* lu relu fouille* epluche* recherche* recherches lecture",
-    "access": """
-        acces accessible* droit* autoris* habilit* confidentiel* protege* verrouill* reserve* restreint* mot prive*
-        temps reel direct actualise* erreur echoue* echec* refuse* interdit* ouvrir invisible
-    """,
-    "gladly": """
-        ravi* volontiers plaisir heureux heureuse reformul* precis* partag* transmett* envoy* essay* nouveau aider
-        hesite* hesitez
-    """,
-    "leave": "laisse* reste* ouvert* suspens reponse flou vague ombre tranche* indecis*",
-    "trace": "mot trace traces mention* mentionne rien aucun aucune nulle part silence indice* ligne motus pas",
-    "which": "quel quelle quels quelles lequel laquelle lesquels si agit parlez",
-}
-
-_SPANISH: Mapping[str, str] = {
-    "only": "solo solamente unicamente tan exclusivamente apenas simplemente mas",
-    "limit": """
-        termina* acaba* interrump* corta cortan limita* llega llegan hasta abarca* cubre* ultimo* ultima* anterior*
-        antiguo* periodo alcanza* detiene* data datan remonta* cine fecha salta pasa trata tratan cinen refiere*
-        refieren corresponde*
-    """,
-    "unreadable": """
-        ilegible* tachad* borros* borrad* emborronad* cortad* tapad* arrancad* manchad* rot* censurad* danad* blanco
-        vacia vacio vacias vacios escane* incomplet* trunc* deteriorad* descolorid* ocult* cubiert* recortad* mutilad*
-        desenfocad* oscurecid* corrupt* rasgad*
-    """,
-    "given": """
-        facilitad* adjunt* recuperad* cargad* subid* proporcionad* aportad* entregad* recibid* disposicion dispongo
-        disponible* indexad* enviad* mano delante incluid* compartid* tengo pasado aqui suministrad* consultad*
-        devuelt*
-    """,
-    "elsewhere": "remite remiten remit* deriva vease ver anexo anexos refiere enlace apendice complement*",
-    "contact": """
-        contact* pongase ponte consult* llam* pregunt* escrib* dirij* dirig* acud* servicio secretaria oficina medico
-        medica farmaceutic* abogad* asesor* gestor* profesional* especialista* atencion telefono ventanilla pediatra
-        responsable* veterinari*
-    """,
-    "differ": """
-        contradic* discrep* difier* divergen* ambigu* inconsisten* varias varios versiones ambos ambas dos segun
-        discuti*
-    """,
-    "pass": """
-        abstengo abstenerme prefiero preferiria aventurar aventurarme arriesgar* rehuso declino pronunci* evitar
-        comprometer* mojarme atrevo atreveria paso lamento prudente quisiera
-    """,
-    "guesswork": """
-        especul* supon* supos* adivin* conjetur* invent* hipotesis inferir inferencia* deducir deduccion* imagin*
-        extrapol* bola azar apuesta
-    """,
-    "perhaps": """
-        quiza quizas acaso tal vez probabl* posibl* parece parecen pareceria podria podrian puede apunta* sugier*
-        dificil complicado seguro seguridad certeza certezas ciert* fiable* fehaciente* rotund* taxativ* categoric*
-        firme* concluyente* afirm* seria aventur*
-    """,
-    "sorry": "lamentablemente desafortunadamente desgracia siento lamento disculp* perdon* lastima temo ojala",
-    "assistant": """
-        asistente* chatbot bot ia modelo ambito funcion tarea disenad* entrenad* programad* configurad* alcance
-        competencia* tema temas preparad* cometido papel fuera politica
-    """,
-    "looked": "busc* revis* consultad* examin* leid* repas* mirad* rastre* comprob* recorr* busqueda",
-    "access": """
-        acceso acceder permiso* autoriz* confidencial* protegid* contrasena bloquead* restring* reservad* privad*
-        tiempo real directo actualizad* error fallo fallid* abrir abrirlo denegad* prohib* acceda
-    """,
-    "gladly": """
-        gusto encantad* reformul* precis* compart* envi* subir suba sube prueb* intent* nuevo ayudar ayudarle ayudarte
-        concret* indique* indica
-    """,
-    "leave": "queda* deja dejan dejaria aire abiert* suspenso pendiente* incognita resolv* sigue* oscuras",
-    "trace": """
-        palabra rastro mencion* nada ningun* ni nadie silencio alusion* pista* indicio* constancia linea jota tampoco
-    """,
-    "which": "cual cuales refieres refiere quiere quieres si version",
-}
-
-_ITALIAN: Mapping[str, str] = {
-    "only": "solo soltanto solamente unicamente esclusivamente semplicemente appena sola soli sole che",
-    "limit": """
-        termina* finisce* finiscono interromp* limita* copr* coprono ferma* fermano fino arriva* arrivano ultim*
-        preceden* anterior* periodo risale risalgono aggiornat* concern* riguard* salta passa tratta trattano vecchi*
-        fermo circoscri*
-    """,
-    "unreadable": """
-        illeggibil* sbiadit* copert* cancellat* sbarrat* strappat* macchiat* oscurat* tagliat* sfocat* vuot* bianco
-        scansion* scansit* tronc* rovinat* danneggiat* omissis mancant* incomplet* coprent* annerit* mascherat*
-        sgranat* abras* corrott* sovrappost*
-    """,
-    "given": """
-        fornit* allegat* recuperat* caricat* trasmess* disposizion* dispongo disponibil* indicizzat* consegnat*
-        ricevut* inviat* mano davanti inclus* condivis* ho qui restituit* estratt* passat* consultat* messi messo
-    """,
-    "elsewhere": "rimanda* rinvia* rinvi* rimando vedi allegato allegati riman* appendice integrazion*",
-    "contact": """
-        contatt* rivolg* chiam* chied* telefon* scriv* consult* ufficio segreteria medico farmacist* avvocat*
-        consulent* servizio sportello assistenza specialista professionist* numero commercialista pediatra sentire
-        referente veterinari*
-    """,
-    "differ": """
-        contraddi* discord* divergen* divergono ambigu* inconsisten* diverse diversi versioni entrambi entrambe due
-        seconda contrast*
-    """,
-    "pass": """
-        astengo astenermi preferisco preferirei sbilanci* azzard* rifiuto evitare pronunci* tirarmi indietro passo
-        esprimermi impegnarmi rammaric* prudent* spiace dispiace
-    """,
-    "guesswork": """
-        specul* suppo* indovin* congettur* ipote* inventa* invent* dedur* deduzion* immagin* estrapol* illazion*
-        azzard* scommes* palla sfera tirare
-    """,
-    "perhaps": """
-        forse magari probabil* possibil* sembra sembrano sembrerebbe pare parrebbe potrebbe potrebbero suggerisc*
-        lascia* difficile complicato sicur* certezz* certo certa attendibil* affidabil* definitiv* categoric*
-        conclusiv* afferm* sarebbe verosimil*
-    """,
-    "sorry": "purtroppo spiace dispiace scus* rammaric* spiacente* perdon* peccato temo malauguratamente",
-    "assistant": """
-        assistente* chatbot bot ia modello ambito compito ruolo progettat* addestrat* programmat* configurat*
-        competenz* argoment* tema temi funzione fuori policy perimetro
-    """,
-    "looked": """
-        cercat* controllat* consultat* esaminat* lett* rilett* scorso verificat* passat* guardat* ricerca spulciat*
-    """,
-    "access": """
-        accesso accedere permess* autorizz* riservat* confidenzial* protett* password bloccat* limitat* privat* tempo
-        reale diretta aggiornat* errore fallit* aprire vietat* negat* apribil*
-    """,
-    "gladly": """
-        volentieri felice liet* riformul* precis* condivid* invi* caric* riprov* prov* nuovo aiutar* piacere specific*
-    """,
-    "leave": "rest* lascia* lasciano aperta aperto sospeso insolut* irrisolt* dubbio rimane rimangono buio mistero",
-    "trace": """
-        parola traccia tracce menzion* nulla niente nessun* ne1 accenn* silenzio tace tacciono cenno indizi* riga
-    """,
-    "which": "quale quali riferisc* se intend* versione",
-}
-
-_PORTUGUESE: Mapping[str, str] = {
-    "only": "so somente apenas unicamente exclusivamente simplesmente tao mais senao",
-    "limit": """
-        termina* acaba* interromp* limita* cobr* cobrem ate vai vao ultim* anterior* periodo restring* encerra* para
-        abrang* data datam pula salta passa trata tratam antig* cinge* resume*
-    """,
-    "unreadable": """
-        ilegivel ilegiveis rasurad* apagad* riscad* borrad* manchad* rasgad* cortad* tapad* tarjad* digitaliz* branco
-        vazi* trunc* danificad* ocult* cobert* incomplet* arrancad* desbotad* corromp* desfocad* censurad* mutilad*
-        carimb*
-    """,
-    "given": """
-        fornecid* anexad* recuperad* carregad* enviad* disponibiliz* disponiv* disponho disposicao indexad* entreg*
-        recebid* junto mao aqui frente inclui* partilhad* compartilh* tenho passad* deram facultad* retornad*
-        consultad* chegou trouxe*
-    """,
-    "elsewhere": "remete* remetem remiss* ver anexo anexos encaminh* refere apendice complement*",
-    "contact": """
-        contact* contat* ligue ligar pergunt* escrev* dirija* dirigir consult* procure procurar secretaria balcao
-        servico medic* farmaceutic* advogad* contador* atendimento telefone especialista* profissional* assessor*
-        responsavel central veterinari* fale falar
-    """,
-    "differ": """
-        contradi* discord* diverg* difere* ambigu* inconsisten* varias varios versoes ambos ambas dois duas conforme
-        controver*
-    """,
-    "pass": """
-        abstenho abster prefiro preferia arriscar aventurar recuso evitar pronunci* comprometer devendo ousaria atrevo
-        passo declino lamento prudente quis gostaria
-    """,
-    "guesswork": """
-        especul* supo* suposic* adivinh* conjetur* conjectur* invent* hipotese* palpite* chute chutar deduz* deduc*
-        imagin* extrapol* achismo bola aposta
-    """,
-    "perhaps": """
-        talvez quica provavel* possivel* possivelmente parece parecem pareceria poderia poderiam pode sugere* indici*
-        dificil complicado certeza certezas seguranca segur* certo fiavel confiavel fiaveis categoric* conclusiv*
-        taxativ* afirm* seria
-    """,
-    "sorry": "infelizmente lamento lamentavelmente desculp* desculpe perdao pena receio temo lastim*",
-    "assistant": """
-        assistente* chatbot bot ia modelo ambito funcao tarefa projetad* treinad* programad* configurad* dedicad*
-        competencia* tema temas assunto assuntos escopo fora politica papel
-    """,
-    "looked": """
-        procur* revi busquei consultei analis* examin* li reli verific* pesquis* vasculh* percorri busca pesquisa
-        consulta
-    """,
-    "access": """
-        acesso aceder acessar permiss* autoriz* confidenci* protegid* senha bloquead* restri* reservad* privad* tempo
-        real vivo atualiz* erro falh* abrir negad* proibid*
-    """,
-    "gladly": """
-        prazer feliz gosto reformul* precis* partilh* compartilh* envi* carreg* tente novamente nova ajudar ajudo
-        indique especific*
-    """,
-    "leave": "fica* deixa* deixam deixar aberto aberta suspenso duvida resposta pendente* continu* permanece*",
-    "trace": """
-        palavra rasto rastro menc* nada nenhum* nem ninguem silenc* alus* pista* indicio* linha omisso* tampouco
-    """,
-    "which": "qual quais refere se quer versao",
 }
 
 SIGNS: Mapping[str, Mapping[str, str]] = {
     "en": _ENGLISH,
     "de": _GERMAN,
-    "fr": _FRENCH,
-    "es": _SPANISH,
-    "it": _ITALIAN,
-    "pt": _PORTUGUESE,
+    "fr": FRENCH,
+    "es": SPANISH,
+    "it": ITALIAN,
+    "pt": PORTUGUESE,
 }
 """The words of each language, by its code and by what they are a sign of."""

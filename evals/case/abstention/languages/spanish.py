@@ -24,18 +24,19 @@ SPANISH = Language(
             fragmentos extracto extractos
         """,
         "source": """
-            manual manuales informe informes pagina paginas archivo* guia guias prospecto*
-            folleto* base bases seccion secciones capitulo* contenido* libro libros carta datos
-            informacion sitio web corpus ficha* aqui conocimientos reglamento organigrama cronica
-            descripcion etiqueta entrevista tabla acta actas resumen lista nota notas anuncio
-            relato expediente articulo articulos material materiales pasaje pasajes biografia
-            convenio cronicas hoja hojas programa programas noticia noticias anuncios resena
-            resenas cartas formulario formularios menu registro registros apartado apartados
-            estatuto estatutos indice diario periodico correo correos mensaje mensajes factura
-            facturas anexo anexos calendario horario horarios catalogo plano listado listados
-            legajo memoria memorias estudio estudios clausula clausulas testimonio edicion boletin
-            boletines comunicado wiki blog transcripcion instrucciones cuaderno ficheros fichero
-            busqueda busquedas archivos resultados capitulos invitacion papeles
+            manual manuales informe informes pagina paginas archivo* guia guias prospecto* folleto* base
+            bases seccion secciones capitulo* contenido* libro libros carta datos informacion sitio web
+            corpus ficha* aqui conocimientos reglamento organigrama cronica descripcion etiqueta
+            entrevista tabla acta actas resumen lista nota notas anuncio relato expediente articulo
+            articulos material materiales pasaje pasajes biografia convenio cronicas hoja hojas programa
+            programas noticia noticias anuncios resena resenas cartas formulario formularios menu
+            registro registros apartado apartados estatuto estatutos indice diario periodico correo
+            correos mensaje mensajes factura facturas anexo anexos calendario horario horarios catalogo
+            plano listado listados legajo memoria memorias estudio estudios clausula clausulas
+            testimonio edicion boletin boletines comunicado wiki blog transcripcion instrucciones
+            cuaderno ficheros fichero busqueda busquedas archivos resultados capitulos invitacion
+            papeles condiciones condicion prensa instruccion tablas grafico graficos cartel carteles
+            manuscrito manuscritos album normas normativa
         """,
         "contract": "contrato* poliza* garantia* seguro* ley leyes tarifa* precio* plan",
         "told": """
@@ -47,13 +48,14 @@ SPANISH = Language(
         """,
         "data": "datos cifra cifras resultado* coincidencia* registro* evidencia* contenido* documento* numero",
         "say": """
-            dice dicen diga digan indic* menc* especific* precis* explic* abord* trat* mencion*
-            refier* describ* permite permiten permita permitan respond* senal* detall* habl* alud*
-            cit* aclar* revel* nombr* expres* hace hacen confirm* estipul* inform* pronunci*
-            contempl* preve preven concret* fij* apunt* enumer* alude aluden entra entran desvel*
-            deja dejan llega llegan desprend* consign* cuenta cuentan decir precisar mencionar
-            indicar explicar nombrar citar aclarar detallar concretar especificar bastan alcanzan
-            cuantific* desglos*
+            dice dicen diga digan indic* menc* especific* precis* explic* abord* trat* mencion* refier*
+            describ* permite permiten permita permitan respond* senal* detall* habl* alud* cit* aclar*
+            revel* nombr* expres* hace hacen confirm* estipul* inform* pronunci* contempl* preve preven
+            concret* fij* apunt* enumer* alude aluden entra entran desvel* deja dejan llega llegan
+            desprend* consign* cuenta cuentan decir precisar mencionar indicar explicar nombrar citar
+            aclarar detallar concretar especificar bastan alcanzan cuantific* desglos* resolv* despej*
+            arroj* reflej* registr* cuenta posicion* moj* defin* public* divulg* atribuy* coment* ensena
+            recog* conten* establec* determin* declar* transcrib* da dan
         """,
         "tell_of": """
             trata tratan describe describen menciona mencionan habla hablan aborda abordan
@@ -67,28 +69,30 @@ SPANISH = Language(
             anad* cubr* recoj*
         """,
         "said": """
-            mencionad* indicad* especificad* precisad* explicad* descrit* detallad* abordad*
-            tratad* deducirse determinarse saberse establecerse inferirse responderse conocerse
-            extraerse senalad* documentad* referid* registrad* nombrad* aclarad* consignad*
-            anotad* dad* hech* publicad* concretad* listad* enumerad* acreditad* fechad* desprend*
-            clar* legible* transcrit* dich* desglosad* calculad* comparad* precisa especifica
-            indica menciona explica detalla nombra describe aclara concreta cita dice aborda
-            recogido recogida
+            mencionad* indicad* especificad* precisad* explicad* descrit* detallad* abordad* tratad*
+            deducirse determinarse saberse establecerse inferirse responderse conocerse extraerse
+            senalad* documentad* referid* registrad* nombrad* aclarad* consignad* anotad* dad* hech*
+            publicad* concretad* listad* enumerad* acreditad* fechad* desprend* clar* legible*
+            transcrit* dich* desglosad* calculad* comparad* precisa especifica indica menciona explica
+            detalla nombra describe aclara concreta cita dice aborda recogido recogida divulgad*
+            resuelt* definid* atribuid* cuantificad* establecid* declarad* reflejad* reproducid*
+            especificars* confirmad* conocid* recogid*
         """,
         "held": """
             encontraron incluid* disponible* contenid* encontrado encontrada encontrados encontradas
             hallad* proporcionad*
         """,
         "find": """
-            encontrar encontrado encontrada encontrados encontro encuentro encontre encuentra
-            encuentran responder contestar determinar saber se1 decir identificar confirmar
-            deducir establecer localizar hallar hallado averiguar conocer dar ofrecer proporcionar
-            verificar precisar ver inferir extraer podido localizado facilitar informar indicar
-            asegurar concretar calcular comparar alcanzo consigo logro leer recomendar predecir
-            valorar evaluar estimar resumir hacer decirle decirte decirles darle darte responderle
-            responderte explicar explicarle nombrar obtener obtenido recuperar recuperado devuelto
-            devolvio arrojado aclarar saberlo saberse pronunciarme ofrecerle indicarle citar
-            tramitar
+            encontrar encontrado encontrada encontrados encontro encuentro encontre encuentra encuentran
+            responder contestar determinar saber se1 decir identificar confirmar deducir establecer
+            localizar hallar hallado averiguar conocer dar ofrecer proporcionar verificar precisar ver
+            inferir extraer podido localizado facilitar informar indicar asegurar concretar calcular
+            comparar alcanzo consigo logro leer recomendar predecir valorar evaluar estimar resumir
+            hacer decirle decirte decirles darle darte responderle responderte explicar explicarle
+            nombrar obtener obtenido recuperar recuperado devuelto devolvio arrojado aclarar saberlo
+            saberse pronunciarme ofrecerle indicarle citar tramitar senalar senalarle adelantar
+            adelantarle decirlo confirmarlo confirmarle comprobar comprobarlo valorarlo tramitarlo
+            afirmarlo afirmar rellenar
         """,
         "find_myself": "encuentro encontre se1 veo encontramos sabemos localizo conozco sabria visto",
         "help": """
