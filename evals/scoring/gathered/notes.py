@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.citation_base import CitationSigns
+from evals.scoring.gathered.citation_base import CitationSigns
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats import percentile
 from evals.text.counts import counted, share
