@@ -53,6 +53,11 @@ class Pace:
             interval = min(interval * _GROWTH, self.first_s * _LONGEST)
         raise LeftError
 
+    def tell_first(self, failures: int, error: BackendError) -> None:
+        """Tell of the first failure in a row."""
+        if failures == 1:
+            self.tell(str(error))
+
     async def wait(self, interval: float, error: BackendError | None = None) -> None:
         """Wait before the next look, longer where the vendor asks for it."""
         asked = min(error.retry_after_s or 0.0, _LONGEST_WAIT_S) if error is not None else 0.0
@@ -75,6 +80,5 @@ class Pace:
                 failures += 1
                 if not error.retryable or failures == MOST_FAILURES:
                     raise
-                if failures == 1:
-                    self.tell(str(error))
+                self.tell_first(failures, error)
                 await self.wait(interval, error)

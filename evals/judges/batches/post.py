@@ -52,8 +52,7 @@ class Post:
                     if not error.unanswered:
                         self._log.remove(logged)
                     raise
-                if failures == 1:
-                    self._pace.tell(str(error))
+                self._pace.tell_first(failures, error)
                 # It may have arrived all the same.
                 if await self.find(logged, sent_at if error.unanswered else 0.0):
                     break
