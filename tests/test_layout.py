@@ -63,7 +63,6 @@ BRANCHY = (
     ("inputs/cells.py", "as_text", 11),
     ("inputs/problems.py", "_inside", 11),
     ("inputs/sheets.py", "spreadsheet_rows", 11),
-    ("judges/batches/post.py", "send", 11),
     ("judges/replies/reading.py", "usage_of", 11),
     ("metrics/answer/keywords.py", "_capitalised", 11),
     ("metrics/base.py", "_lacking", 11),
