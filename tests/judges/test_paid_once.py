@@ -113,7 +113,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "conclude", die)
+        patch.setattr(measuring, "Conclusion", die)
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(work)
 

@@ -1,5 +1,6 @@
 """Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed."""
 
+import re
 from functools import lru_cache
 from itertools import combinations
 
@@ -11,17 +12,26 @@ _SPAN = 9
 """Words of an answer below which it may be a span of a document ("a pharmacist"), whatever its words are signs of."""
 _UNSAID = 1.25
 """What must speak for such a span that declines where no clause does, and where the question is not known."""
+_CITED = 1.75
+"""And for what cites a passage: sentences taken out of a document have words that are signs, too."""
+_CITES = re.compile(r"\[\d{1,3}\]|【[^】\n]{1,40}】")
 
 
 def declines(answer: Answer) -> bool:
     """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
     found = circumstances(answer)
-    return not found.get(SETTLES) and _sum(answer, found) > (_UNSAID if not answer.question or _is_span(answer) else 0)
+    return not found.get(SETTLES) and _sum(answer, found) > _least(answer)
 
 
-def _is_span(answer: Answer) -> bool:
-    """Whether it is short, and no clause declines by rule."""
-    return len(answer.text.split()) < _SPAN and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
+def _least(answer: Answer) -> float:
+    """What must speak for it."""
+    if not answer.question:
+        return _UNSAID
+    if any(clause.kind is Kind.DECLINES for clause in answer.clauses):
+        return 0.0
+    if _CITES.search(answer.written):
+        return _CITED
+    return _UNSAID if len(answer.text.split()) < _SPAN else 0.0
 
 
 def score(answer: Answer) -> float:

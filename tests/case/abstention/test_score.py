@@ -149,3 +149,13 @@ def test_he_who_answers_declines_whatever_somebody_said() -> None:
 def test_a_span_in_which_nothing_declines_is_an_answer(answer: str, question: str) -> None:
     """Whatever its few words are signs of."""
     assert not is_abstention(answer, question)
+
+
+def test_sentences_taken_out_of_a_document_with_their_marks_are_an_answer() -> None:
+    """Their words are signs too, of limits and of rights; nothing in them declines."""
+    answer = (
+        "Three sub-processors are approved: Nordal Hosting for data centres, Pinfold Mail for outgoing letters and Sable "
+        "Monitoring for system monitoring. A new sub-processor is announced 60 days in advance. [1]\n"
+        "Remote support from outside the country is allowed only with screen recording and without downloads. [2]"
+    )
+    assert not is_abstention(answer, "Which sub-processors has Corvane been allowed to use?")

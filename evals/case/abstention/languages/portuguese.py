@@ -83,7 +83,7 @@ PORTUGUESE = Language(
             precisar encontra encontram calcular comparar ler recomendar prever avaliar estimar resumir
             explicar concluir descobrir obter obtido recuperar recuperado retornou devolveu retornado
             devolvido entender perceber nomear citar sabemos opinar depreende infere localizei adiantar
-            senalar sinalizar confirma-lo garantir assegurar afirmar dizer-lhe dar-lhe apontar
+            senalar sinalizar garantir assegurar afirmar apontar
             descortinar
         """,
         "find_myself": "sei encontrei vejo achei conheco sabemos encontramos localizei saberia vi",
