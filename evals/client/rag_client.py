@@ -19,7 +19,7 @@ from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.stored import public_url
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.inputs.json_body import parse_json
+from evals.inputs.json_body import TooManyValuesError, parse_json
 from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse, ResponseError
 from evals.text.counts import counted
@@ -215,6 +215,9 @@ class RAGClient:
         }
         try:
             body = self.redact.value(parse_json(reply.body))
+        except TooManyValuesError as error:
+            problem = ResponseError(kind="too_large", status=reply.status, message=str(error))
+            return EvalResponse(**base, error=problem)
         except ValueError:
             kind = self.redact.text(reply.headers.get("content-type", "no content type"))
             message = f"the body is not JSON ({kind}): {base['raw'][:120]!r}"
