@@ -19,6 +19,7 @@ from evals.schemas import (
     Scorecard,
 )
 from evals.scoring.clusters import cluster_of
+from evals.scoring.guarded import score_of
 from evals.scoring.intervals import metric_interval, too_small
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.scoring.strata import Sample, sample_of, value_of, value_over
@@ -35,7 +36,7 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases
     if record.response is None:
         return record
     case = cases.of(record)
-    return record.model_copy(update={"scores": [metric.score(case) for metric in metrics]})
+    return record.model_copy(update={"scores": [score_of(metric, case) for metric in metrics]})
 
 
 def make_scorecard(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord], settings: ScoreSettings) -> Scorecard:
@@ -103,6 +104,7 @@ def _counts(results: Sequence[MetricResult]) -> MetricCounts:
         not_applicable=missing["not_applicable"],
         transport=missing["transport"],
         judge=missing["judge"],
+        fault=missing["fault"],
     )
 
 
@@ -112,7 +114,7 @@ def _bounds(metric: BaseMetric, results: Sequence[MetricResult]) -> Interval | N
     Of a metric of which neither way is better, the least and the greatest value.
     """
     worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
-    lost = sum(result.missing in {"transport", "judge"} for result in results)
+    lost = sum(result.missing in {"transport", "judge", "fault"} for result in results)
     if not lost or worst is None or best is None:
         return None
     values = [result.value for result in results if result.value is not None]
