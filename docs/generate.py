@@ -72,7 +72,39 @@ def _asked_by() -> dict[str, list[str]]:
     return found
 
 
-PAGES = {"metrics.md": metrics_page, "configuration.md": configuration_page, "prompts.md": prompts_page}
+def reliability_page() -> str:
+    """docs/reliability.md, with the table of faults from the table of the tests."""
+    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(_BEGIN)
+    return f"{before}{_BEGIN}\n{_faults()}{_END}{rest.partition(_END)[2]}"
+
+
+_BEGIN, _END = "<!-- faults, by docs/generate.py -->", "<!-- end of faults -->"
+
+
+def _faults() -> str:
+    sys.path.insert(0, str(HOME / "tests"))
+    from faults import FAULTS
+
+    rows: dict[tuple[str, str], list[str]] = {}
+    for fault in FAULTS:
+        rows.setdefault((fault.group, _ending(fault.kind, fault.noted, fault.also)), []).append(fault.name)
+    lines = [f"| {group} | {'; '.join(names)} | {ending} |" for (group, ending), names in rows.items()]
+    return "\n".join(["| sort | what the server does | the question |", "|---|---|---|", *lines, ""])
+
+
+def _ending(kind: str | None, noted: str | None, also: tuple[str | None, ...]) -> str:
+    note = ", with a note" if noted else ""
+    ways = [f"fails as `{way}`" if way else f"is read{note}" for way in (kind, *also)]
+    return " or ".join(ways)
+
+
+PAGES = {
+    "metrics.md": metrics_page,
+    "configuration.md": configuration_page,
+    "prompts.md": prompts_page,
+    "reliability.md": reliability_page,
+}
 
 
 def picture() -> None:

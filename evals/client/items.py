@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from evals.client.values import kind_of, number_or_none, text_or_none, whole_or_none
+from evals.client.values import is_lost, kind_of, number_or_none, text_or_none, whole_or_none
 from evals.schemas import Citation, RetrievedChunk
 
 Item = TypeVar("Item", RetrievedChunk, Citation)
@@ -18,13 +18,21 @@ class UnreadableListError(Exception):
     """What the mapping finds is no list, or holds something that is no item; the message says what it is."""
 
 
-def chunks_of(value: Any) -> list[RetrievedChunk]:
+def chunks_of(value: Any, notes: list[str]) -> list[RetrievedChunk]:
     """The chunks of a list; one that is nothing but a text is that.
+
+    Args:
+        value: What the mapping finds.
+        notes: Where it is said what of them is left out.
 
     Raises:
         UnreadableListError: It is no list, or an item of it is neither an object nor a text.
     """
-    return _items(value, _chunk, "a text or an object")
+    chunks = _items(value, _chunk, "a text or an object")
+    both = zip(value, chunks, strict=True)
+    if any(isinstance(item, Mapping) and is_lost(item.get("score"), chunk.score) for item, chunk in both):
+        notes.append("server.map.chunks gives a number that no score can be: it is left out")
+    return chunks
 
 
 def citations_of(value: Any, chunks: Sequence[RetrievedChunk] | None) -> list[Citation]:

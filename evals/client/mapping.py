@@ -5,7 +5,8 @@ chunks and citations a note says then what stood there.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 from evals.client.expressions import compiled
@@ -13,7 +14,7 @@ from evals.client.items import UnreadableListError, chunks_of, citations_of
 from evals.client.mapped_keys import check_mapped_keys
 from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
-from evals.client.values import flag_or_none, kind_of, number_or_none, text_or_none, whole_or_none
+from evals.client.values import flag_or_none, is_lost, kind_of, number_or_none, text_or_none, whole_or_none
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
@@ -52,6 +53,7 @@ class ResponseReader:
     def __init__(self, spec: ServerSpec) -> None:
         self._map: MapSpec = spec.map
         self._citations = spec.citations
+        self._most = spec.max_chunks
         try:
             self._clean = [re.compile(pattern) for pattern in spec.clean]
             self._markers = re.compile(spec.citations.markers)
@@ -71,16 +73,16 @@ class ResponseReader:
         notes: list[str] = []
         refused = self._read_refused(body, notes)
         answer = self._read_answer(body, refused=refused)
-        chunks = _listed("chunks", find(self._map.chunks, body), chunks_of, notes)
+        chunks = self._listed("chunks", find(self._map.chunks, body), chunks_of, notes)
         if answer is None and chunks is None:
             raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
         return {
             "answer": answer,
             "chunks": chunks,
             "citations": None if answer is None else self._read_citations(body, answer, chunks, notes),
-            "usage": _usage(find(self._map.usage, body)),
+            "usage": _usage(find(self._map.usage, body), notes),
             "model": text_or_none(find(self._map.model, body)),
-            "confidence": number_or_none(find(self._map.confidence, body)),
+            "confidence": _confidence(find(self._map.confidence, body), notes),
             "stages": _stages(find(self._map.stages, body)),
             "refused": refused,
             "notes": notes,
@@ -114,20 +116,37 @@ class ResponseReader:
         if given_as in {"list", "auto"}:
             found = find(self._map.citations, body)
             if found is not None or given_as == "list":
-                return _listed("citations", found, lambda value: citations_of(value, chunks), notes)
+                return self._listed("citations", found, lambda value, _: citations_of(value, chunks), notes)
         if given_as == "none":
             return None
-        marked = self._marked(answer)
+        marked = self._bounded("citations", list(islice(self._marked(answer), self._most + 1)), notes)
         # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
         return marked or (None if given_as == "auto" else [])
 
-    def _marked(self, answer: str) -> list[Citation]:
-        found = []
+    def _listed(
+        self, name: str, value: Any, read: Callable[[Any, list[str]], list[T]], notes: list[str]
+    ) -> list[T] | None:
+        """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
+        if value is None:
+            return None
+        try:
+            return read(self._bounded(name, value, notes), notes)
+        except UnreadableListError as error:
+            notes.append(f"server.map.{name} {error}")
+            return None
+
+    def _bounded(self, name: str, value: Any, notes: list[str]) -> Any:
+        """A list without what is beyond its longest, which is noted; what is no list as it is."""
+        if not isinstance(value, list) or len(value) <= self._most:
+            return value
+        notes.append(f"{name}: more than {self._most:,}, and those beyond are left out (server.max_chunks)")
+        return value[: self._most]
+
+    def _marked(self, answer: str) -> Iterator[Citation]:
         for marker in self._markers.finditer(answer):
             inside = marker.group(1) if self._markers.groups else marker.group(0)
             for part in (inside or "").split(","):
-                found.extend(_from_marker(part.strip(), marker.start(), marker.end()))
-        return found
+                yield from _from_marker(part.strip(), marker.start(), marker.end())
 
 
 def _expressions(spec: ServerSpec) -> list[str | None]:
@@ -155,24 +174,29 @@ def _from_marker(part: str, start: int, end: int) -> list[Citation]:
     return [Citation(chunk_id=part, start=start, end=end)] if part else []
 
 
-def _listed(name: str, value: Any, read: Callable[[Any], list[T]], notes: list[str]) -> list[T] | None:
-    """What the server lists; None where it says nothing, or nothing that can be read, which is noted."""
-    if value is None:
-        return None
-    try:
-        return read(value)
-    except UnreadableListError as error:
-        notes.append(f"server.map.{name} {error}")
-        return None
-
-
-def _usage(value: Any) -> TokenUsage | None:
+def _usage(value: Any, notes: list[str]) -> TokenUsage | None:
     if not isinstance(value, Mapping):
         return None
-    prompt, completion = whole_or_none(value.get("prompt_tokens")), whole_or_none(value.get("completion_tokens"))
-    if prompt is None or completion is None or prompt < 0 or completion < 0:
-        return None
-    return TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
+    given = [value.get("prompt_tokens"), value.get("completion_tokens")]
+    counts = [_count(each) for each in given]
+    if any(map(is_lost, given, counts)):
+        notes.append("server.map.usage gives a number of tokens that none can be: it is left out")
+    prompt, completion = counts
+    return (
+        None if prompt is None or completion is None else TokenUsage(prompt_tokens=prompt, completion_tokens=completion)
+    )
+
+
+def _count(value: Any) -> int | None:
+    number = whole_or_none(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _confidence(value: Any, notes: list[str]) -> float | None:
+    confidence = number_or_none(value)
+    if is_lost(value, confidence):
+        notes.append("server.map.confidence gives a number that no confidence can be: it is left out")
+    return confidence
 
 
 def _stages(value: Any) -> list[Any] | None:

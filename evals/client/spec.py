@@ -129,6 +129,8 @@ class ServerSpec(Record):
     deadline_s: Annotated[float, MayChange.ON_RESUME] = Field(default=900.0, gt=0)
     """For a question with all its attempts and all waiting between them."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
+    max_chunks: Annotated[int, MayChange.ON_REMAP] = Field(default=10_000, ge=1)
+    """Of a longer list of chunks or citations the rest is left out, and a note says so."""
     transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
     """The HTTP library that connects: aiohttp is the faster one."""
     health: Endpoint | None = None

@@ -19,13 +19,14 @@ from evals.client.address import check_url, checked_headers, without_login
 from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
-from evals.credentials.stored import public_url
+from evals.credentials.stored import MASK, public_url
 from evals.schemas import ResponseError
 from evals.version import __version__
 
 CONNECT_TIMEOUT_S = 10.0
 _METHOD_NOT_ALLOWED = 405
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LONGEST_SAID = 300
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 HttpLibrary = Literal["aiohttp", "httpx"]
 
@@ -228,14 +229,15 @@ class Transport:
         if error.kind == "timeout":
             return self._timed_out(limit, start)
         through = f" (through {self._proxy})" if self._proxy else ""
-        failed = ResponseError(kind=error.kind, message=self._redact(f"{error}{through}"))
+        said = " ".join(self._redact(str(error)).split())[:_LONGEST_SAID]
+        failed = ResponseError(kind=error.kind, message=self._redact(f"{said}{through}"))
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
 
     def _refused(
         self, request: Outgoing, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
     ) -> TransportFailure:
-        said = self._redact(" ".join(body[:2000].decode("utf-8", "replace").split()))[:200]
+        said = " ".join(self._redact(body.decode("utf-8", "replace"))[:2000].split())[:200]
         way = self._way_out(request, status, headers)
         message = f"HTTP {status}{way}" + (f": {said}" if said else "")
         return TransportFailure(
@@ -252,10 +254,18 @@ class Transport:
         if status == _METHOD_NOT_ALLOWED:
             return f" ({_not_allowed(request.method, headers)})"
         if status in _REDIRECTS and (place := headers.get("location")):
-            place = self._redact(public_url(urljoin(request.url, place[:500])))
+            place = self._redact(_joined(request.url, self._redact(place)[:500]))
             asked = public_url(request.url).removeprefix(self.base)
             return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
         return ""
+
+
+def _joined(asked: str, place: str) -> str:
+    """Where a Location leads, without a login; what is no address is masked."""
+    try:
+        return public_url(urljoin(asked, place))
+    except ValueError:
+        return MASK
 
 
 def _not_allowed(method: str, headers: Mapping[str, str]) -> str:

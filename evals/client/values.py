@@ -1,7 +1,11 @@
 """Single values of a body: what they are worth as text or number, and what they are called in a message."""
 
-import math
 from typing import Any
+
+PLAUSIBLE = 1e12
+"""Beyond it, in either direction, no number that a server gives is a score or a confidence."""
+PLAUSIBLE_WHOLE = 10**9
+"""The same of tokens, places in a text and numbers of chunks."""
 
 _KINDS = {"NoneType": "null", "bool": "true or false", "int": "a number", "float": "a number", "str": "a text"}
 _KINDS |= {"list": "a list", "dict": "an object"}
@@ -15,20 +19,25 @@ def text_or_none(value: Any) -> str | None:
 
 
 def number_or_none(value: Any) -> float | None:
-    """The value as a finite number; None where it is none."""
+    """The value as a number; None where it is none, or beyond what is plausible."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)
     except (OverflowError, ValueError):
         return None
-    return number if math.isfinite(number) else None
+    return number if abs(number) <= PLAUSIBLE else None  # which NaN is not either
 
 
 def whole_or_none(value: Any) -> int | None:
-    """The value as a whole number; None where it is none."""
+    """The value as a whole number; None where it is none, or beyond what is plausible."""
     number = number_or_none(value)
-    return int(number) if number is not None and number.is_integer() else None
+    return int(number) if number is not None and number.is_integer() and abs(number) <= PLAUSIBLE_WHOLE else None
+
+
+def is_lost(given: Any, read: float | None) -> bool:
+    """Whether a number was given that is left out."""
+    return read is None and isinstance(given, int | float) and not isinstance(given, bool)
 
 
 def flag_or_none(value: Any) -> bool | None:

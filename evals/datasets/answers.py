@@ -28,6 +28,8 @@ from evals.schemas import EvalResponse
 
 _FIELDS = frozenset(EvalResponse.model_fields)
 _TEXTS = frozenset({"answer", "raw"})
+_LONGEST_MS = 366 * 24 * 3600 * 1000.0
+_MOST_TOKENS = 10**9
 _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "waited_ms")
 _IDS = ("question_id", *(name for name in NAMES["id"] if name != "question_id"))
 
@@ -140,10 +142,21 @@ def _response(row: Mapping[str, Any], columns: Mapping[str, str], where: str) ->
             f"{where}: there is neither `answer` nor `chunks` nor `error`",
             "leave out the line of a question that was not asked; one that brought no answer has an `error`",
         )
-    for name in _DURATIONS:
-        if (getattr(response, name) or 0) < 0:
-            raise DatasetError(f"{where}, {name}: must not be negative, as {getattr(response, name):g} is")
+    _check_numbers(response, where)
     return response
+
+
+def _check_numbers(response: EvalResponse, where: str) -> None:
+    """Refuse durations and counts that none can be: sums of them would be no numbers."""
+    for name in _DURATIONS:
+        milliseconds = getattr(response, name) or 0
+        if milliseconds < 0:
+            raise DatasetError(f"{where}, {name}: must not be negative, as {milliseconds:g} is")
+        if milliseconds > _LONGEST_MS:
+            raise DatasetError(f"{where}, {name}: {milliseconds:g} milliseconds are more than a year")
+    counts = (response.usage.prompt_tokens, response.usage.completion_tokens) if response.usage else (0,)
+    if max(counts) > _MOST_TOKENS:
+        raise DatasetError(f"{where}, usage: {float(max(counts)):g} tokens are more than any answer takes")
 
 
 def _fields(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> dict[str, Any]:

@@ -2,10 +2,20 @@
 
 import json
 import math
+import re
+from itertools import islice
 from typing import Any
 
 MAX_DEPTH = 100
 """Deeper than any answer, and well below what can be written as JSON again."""
+
+
+MAX_VALUES = 500_000
+"""In memory, each takes a hundred bytes and more, whatever it takes in the body."""
+
+
+class TooManyValuesError(ValueError):
+    """A body holds more values than any answer does."""
 
 
 def parse_json(body: bytes) -> Any:
@@ -15,8 +25,10 @@ def parse_json(body: bytes) -> Any:
     question mark.
 
     Raises:
+        TooManyValuesError: It holds over `MAX_VALUES`.
         ValueError: It is no JSON, or it is nested beyond reason.
     """
+    _check_count(body)
     try:
         value = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
         if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
@@ -24,6 +36,18 @@ def parse_json(body: bytes) -> Any:
         return without_surrogates(value) if _may_hold_surrogates(body) else value
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
+
+
+def _check_count(body: bytes) -> None:
+    """Count what stands before a value, within texts only where that decides."""
+    if sum(map(body.count, (b",", b"[", b"{", b":"))) <= MAX_VALUES:
+        return
+    outside = (found for found in _TEXT_OR_SIGN.finditer(body) if found.lastindex)
+    if next(islice(outside, MAX_VALUES, None), None) is not None:
+        raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
+
+
+_TEXT_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+"|([,:\[{])', re.DOTALL)
 
 
 def _finite(digits: str) -> float | None:

@@ -5,7 +5,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from pydantic import AwareDatetime, Field, PrivateAttr, model_validator
+from pydantic import (
+    AwareDatetime,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
@@ -24,7 +31,8 @@ SCHEMA_VERSION = 2
 """1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
 
 RunStatus = Literal["complete", "partial", "failed"]
-Missing = Literal["not_applicable", "transport", "judge"]
+Missing = Literal["not_applicable", "transport", "judge", "fault"]
+"""`fault`: the metric raised, which is ours or a plug-in's to mend."""
 SAVED_ANSWERS = "saved answers"
 """What stands in the place of the server's profile in a run that asked no server."""
 
@@ -77,6 +85,15 @@ class MetricCounts(Record):
     not_applicable: int = 0
     transport: int = 0
     judge: int = 0
+    fault: int = 0
+    """The metric raised; a file holds it only where that happened."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_did_not_happen(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if not self.fault:
+            fields.pop("fault", None)
+        return fields
 
 
 class JudgedStrata(Record):

@@ -14,6 +14,8 @@ from evals.schemas.verdicts import JudgeUsage
 
 BATCH_SHARE = 0.5
 """Of a price, what is left of it in a batch."""
+MOST = 1e6
+"""Dollars for a million tokens, beyond which a price is a typing error, and costs no number to reckon with."""
 
 
 class PriceConfig(Record):
@@ -22,10 +24,10 @@ class PriceConfig(Record):
     In batches half of it is counted.
     """
 
-    input: Finite = Field(ge=0)
-    output: Finite = Field(ge=0)
-    cache_read: Finite | None = Field(default=None, ge=0)
-    cache_write: Finite | None = Field(default=None, ge=0)
+    input: Finite = Field(ge=0, le=MOST)
+    output: Finite = Field(ge=0, le=MOST)
+    cache_read: Finite | None = Field(default=None, ge=0, le=MOST)
+    cache_write: Finite | None = Field(default=None, ge=0, le=MOST)
 
 
 def with_prices(
@@ -63,7 +65,7 @@ def server_price(facts: Mapping[str, Any]) -> Price | None:
     """The price that the server gives for its model; None unless it gives both halves."""
     prompt = number_or_none(facts.get("cost_per_1m_input_tokens"))
     completion = number_or_none(facts.get("cost_per_1m_output_tokens"))
-    if prompt is None or completion is None or prompt < 0 or completion < 0:
+    if prompt is None or completion is None or not (0 <= prompt <= MOST and 0 <= completion <= MOST):
         return None
     return Price(prompt, completion, "server")
 

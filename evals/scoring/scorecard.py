@@ -20,6 +20,7 @@ from evals.schemas import (
 )
 from evals.schemas.base import unchecked
 from evals.scoring.gathered.columns import ResultColumn, ScoreTable
+from evals.scoring.guarded import score_of
 from evals.scoring.intervals import metric_interval
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.scoring.strata import Sample, sample_of, value_of, value_over
@@ -36,7 +37,7 @@ def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases
     if record.response is None:
         return record
     case = cases.of(record)
-    scores = [metric.score(case) for metric in metrics]
+    scores = [score_of(metric, case) for metric in metrics]
     fields = {"question": record.question, "response": record.response, "scores": scores, "verdicts": record.verdicts}
     return unchecked(EvalRecord, fields)
 
@@ -106,6 +107,7 @@ def _counts(column: ResultColumn) -> MetricCounts:
         not_applicable=missing["not_applicable"],
         transport=missing["transport"],
         judge=missing["judge"],
+        fault=missing["fault"],
     )
 
 
@@ -116,7 +118,7 @@ def _bounds(metric: BaseMetric, column: ResultColumn) -> Interval | None:
     """
     worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
     missing = column.missing()
-    lost = missing["transport"] + missing["judge"]
+    lost = missing["transport"] + missing["judge"] + missing["fault"]
     if not lost or worst is None or best is None:
         return None
     values = column.values

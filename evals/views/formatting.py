@@ -94,7 +94,7 @@ def bounds(summary: "MetricSummary") -> str | None:
 
 def lost(summary: "MetricSummary") -> str | None:
     """How many questions failures took from a metric; None where they took none."""
-    count = summary.counts.transport + summary.counts.judge
+    count = summary.counts.transport + summary.counts.judge + summary.counts.fault
     return f"{count} lost" if count else None
 
 

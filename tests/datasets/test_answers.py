@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,19 @@ def test_columns_of_the_questions_tell_which_question_is_answered(tmp_path: Path
     assert list(read_answers(path, {"id": "nr", "question": "Frage"})) == ["7"]
     (question,) = read_file(path, {"question": "Frage"}).questions
     assert list(read_answers(write(tmp_path, {"Frage": "Q?", "answer": "a"}), {"question": "Frage"})) == [question.id]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("latency_ms", 1e308, "1e+308 milliseconds are more than a year"),
+        ("waited_ms", 1e12, "1e+12 milliseconds are more than a year"),
+        ("usage", {"prompt_tokens": 10**30, "completion_tokens": 1}, "1e+30 tokens are more than any answer takes"),
+    ],
+)
+def test_numbers_that_none_can_be_are_refused(field: str, value: object, said: str, tmp_path: Path) -> None:
+    """A sum of them would be no number."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"question_id": "q1", "answer": "A", field: value}))
+    with pytest.raises(DatasetError, match=re.escape(said)):
+        read_answers(path)

@@ -50,6 +50,6 @@ def test_what_may_change_is_what_could_change_before_there_were_marks() -> None:
         "name", "suite", "metrics", "match", "judge", "semantic", "prices", "scoring", "confidence", "gate", "on_error",
         "max_error_rate", "runs_dir", "cluster", "allow_uncalibrated",
     }  # fmt: skip
-    assert marked(ServerSpec, MayChange.ON_RESUME) == {"timeout_s", "patience_s", "deadline_s", "transport"}
-    assert marked(ServerSpec, MayChange.ON_REMAP) == {"profile", "map", "citations", "clean"}
+    assert marked(ServerSpec, MayChange.ON_RESUME) == {"deadline_s", "patience_s", "timeout_s", "transport"}
+    assert marked(ServerSpec, MayChange.ON_REMAP) == {"profile", "map", "citations", "clean", "max_chunks"}
     assert marked(ServerSpec, MayChange.ON_RESCORE) == {"usage_needs_concurrency"}

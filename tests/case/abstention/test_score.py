@@ -154,8 +154,8 @@ def test_a_span_in_which_nothing_declines_is_an_answer(answer: str, question: st
 def test_sentences_taken_out_of_a_document_with_their_marks_are_an_answer() -> None:
     """Their words are signs too, of limits and of rights; nothing in them declines."""
     answer = (
-        "Three sub-processors are approved: Nordal Hosting for data centres, Pinfold Mail for outgoing letters and Sable "
-        "Monitoring for system monitoring. A new sub-processor is announced 60 days in advance. [1]\n"
+        "Three sub-processors are approved: Nordal Hosting for data centres, Pinfold Mail for outgoing letters and "
+        "Sable Monitoring for system monitoring. A new sub-processor is announced 60 days in advance. [1]\n"
         "Remote support from outside the country is allowed only with screen recording and without downloads. [2]"
     )
     assert not is_abstention(answer, "Which sub-processors has Corvane been allowed to use?")

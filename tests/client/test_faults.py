@@ -1,0 +1,86 @@
+"""Whatever a server does to one question, that one fails by name or is read right, and the others are untouched."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from faults import FAULTS, Fault
+from faults.running import make_certificates, problems, run, serving
+
+from evals.scoring.measured import Measured
+
+HOME = Path(__file__).resolve().parent.parent.parent
+
+
+def _name(fault: Fault) -> str:
+    return f"{fault.group}: {fault.name}"
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An authority that the client trusts, where it is told to, and what it vouches for."""
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def clean(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """The three questions asked of a server without faults."""
+    with serving(None, certificates) as server:
+        return run(server.url, "aiohttp", tmp_path_factory.mktemp("clean"))
+
+
+def test_without_a_fault_every_question_is_answered_right(clean: Measured) -> None:
+    """What the others are held against is full marks, not three failures."""
+    scores = [{score.name: score.value for score in record.scores} for record in clean.records()]
+    assert [(values["recall_at_1"], values["citation_precision"], values["cost_per_query"]) for values in scores] == [
+        (1.0, 1.0, pytest.approx(0.00012))
+    ] * 3
+
+
+SHORT = [fault for fault in FAULTS if fault.is_short]
+CASES = [("aiohttp", fault) for fault in FAULTS] + [("httpx", fault) for fault in FAULTS]
+
+
+@pytest.mark.parametrize(
+    ("library", "fault"),
+    [
+        pytest.param(
+            library,
+            fault,
+            id=f"{library}-{_name(fault)}",
+            marks=[] if fault.is_short and library == "aiohttp" else [pytest.mark.slow],
+        )
+        for library, fault in CASES
+    ],
+)
+def test_a_fault_hits_one_question(
+    library: str,
+    fault: Fault,
+    certificates: Path,
+    clean: Measured,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has the failure that the table says, or its values; those of the other questions are as without it."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "authority.pem"))
+    with serving(fault, certificates) as server:
+        found = run(server.url, library, tmp_path, fault)
+    assert problems(fault, found, clean) == []
+
+
+def test_the_table_holds_every_sort_of_fault() -> None:
+    """At least a hundred, no two of one name; of the short form some fifteen."""
+    groups = Counter(fault.group for fault in FAULTS)
+    assert min(groups.values()) >= 4, groups
+    assert len({_name(fault) for fault in FAULTS}) == len(FAULTS) >= 100
+    assert 12 <= len(SHORT) <= 20
+
+
+@pytest.mark.slow
+def test_no_fault_takes_much_memory() -> None:
+    """Not one takes 200 MB above what the process has before it."""
+    script = HOME / "benchmarks" / "faults.py"
+    done = subprocess.run([sys.executable, script], cwd=HOME, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,120 @@
+"""Faults of the body as a whole: bombs, encodings, depth and size."""
+
+import gzip
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from faults.fault import MEGABYTE, Fault, Sends, dumped, http, right, says
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    made = zlib.compressobj(wbits=-15)
+    return made.compress(data) + made.flush()
+
+
+def _bomb(layers: int) -> bytes:
+    """Two hundred million spaces in a few hundred bytes."""
+    made = zlib.compressobj(9, zlib.DEFLATED, 31)
+    data = b"".join(made.compress(b" " * MEGABYTE) for _ in range(200)) + made.flush()
+    for _ in range(layers - 1):
+        data = gzip.compress(data)
+    return data
+
+
+def _later(make: Callable[[], bytes], *headers: str, status: str = "200 OK") -> Sends:
+    """To send a response whose body is made when it is asked for: some are large."""
+    return lambda _: [http(make(), *headers, status=status)]
+
+
+def _encoded(content: bytes, encoding: str) -> Sends:
+    return says(http(content, f"Content-Encoding: {encoding}"))
+
+
+_GZIP = gzip.compress(right())
+_BOMBS = [
+    Fault("bombs", "200 MB of gzip", _later(lambda: _bomb(1), "Content-Encoding: gzip"), "too_large", is_short=True),
+    Fault("bombs", "the same inside another", _later(lambda: _bomb(2), "Content-Encoding: gzip, gzip"), "too_large"),
+    Fault("bombs", "in three", _later(lambda: _bomb(3), "Content-Encoding: gzip, gzip, gzip"), "too_large"),
+    Fault("bombs", "a hundred encodings", _encoded(_GZIP, ", ".join(["gzip"] * 100)), "malformed"),
+    Fault(
+        "bombs",
+        "as zlib",
+        _later(lambda: zlib.compress(b" " * (200 * MEGABYTE)), "Content-Encoding: deflate"),
+        "too_large",
+    ),
+    Fault(
+        "bombs",
+        "of many parts",
+        _later(lambda: gzip.compress(b" " * MEGABYTE) * 100, "Content-Encoding: gzip"),
+        "too_large",
+    ),
+    Fault(
+        "bombs",
+        "behind an error",
+        _later(lambda: _bomb(1), "Content-Encoding: gzip", status="500 Oh"),
+        "too_large",
+    ),
+]
+
+_ENCODINGS = [
+    Fault("encodings", "gzip", _encoded(_GZIP, "gzip")),
+    Fault("encodings", "zlib", _encoded(zlib.compress(right()), "deflate")),
+    Fault("encodings", "bare deflate", _encoded(_raw_deflate(right()), "deflate")),
+    Fault("encodings", "gzip in two parts", _encoded(gzip.compress(right()[:9]) + gzip.compress(right()[9:]), "gzip")),
+    Fault("encodings", "gzip that breaks off", _encoded(_GZIP[:-9], "gzip"), "malformed", is_short=True),
+    Fault("encodings", "gzip with a wrong checksum", _encoded(_GZIP[:-8] + b"wrong" + _GZIP[-3:], "gzip"), "malformed"),
+    Fault("encodings", "gzip, and words behind it", _encoded(_GZIP + b"and so on", "gzip"), "malformed"),
+    Fault("encodings", "words that are said to be gzip", _encoded(right(), "gzip"), "malformed"),
+    Fault("encodings", "gzip that is not said to be", says(http(_GZIP)), "malformed"),
+    Fault("encodings", "one that was not asked for", _encoded(right(), "br"), "malformed"),
+    Fault("encodings", "one that does not exist", _encoded(right(), "zebra"), "malformed"),
+    Fault("encodings", "UTF-16", says(http(right().decode().encode("utf-16")))),
+    Fault("encodings", "UTF-32", says(http(right().decode().encode("utf-32")))),
+    Fault("encodings", "UTF-8 with a mark", says(http(b"\xef\xbb\xbf" + right()))),
+    Fault("encodings", "Latin-1", says(http('{"answer": "caf\xe9"}'.encode("latin-1"))), "malformed"),
+    Fault(
+        "encodings", "a page", says(http(b"<html>Log in</html>", "Content-Type: text/html")), "malformed", is_short=True
+    ),
+    Fault("encodings", "two values one after the other", says(http(right() + right())), "malformed"),
+]
+
+
+def _padded(size: int) -> bytes:
+    """The right body with so much white space that it has this length."""
+    content = right()
+    return content + b" " * (size - len(content))
+
+
+def _nested(opening: bytes, closing: bytes, depth: int) -> bytes:
+    return right()[:-1] + b', "more": ' + opening * depth + b"1" + closing * depth + b"}"
+
+
+def _many(field: str, item: Any, count: int) -> bytes:
+    """A body with a list of many like items, without the memory of making them."""
+    items = b",".join([dumped(item)] * count)
+    return right(**{field: ["here"]}).replace(b'"here"', items)
+
+
+_CUT = "server.max_chunks"
+_SIZES = [
+    Fault("depth", "100,000 lists", _later(lambda: _nested(b"[", b"]", 100_000)), "malformed", is_short=True),
+    Fault("depth", "100,000 objects", _later(lambda: _nested(b'{"a":', b"}", 100_000)), "malformed"),
+    Fault("depth", "101 lists", _later(lambda: _nested(b"[", b"]", 101)), "malformed"),
+    Fault("depth", "90 lists", _later(lambda: _nested(b"[", b"]", 90))),
+    Fault("depth", "500,000 lists that never close", _later(lambda: b"[" * 500_000), "malformed"),
+    Fault("sizes", "16 MiB to the byte", _later(lambda: _padded(16 * MEGABYTE))),
+    Fault("sizes", "16 MiB and a byte", _later(lambda: _padded(16 * MEGABYTE + 1)), "too_large"),
+    Fault("sizes", "five million empty lists", _later(lambda: b"[" + b"[]," * 5_000_000 + b"[]]"), "too_large"),
+    Fault("sizes", "two million small objects", _later(lambda: b"[" + b'{"a":1},' * 2_000_000 + b"{}]"), "too_large"),
+    Fault("sizes", "a million keys", _later(lambda: dumped({str(n): n for n in range(10**6)})), "too_large"),
+    Fault(
+        "sizes", "100,000 chunks", _later(lambda: _many("chunks", {"text": "c"}, 100_000)), noted=_CUT, is_short=True
+    ),
+    Fault("sizes", "100,000 citations", _later(lambda: _many("citations", 1, 100_000)), noted=_CUT),
+    Fault("sizes", "an answer of a megabyte", _later(lambda: right(answer="Part 1 costs 8 euros. " * 48_000))),
+    Fault("sizes", "an answer of one word of a megabyte", _later(lambda: right(answer="x" * MEGABYTE))),
+    Fault("sizes", "a number of 5,000 digits", says(http(b'{"answer": ' + b"9" * 5000 + b"}")), "malformed"),
+]
+
+BODIES = (*_BOMBS, *_ENCODINGS, *_SIZES)
