@@ -28,8 +28,8 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
         return "; ".join(_undone_judging(run)) or "the judge did not finish"
     if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
         return f"of {counted(run.question_count, 'question')} {' and '.join(_missing_in_file(run))}"
-    stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
-    return "; ".join([", ".join(_undone_asking(run, records)) or "it was ended early", *stopped])
+    undone = ", ".join(_undone_asking(run, records))
+    return "; ".join(filter(None, [undone, run.outcomes.stopped])) or "it was ended early"
 
 
 def _only_judging_is_undone(run: EvalRun) -> bool:
@@ -39,7 +39,8 @@ def _only_judging_is_undone(run: EvalRun) -> bool:
     default = EvalConfig.model_fields["max_error_rate"].default
     allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
     was_judged = run.judge is not None or bool(run.outcomes.judge)
-    return run.status == "partial" and was_judged and not run.outcomes.not_asked and run.error_count <= allowed
+    asked_all = not run.outcomes.not_asked and not run.outcomes.stopped
+    return run.status == "partial" and was_judged and asked_all and run.error_count <= allowed
 
 
 def _missing_in_file(run: EvalRun) -> Iterator[str]:

@@ -29,6 +29,7 @@ class Work:
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         way_on: What to do where the judge ends the work early.
+        lacks: What was lost of the answers before they were measured, so that the run is partial.
     """
 
     run: EvalRun
@@ -43,6 +44,7 @@ class Work:
     usage_needs_concurrency: int | None = None
     notes: Sequence[str] = ()
     way_on: str = ""
+    lacks: str | None = None
 
     @property
     def there(self) -> Iterator[EvalQuestion]:

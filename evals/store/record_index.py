@@ -21,6 +21,7 @@ from typing import Any
 from zlib import crc32
 
 from evals.errors import StoreError
+from evals.schemas.record_sum import RecordSum
 from evals.store.atomic import write_atomically
 
 SUFFIX = ".records.index"
@@ -116,6 +117,11 @@ class IndexWriter:
             index.size += len(line)
             index.checksum = crc32(line, index.checksum)
             yield line
+
+    @property
+    def sum(self) -> RecordSum:
+        """The file that was written, as the run's own file shall know it."""
+        return RecordSum(count=len(self._index.ids), size=self._index.size, crc32=self._index.checksum)
 
     def write(self) -> None:
         """Write the index of the file that was written; nothing is lost where that cannot be."""
