@@ -260,6 +260,7 @@ class EvaluationRunner:
             before=run.judge,
             spent_usd=kept.spent_usd,
             journal=journal,
+            before_s=log.elapsed_s,
         )
 
     def _work(self, run: EvalRun, server: _Server, workload: Workload, remarks: Remarks) -> Work:

@@ -16,6 +16,7 @@ from evals.views.unfinished import in_its_log
 
 _CAUSE = 120
 """Characters of what a server said."""
+_REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429})
 """Statuses below 500 that may be gone when asked later."""
 
@@ -103,7 +104,9 @@ def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path |
         return f"go on with: {again}"
     if _may_pass(cause):
         return f"when the server is well again: {again}"
-    if cause.status in {401, 403}:
+    if cause.status in _REFUSED and run.outcomes.answered:
+        return f"renew the token of server.headers (docs/profiles.md), then go on with: {again}"
+    if cause.status in _REFUSED:
         way = "set server.headers, for example a bearer token (docs/profiles.md)"
     elif cause.kind == "malformed":
         way = _mend_the_mapping(run, records, runs_dir)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.errors import CorpusMissingError, JudgeError
+from evals.errors import CorpusMissingError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
@@ -84,6 +84,9 @@ async def measure(
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
     except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
         problem = error
+    except StoreError:
+        store.restore(work.run)
+        raise
     finally:
         observer.end()
     records = RunRecords(work, judging.verdicts if judging else {})
@@ -97,7 +100,7 @@ async def measure(
         scored,
         ended=_ended(work, problem, judging),
         record_sum=record_sum,
-        duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
+        duration_s=round(work.run.duration_s + work.before_s + time.monotonic() - started, 3),
         notes=_each_once(
             _notes_on_the_way(work, asking, judging, problem),
             _notes_on_answers(work, conclusion.answers, records, instruments, asking),
@@ -189,6 +192,7 @@ def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
     store.save(work.run.model_copy(update={"record_sum": None}))  # from here on the log grows
     if work.journal is not None:
         writing.push(work.journal)
+        work.journal.restart_clock()
         return work.journal
     journal = writing.enter_context(store.journal(work.run))
     journal.questions(work.questions)

@@ -60,6 +60,11 @@ class RecordFile(Sequence[EvalRecord]):
         return self._index.checksum
 
     @property
+    def elapsed_s(self) -> float:
+        """Seconds spent by processes that wrote this log and did not end the run, each up to its last event."""
+        return self._index.elapsed_s
+
+    @property
     def ids(self) -> Sequence[str]:
         """The ids of the questions, in their order."""
         return self._index.ids
