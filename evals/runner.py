@@ -31,6 +31,7 @@ from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.commands import command
 from evals.store.journal import Journal
+from evals.store.record_check import damage_of
 from evals.store.runs import RunStore
 from evals.store.spill import SpilledMapping
 from evals.text.counts import counted, share
@@ -242,6 +243,8 @@ class EvaluationRunner:
                 "begin a new run",
             )
         log = self.store.open_records(run)
+        if damage := damage_of(run, log):
+            remarks.add(f"resumed over damaged records: {damage.said}")
         planned = set(log.ids)  # a kill while they were written may have cut them off
         journal.questions(question for question in workload.questions if question.id not in planned)
         kept = kept_of(log, self.store.folder)
@@ -257,6 +260,7 @@ class EvaluationRunner:
             before=run.judge,
             spent_usd=kept.spent_usd,
             journal=journal,
+            before_s=log.elapsed_s,
         )
 
     def _work(self, run: EvalRun, server: _Server, workload: Workload, remarks: Remarks) -> Work:

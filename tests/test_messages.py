@@ -17,6 +17,7 @@ HINTS_BY_ANOTHER_WAY = {
     "judges/cache.py",  # given to errors by a property
     "judges/config.py",  # given to errors by pydantic
     "runner.py",  # the way on, which becomes a hint
+    "store/record_check.py",  # the way on, which becomes a hint
     "store/commands.py",  # commands, which stand in hints
 }
 

@@ -16,6 +16,7 @@ from evals.views.unfinished import in_its_log
 
 _CAUSE = 120
 """Characters of what a server said."""
+_REFUSED = frozenset({401, 403})
 _PASSING = frozenset({408, 425, 429})
 """Statuses below 500 that may be gone when asked later."""
 
@@ -28,8 +29,8 @@ def what_is_undone(run: EvalRun, records: Sequence[EvalRecord]) -> str:
         return "; ".join(_undone_judging(run)) or "the judge did not finish"
     if run.server.profile == SAVED_ANSWERS and run.rescored_from is None:
         return f"of {counted(run.question_count, 'question')} {' and '.join(_missing_in_file(run))}"
-    stopped = [run.outcomes.stopped] if run.outcomes.stopped else []
-    return "; ".join([", ".join(_undone_asking(run, records)) or "it was ended early", *stopped])
+    undone = ", ".join(_undone_asking(run, records))
+    return "; ".join(filter(None, [undone, run.outcomes.stopped])) or "it was ended early"
 
 
 def _only_judging_is_undone(run: EvalRun) -> bool:
@@ -39,7 +40,8 @@ def _only_judging_is_undone(run: EvalRun) -> bool:
     default = EvalConfig.model_fields["max_error_rate"].default
     allowed = float(run.eval_config.get("max_error_rate", default)) * (run.outcomes.answered + run.error_count)
     was_judged = run.judge is not None or bool(run.outcomes.judge)
-    return run.status == "partial" and was_judged and not run.outcomes.not_asked and run.error_count <= allowed
+    asked_all = not run.outcomes.not_asked and not run.outcomes.stopped
+    return run.status == "partial" and was_judged and asked_all and run.error_count <= allowed
 
 
 def _missing_in_file(run: EvalRun) -> Iterator[str]:
@@ -102,7 +104,9 @@ def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path |
         return f"go on with: {again}"
     if _may_pass(cause):
         return f"when the server is well again: {again}"
-    if cause.status in {401, 403}:
+    if cause.status in _REFUSED and run.outcomes.answered:
+        return f"renew the token of server.headers (docs/profiles.md), then go on with: {again}"
+    if cause.status in _REFUSED:
         way = "set server.headers, for example a bearer token (docs/profiles.md)"
     elif cause.kind == "malformed":
         way = _mend_the_mapping(run, records, runs_dir)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.errors import CorpusMissingError, JudgeError
+from evals.errors import CorpusMissingError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
@@ -84,6 +84,9 @@ async def measure(
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
     except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
         problem = error
+    except StoreError:
+        store.restore(work.run)
+        raise
     finally:
         observer.end()
     records = RunRecords(work, judging.verdicts if judging else {})
@@ -91,12 +94,13 @@ async def measure(
     observer.phase("scoring")
     digest = DigestMaker(facts_of(work.run, records), cases.within(records))
     conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
-    store.compact(work.run, conclusion.scored(records))
+    record_sum = store.compact(work.run, conclusion.scored(records))
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
-        ended=_ended(problem, judging),
-        duration_s=round(work.run.duration_s + time.monotonic() - started, 3),
+        ended=_ended(work, problem, judging),
+        record_sum=record_sum,
+        duration_s=round(work.run.duration_s + work.before_s + time.monotonic() - started, 3),
         notes=_each_once(
             _notes_on_the_way(work, asking, judging, problem),
             _notes_on_answers(work, conclusion.answers, records, instruments, asking),
@@ -111,16 +115,18 @@ async def measure(
     return Measured(run, cases, scored, digest.made(confidence(run)))
 
 
-def _ended(problem: BaseException | None, judging: Judging | None) -> Ended:
+def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
-    return "early" if problem is not None or (judging is not None and judging.incomplete) else "whole"
+    if work.lacks is not None or (judging is not None and judging.incomplete):
+        return "early"
+    return "early" if problem is not None else "whole"
 
 
 def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
     """What the run says of how it was asked."""
     if asking is None:
-        return {"warmup_ms": work.run.outcomes.warmup_ms}
+        return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks}
     return {
         "warmup_ms": asking.warmup_ms,
         "stopped": asking.stop.reason,
@@ -183,9 +189,10 @@ def _uncounted_usd(work: Work, estimate: Estimate) -> float:
 
 def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
     """Save the run as far as it is known, and open its log: all commands know it from here on, should it be killed."""
-    store.save(work.run)
+    store.save(work.run.model_copy(update={"record_sum": None}))  # from here on the log grows
     if work.journal is not None:
         writing.push(work.journal)
+        work.journal.restart_clock()
         return work.journal
     journal = writing.enter_context(store.journal(work.run))
     journal.questions(work.questions)

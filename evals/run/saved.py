@@ -39,6 +39,8 @@ from evals.schemas.results import SCHEMA_VERSION
 from evals.scoring.clusters import check_cluster
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
+from evals.store.record_check import damage_of
+from evals.store.record_file import RecordFile
 from evals.store.runs import RunStore
 from evals.store.spill import SpilledList, SpilledMapping
 from evals.text.counts import agree, counted
@@ -103,7 +105,8 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
         StoreError: The records cannot be read, or hold no bodies to read again.
         ConfigError: No question has the key that they are clustered by.
     """
-    records: Iterable[EvalRecord] = RunStore(config.runs_dir).open_records(source)
+    saved = RunStore(config.runs_dir).open_records(source)
+    records: Iterable[EvalRecord] = saved
     told: Counter[str] = Counter()
     if remap:
         records = _remapped(records, RAGClient(config.server_spec()), told)
@@ -112,7 +115,9 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
     if remap and not told["read"]:
         raise StoreError("the run holds no bodies that could be read again")
-    return replace(work, notes=[_cut(told["cut"])]) if told["cut"] else work
+    damage = damage_of(source, saved)
+    notes = [*([_cut(told["cut"])] if told["cut"] else []), *([damage.said] if damage else [])]
+    return replace(work, notes=notes, lacks=damage.said if damage else None)
 
 
 def work_of(
@@ -177,12 +182,18 @@ def saved_verdicts(config: EvalConfig, wanted: Callable[[EvalRun], bool]) -> Map
         if run.status == "complete" and run.judge is None:
             continue
         with suppress(StoreError):  # what cannot be read is asked for again
-            for record in store.open_records(run):
+            for record in _unchanged(run, store.open_records(run)):
                 theirs = [verdict for verdict in record.verdicts if verdict.reply is not None]
                 usable = list(map(free_copy, of_judge(theirs, run.judge, judge)))
                 if usable:
                     found[record.question.id] = [*found.get(record.question.id, ()), *usable]
     return found
+
+
+def _unchanged(run: EvalRun, records: RecordFile) -> Iterable[EvalRecord]:
+    """The records of a saved run; none where some of them changed since, and nobody knows which."""
+    damage = damage_of(run, records)
+    return () if damage is not None and not damage.lost else records
 
 
 def estimate_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
@@ -216,6 +227,7 @@ def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
             "semantics": None,
             "notes": [],
             "duration_s": 0.0,
+            "record_sum": None,
         }
     )
 

@@ -29,6 +29,8 @@ class Work:
         usage_needs_concurrency: Above this concurrency the server's token counts mix.
         notes: What a reader must know, beside what the answers themselves give reason to say.
         way_on: What to do where the judge ends the work early.
+        lacks: What was lost of the answers before they were measured, so that the run is partial.
+        before_s: Seconds spent on it by processes that were killed, beside those in `run.duration_s`.
     """
 
     run: EvalRun
@@ -43,6 +45,8 @@ class Work:
     usage_needs_concurrency: int | None = None
     notes: Sequence[str] = ()
     way_on: str = ""
+    lacks: str | None = None
+    before_s: float = 0.0
 
     @property
     def there(self) -> Iterator[EvalQuestion]:

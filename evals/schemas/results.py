@@ -20,6 +20,7 @@ from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
 from evals.schemas.outcomes import Outcomes
+from evals.schemas.record_sum import RecordSum
 from evals.schemas.response import EvalResponse
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
@@ -300,8 +301,8 @@ class SavedFiles(Protocol):
     def path(self) -> Path:
         """The run's file."""
 
-    def read(self) -> list[EvalRecord]:
-        """Read its records."""
+    def read(self, run: "EvalRun") -> list[EvalRecord]:
+        """Read the records of this run."""
 
 
 class EvalRun(Record):
@@ -343,6 +344,8 @@ class EvalRun(Record):
     gates: list[GateOutcome] = []
     """How the configured conditions ended."""
     rescored_from: str | None = None
+    record_sum: RecordSum | None = None
+    """Its records file as it was saved; None while it is being written, and in runs of before."""
 
     _saved: "SavedFiles | None" = PrivateAttr(default=None)
 
@@ -366,11 +369,11 @@ class EvalRun(Record):
         """Its records: each question with its response, its metrics and what the judge said of it.
 
         Raises:
-            StoreError: It was not saved or loaded by this process, or its records cannot be read.
+            StoreError: It was not saved or loaded by this process, or its records cannot be read, or are not as saved.
         """
         if self._saved is None:
             raise StoreError(f"run {self.id} is in no folder", "load it with RunStore(folder).load(id)")
-        return self._saved.read()
+        return self._saved.read(self)
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a question, a column a metric.

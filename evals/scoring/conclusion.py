@@ -137,6 +137,7 @@ class Conclusion:
                 "status": _status(outcomes, terms.max_error_rate, ended),
                 "outcomes": outcomes,
                 "semantics": semantics.names() if semantics is not None else None,
+                "record_sum": None,  # that of the records of before, where the run goes on or measures another again
                 "notes": [
                     *notes,
                     *self._matching.notes(settings),

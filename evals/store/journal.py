@@ -2,11 +2,15 @@
 
 An event is a line of JSON, `{"type": "question" | "answer" | "verdict" | "record", "question_id": …, …}`. Of a type,
 the last one of a question wins (verdicts: the last of each request and repeat). A torn last line is dropped on reading.
+All but records say also when they happened: `leg`, milliseconds since 1970 when this process opened the log, and
+`elapsed_s`, the seconds since; so that the time of a process that was killed is known up to its last event.
 """
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,9 +20,9 @@ from pydantic import ValidationError
 from evals.errors import StoreError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
-from evals.store.atomic import open_own, write_error
+from evals.store.atomic import make_folder, open_own, write_error
 
-RESUME_HINT = "what was written before is whole; make room, then `evals eval --resume RUN` goes on from there"
+RESUME_HINT = "what was written before is whole; with room on the disk, `evals eval --resume RUN` goes on from there"
 _BLOCK = 64 * 1024
 """Bytes that are read at a time from the end of a log."""
 
@@ -30,21 +34,27 @@ class Journal:
 
     Args:
         path: The file; it is made where it does not exist.
+        hint: The way on where it cannot be written.
+        clock: Seconds that only grow.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, hint: str = RESUME_HINT, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
+        self._hint = hint
+        self._clock = clock
+        self._leg = time.time_ns() // 1_000_000
+        self._started = clock()
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> "Journal":
         try:
             with ExitStack() as opened:
-                file = opened.enter_context(open_own(self.path, "ab"))
+                file = opened.enter_context(open_own(self.path, "a+b"))
                 _lock(file, self.path)
                 _mend_last_line(self.path)
                 opened.pop_all()  # from here on `__exit__` closes it
         except OSError as error:
-            raise write_error(self.path, error, RESUME_HINT) from error
+            raise write_error(self.path, error, self._hint) from error
         self._file = file
         return self
 
@@ -55,19 +65,23 @@ class Journal:
         try:
             file.close()  # writes what a full disk kept back, and fails again where it is still full
         except OSError as error:
-            raise write_error(self.path, error, RESUME_HINT) from error
+            raise write_error(self.path, error, self._hint) from error
+
+    def restart_clock(self) -> None:
+        """Count the time of this leg from now on: what was done before is no part of the run's duration."""
+        self._started = self._clock()
 
     def questions(self, questions: Iterable[EvalQuestion]) -> None:
         """Log what will be asked, so that the log is complete in itself."""
-        self._append(_event("question", question.id, question) for question in questions)
+        self._append(self._event("question", question.id, question) for question in questions)
 
     def answer(self, question_id: str, response: EvalResponse) -> None:
         """Log an exchange the moment it ends."""
-        self._append([_event("answer", question_id, response)])
+        self._append([self._event("answer", question_id, response)])
 
     def verdict(self, question_id: str, verdict: JudgeVerdict) -> None:
         """Log a reply of the judge the moment it arrives."""
-        self._append([_event("verdict", question_id, verdict)])
+        self._append([self._event("verdict", question_id, verdict)])
 
     def _append(self, lines: Iterable[bytes]) -> None:
         if self._file is None:
@@ -76,7 +90,38 @@ class Journal:
             self._file.writelines(lines)
             self._file.flush()
         except OSError as error:
-            raise write_error(self.path, error, RESUME_HINT) from error
+            raise write_error(self.path, error, self._hint) from error
+        if os.fstat(self._file.fileno()).st_nlink == 0:
+            self._write_again(self._file)
+
+    def _write_again(self, deleted: BinaryIO) -> None:
+        """Put a log that was deleted back: it is whole as long as this process has it open.
+
+        Raises:
+            StoreError: Always, as somebody wants the run gone, or made a mistake.
+        """
+        said = f"{self.path} was deleted while the run was going on"
+        try:
+            make_folder(self.path.parent)
+            deleted.seek(0)
+            with open_own(self.path, "xb") as file:
+                shutil.copyfileobj(deleted, file)
+        except OSError as error:
+            raise StoreError(
+                f"{said}, and cannot be written again: {error.strerror}", "its answers are lost: begin a new run"
+            ) from error
+        raise StoreError(f"{said}; all answers until then were written there again", self._hint)
+
+    def _event(self, kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
+        when = b'"leg":%d,"elapsed_s":%.3f' % (self._leg, self._clock() - self._started)
+        named = kind.encode()
+        return b'{"type":"%b","question_id":%b,%b,"%b":%b}\n' % (
+            named,
+            _quoted(question_id),
+            when,
+            named,
+            _json(record),
+        )
 
 
 def read_records(path: Path) -> list[EvalRecord]:
@@ -186,11 +231,6 @@ def _start_of_last_line(file: BinaryIO) -> int:
 def record_line(record: EvalRecord) -> bytes:
     """The event that holds all that is known of a question; it replaces its events of before."""
     return b'{"type":"record","question_id":%b,"record":%b}\n' % (_quoted(record.question.id), _json(record))
-
-
-def _event(kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
-    head = b'{"type":"%b","question_id":%b,"%b":' % (kind.encode(), _quoted(question_id), kind.encode())
-    return b"%b%b}\n" % (head, _json(record))
 
 
 def _json(record: EvalQuestion | EvalResponse | JudgeVerdict | EvalRecord) -> bytes:

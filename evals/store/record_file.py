@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, overload
+from zlib import crc32
 
 from pydantic import ValidationError
 
@@ -12,6 +13,8 @@ from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord
 from evals.store.journal import apply_event
 from evals.store.record_index import Parts, RecordIndex, load_index, make_index, save_index
+
+_PUT_BACK = "put back the file as it was saved"
 
 
 class RecordFile(Sequence[EvalRecord]):
@@ -42,6 +45,26 @@ class RecordFile(Sequence[EvalRecord]):
         return index
 
     @property
+    def is_compact(self) -> bool:
+        """Whether the file holds one record a question and nothing else, as that of a finished run does."""
+        return self._index.is_compact
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, without a torn last line."""
+        return self._index.size
+
+    @property
+    def checksum(self) -> int:
+        """CRC-32 of these bytes."""
+        return self._index.checksum
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds spent by processes that wrote this log and did not end the run, each up to its last event."""
+        return self._index.elapsed_s
+
+    @property
     def ids(self) -> Sequence[str]:
         """The ids of the questions, in their order."""
         return self._index.ids
@@ -50,7 +73,7 @@ class RecordFile(Sequence[EvalRecord]):
         return len(self._index.ids)
 
     def __iter__(self) -> Iterator[EvalRecord]:
-        return self.at(range(len(self)))
+        return self._walk() if self.is_compact else self.at(range(len(self)))
 
     @overload
     def __getitem__(self, place: int) -> EvalRecord: ...
@@ -69,6 +92,18 @@ class RecordFile(Sequence[EvalRecord]):
                     yield self._read(file, number)
         except OSError as error:
             raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def _walk(self) -> Iterator[EvalRecord]:
+        """All records; at the end it is known whether the file has still the bytes that its index was made of."""
+        try:
+            with self.path.open("rb") as file:
+                summed = _Summed(file)
+                for number in range(len(self)):
+                    yield self._read(summed, number)
+        except OSError as error:
+            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+        if summed.checksum != self.checksum:
+            raise StoreError(f"{self.path.name} is not as it was saved: its checksum is another", _PUT_BACK)
 
     def texts(self, numbers: Iterable[int]) -> Iterator[str]:
         """What was asked in the records with these numbers; nothing else of them is looked at."""
@@ -108,7 +143,7 @@ class RecordFile(Sequence[EvalRecord]):
         found = ((name, self._parts.read(name)) for name in self._parts.derived)
         return {name: data for name, data in found if data is not None}
 
-    def _read(self, file: BinaryIO, number: int) -> EvalRecord:
+    def _read(self, file: "BinaryIO | _Summed", number: int) -> EvalRecord:
         key, record = self._index.ids[number], dict[str, dict[str, Any]]()
         for place in self._index.events_of(number):
             if file.tell() != place:
@@ -126,7 +161,26 @@ class RecordFile(Sequence[EvalRecord]):
         return StoreError(f"{self.path.name}, line {line}: not an event of a run ({reason})")
 
 
-def _event(file: BinaryIO, wanted: str) -> dict[str, Any]:
+class _Summed:
+    """A file that is read line by line, with the CRC-32 of what was read.
+
+    Args:
+        file: At its begin.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.tell, self.seek = file.tell, file.seek
+        self.checksum = 0
+
+    def readline(self) -> bytes:
+        """The next line."""
+        line = self._file.readline()
+        self.checksum = crc32(line, self.checksum)
+        return line
+
+
+def _event(file: BinaryIO | _Summed, wanted: str) -> dict[str, Any]:
     """The event that stands at this place of a log."""
     event: dict[str, Any] = json.loads(file.readline())
     if event["question_id"] != wanted:

@@ -16,11 +16,13 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from evals.errors import StoreError
+from evals.schemas.record_sum import RecordSum
 from evals.store.atomic import write_atomically
 
 SUFFIX = ".records.index"
@@ -40,6 +42,7 @@ class RecordIndex:
         firsts: Where the events of each question begin in `places`; None where each has exactly one, its record.
         checksum: CRC-32 of the whole file.
         size: Of the file, in bytes.
+        elapsed_s: How long the processes took that wrote the events, each up to its last one; 0 of records alone.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -47,6 +50,7 @@ class RecordIndex:
     firsts: "array[int] | None" = None
     checksum: int = 0
     size: int = 0
+    elapsed_s: float = 0.0
 
     @property
     def is_compact(self) -> bool:
@@ -116,6 +120,11 @@ class IndexWriter:
             index.size += len(line)
             index.checksum = crc32(line, index.checksum)
             yield line
+
+    @property
+    def sum(self) -> RecordSum:
+        """The file that was written, as the run's own file shall know it."""
+        return RecordSum(count=len(self._index.ids), size=self._index.size, crc32=self._index.checksum)
 
     def write(self) -> None:
         """Write the index of the file that was written; nothing is lost where that cannot be."""
@@ -204,6 +213,7 @@ class _Survey:
         self._name = name
         self._events: dict[str, array[int]] = {}
         self._only_records = True
+        self._legs: dict[int, float] = {}
         self._checksum = self._size = 0
 
     def over(self, lines: Iterable[bytes]) -> RecordIndex:
@@ -230,9 +240,12 @@ class _Survey:
             raise StoreError(f"{self._name}, line {number}: not an event of a run ({error})") from error
         self._only_records = self._only_records and kind == "record" and key not in self._events
         self._events.setdefault(key, array("Q")).append(self._size)
+        leg, elapsed = event.get("leg"), event.get("elapsed_s")
+        if isinstance(leg, int) and isinstance(elapsed, float) and isfinite(elapsed):
+            self._legs[leg] = max(elapsed, self._legs.get(leg, 0.0))
 
     def _index(self) -> RecordIndex:
-        index = RecordIndex(list(self._events), array("Q"), None, self._checksum, self._size)
+        index = RecordIndex(list(self._events), array("Q"), None, self._checksum, self._size, sum(self._legs.values()))
         firsts = array("Q")
         for places in self._events.values():
             firsts.append(len(index.places))

@@ -21,10 +21,13 @@ from pydantic import ValidationError
 from evals.errors import StoreError, UnwritableError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
-from evals.schemas.results import SCHEMA_VERSION
+from evals.schemas.record_sum import RecordSum
+from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION
 from evals.store.atomic import make_folder, write_atomically
-from evals.store.journal import RESUME_HINT, Journal, read_records, record_line
+from evals.store.commands import command
+from evals.store.journal import Journal, record_line
 from evals.store.naming import find_run
+from evals.store.record_check import whole
 from evals.store.record_file import RecordFile
 from evals.store.record_index import IndexWriter
 
@@ -48,8 +51,8 @@ class _Files:
     path: Path
     records_path: Path
 
-    def read(self) -> list[EvalRecord]:
-        return read_records(self.records_path)
+    def read(self, run: EvalRun) -> list[EvalRecord]:
+        return list(whole(run, RecordFile(self.records_path)))
 
 
 class RunStore:
@@ -94,38 +97,50 @@ class RunStore:
             StoreError: The disk is full or the folder cannot be written.
         """
         path = self.run_path(run)
-        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=RESUME_HINT)
+        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=_way_on(run, self.folder))
         run.saved_as(_Files(path, self.records_path(run)))
         return path
 
     def journal(self, run: EvalRun) -> Journal:
         """Open the run's event log for appending."""
-        return Journal(self.records_path(run))
+        return Journal(self.records_path(run), _way_on(run, self.folder))
 
-    def compact(self, run: EvalRun, records: Iterable[EvalRecord]) -> None:
-        """Replace the event log by one record a question, whole or not at all, and write its index."""
+    def restore(self, run: EvalRun) -> None:
+        """Write the file of a run again that was deleted while its log was written, where the log is there."""
+        if self.records_path(run).exists() and not self.run_path(run).exists():
+            self.save(run)
+
+    def compact(self, run: EvalRun, records: Iterable[EvalRecord]) -> RecordSum:
+        """Replace the event log by one record a question, whole or not at all, and write its index.
+
+        Returns:
+            What the run's file is to say of it, as `record_sum`.
+        """
+        self.prepare()  # somebody may have deleted the folder after the last event
         path = self.records_path(run)
         index = IndexWriter(path)
         lines = ((record.question.id, record_line(record)) for record in records)
-        write_atomically(path, index.follow(lines), hint=RESUME_HINT)
+        write_atomically(path, index.follow(lines), hint=_way_on(run, self.folder))
         index.write()
+        return index.sum
 
     def records(self, run: EvalRun) -> list[EvalRecord]:
         """Read the run's records, in the order in which the questions were planned.
 
         Raises:
-            StoreError: The log is missing or damaged before its last line.
+            StoreError: The log is missing or damaged before its last line, or, of a finished run, not as it was saved.
         """
-        has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
-        return run.records() if has_files else read_records(self.records_path(run))
+        return list(whole(run, self.open_records(run)))
 
     def open_records(self, run: EvalRun) -> RecordFile:
-        """The run's records as `records` gives them, each read when it is wanted, and none held.
+        """The run's records, each read when it is wanted, and none held.
+
+        Those of a finished run may not be as they were saved: `evals.store.record_check` tells.
 
         Raises:
             StoreError: The log is missing or damaged before its last line.
         """
-        has_files = run.path is not None and run.path.stem == run.stem
+        has_files = run.path is not None and run.path.stem == run.stem  # a copy under another id is not there
         return RecordFile(_records_beside(run.path) if has_files and run.path else self.records_path(run))
 
     def runs(self) -> list[EvalRun]:
@@ -175,6 +190,17 @@ def _read_run(path: Path) -> EvalRun:
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
     return run.saved_as(_Files(path, _records_beside(path)))
+
+
+def _way_on(run: EvalRun, folder: Path) -> str:
+    """What to do where nothing more can be written of a run."""
+    if run.rescored_from is not None:
+        again = f"begin again, what was judged is not paid for twice: {command(f'rescore {run.rescored_from}', folder)}"
+    elif run.server.profile == SAVED_ANSWERS:
+        again = "score the same answers again, and what was judged is not paid for twice"
+    else:
+        again = f"go on with: {command(f'eval --resume {run.id}', folder)}"
+    return f"what was written before is whole; with room on the disk, {again}"
 
 
 def _records_beside(path: Path) -> Path:

@@ -13,6 +13,7 @@ from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
 from evals.metrics.registry import parse_metric
 from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
+from evals.store.record_check import refuse_damaged
 from evals.store.runs import RunStore
 
 
@@ -33,6 +34,7 @@ def compare(
             primary metric that cannot be compared.
         UnknownNameError: There is no metric with the name of the primary one.
         RunNotFoundError: There is no such run.
+        RunIncompleteError: Records of a run were lost or changed since it was saved; what compares was printed.
         GateFailedError: A run is worse than the baseline, and that was to be an error.
     """
     if primary is not None and primary not in ANSWERING:
@@ -43,6 +45,8 @@ def compare(
         print_json(comparison.model_dump_json(indent=2))
     else:
         print_comparison(console(), comparison)
+    for each in runs:
+        refuse_damaged(each.run, each.records)
     if fail_on_regression:
         never = {each.run.id: never_calibrated(each.run) for each in runs}
         _fail_on_regression(comparison, {each.run.id: folder_of(each.run) for each in runs}, never)

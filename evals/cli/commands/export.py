@@ -9,6 +9,7 @@ from evals.cli.terminal.output import check_output
 from evals.errors import UnknownNameError
 from evals.export import FORMATS, export_pieces, write_export
 from evals.store.commands import DEFAULT_RUNS_DIR
+from evals.store.record_check import refuse_damaged
 from evals.store.runs import RunStore
 
 
@@ -20,16 +21,19 @@ def export(run_id: str, *, form: str, output: Path | None, runs_dir: Path | None
         RunNotFoundError: There is no such run.
         UnwritableError: No file can be written there.
         StoreError: The file could not be written.
+        RunIncompleteError: Records were lost or changed since the run was saved; what there is was written.
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
     if output is not None:
         check_output(output)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    pieces = export_pieces(*carded(store, run_id), form)
+    run, records = carded(store, run_id)
+    pieces = export_pieces(run, records, form)
     if output is not None:
         write_export(output, pieces, form)
-        return
-    for piece in pieces:
-        # As bytes: the same on every machine, whatever its encoding and its line ends.
-        typer.echo(piece.encode(), nl=False)
+    else:
+        for piece in pieces:
+            # As bytes: the same on every machine, whatever its encoding and its line ends.
+            typer.echo(piece.encode(), nl=False)
+    refuse_damaged(run, records)

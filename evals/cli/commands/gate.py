@@ -18,6 +18,7 @@ from evals.schemas import EvalRun
 from evals.scoring.calibration.binding import refuse_uncalibrated
 from evals.scoring.gates import problem_of
 from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
+from evals.store.record_check import refuse_damaged
 from evals.store.runs import RunStore
 
 
@@ -87,9 +88,10 @@ def _load(run_id: str, runs_dir: Path | None) -> SavedRun:
 
     Raises:
         RunNotFoundError: There is no such run.
-        RunIncompleteError: It was never finished, so that nothing of it is scored.
+        RunIncompleteError: It was never finished, so that nothing of it is scored; or records were lost or changed.
     """
     run, records = carded(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_id)
+    refuse_damaged(run, records)
     saved = SavedRun(run, records)
     if run.completed_at is None:
         undone = what_is_undone(run, saved.records)

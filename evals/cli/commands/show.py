@@ -30,10 +30,12 @@ from evals.scoring.diagnosis import Link
 from evals.scoring.measured import Measured, measured
 from evals.scoring.slices import value_of
 from evals.store.commands import DEFAULT_RUNS_DIR, folder_of
+from evals.store.record_check import is_unverified, refuse_damaged
 from evals.store.record_file import RecordFile
 from evals.store.runs import RunStore
 
 _FAILURES_SHOWN = 5
+_UNVERIFIED = "records unverified: this run was saved without a checksum of them"
 
 
 def show(
@@ -53,21 +55,34 @@ def show(
         ConfigError: One flag would do nothing beside another, or a run is sliced for a program that did not finish.
         RunNotFoundError: There is no such run.
         UnknownNameError: The question, the link or the key to slice by does not exist.
+        RunIncompleteError: Records were lost or changed since the run was saved; what there is was printed.
     """
     _refuse_contradictions(question=question, json=as_json, by=by, matching=matching, failures=failures, failed=failed)
     link = _link(failed)
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    run = store.load(run_id)
-    if as_json and by is None:
-        print_json((run if run.judge is None else carded(store, run.id)[0]).model_dump_json(indent=2))
-        return
-    out, runs_dir = console(), folder_of(run)
     run, records = carded(store, run_id)
-    if question is not None:
-        record = _find(records, question)
-        print_question(out, record, measured(run, records))
-        return
-    _check_key(records, by)
+    if as_json and by is None:
+        print_json(run.model_dump_json(indent=2))
+    elif question is not None:
+        record = _find(run, records, question)
+        print_question(console(), record, measured(run, records))
+    else:
+        _print_all(run, records, failures=failures, by=by, matching=matching, link=link, as_json=as_json)
+    refuse_damaged(run, records)
+
+
+def _print_all(
+    run: EvalRun,
+    records: RecordFile,
+    *,
+    failures: int | None,
+    by: str | None,
+    matching: bool,
+    link: Link | None,
+    as_json: bool,
+) -> None:
+    out, runs_dir = console(), folder_of(run)
+    _check_key(run, records, by)
     seen = measured(run, records)
     if as_json and by is not None:
         _print_slices_as_json(seen, records, by, runs_dir)
@@ -77,6 +92,8 @@ def show(
         print_link(out, seen, link, limit=failures)
     else:
         _print_whole(out, seen, failures=failures, by=by, matching=matching, runs_dir=runs_dir)
+        if is_unverified(run, records):
+            out.print(_UNVERIFIED, style="dim", soft_wrap=True)
 
 
 def _print_whole(
@@ -110,15 +127,17 @@ def _link(name: str | None) -> Link | None:
     return None if name is None else Link(name)
 
 
-def _find(records: RecordFile, question: str) -> EvalRecord:
+def _find(run: EvalRun, records: RecordFile, question: str) -> EvalRecord:
     number = records.number_of(question)
     if number is None:
+        refuse_damaged(run, records)
         raise UnknownNameError("question", question, records.ids)
     return records[number]
 
 
-def _check_key(records: Sequence[EvalRecord], key: str | None) -> None:
+def _check_key(run: EvalRun, records: RecordFile, key: str | None) -> None:
     if key is not None and all(value_of(record.question, key) is None for record in records):
+        refuse_damaged(run, records)
         known = {name for record in records for name in record.question.metadata}
         raise UnknownNameError("key to slice by", key, {"dataset"} | known)
 

@@ -1,0 +1,160 @@
+"""A finished run whose records file lost or changed something is partial in every command that reads it."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.errors import StoreError
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+COMMANDS = (
+    ("show",),
+    ("show", "--json"),
+    ("show", "--by", "difficulty"),
+    ("export", "--run-id"),
+    ("export", "--format", "csv", "--run-id"),
+    ("gate", "--gate", "recall_at_5>=0"),
+    ("rescore", "--no-judge"),
+)
+DAMAGES = ("cut", "cut in a line", "emptied", "flipped")
+
+
+@pytest.fixture
+def saved(ask: Cli, golden_server: str, tmp_path: Path) -> Path:
+    """The records file of a run of twelve questions."""
+    ask("--rag-url", golden_server)
+    (path,) = (tmp_path / "runs").glob("*.records.jsonl")
+    return path
+
+
+def damage(path: Path, how: str) -> str:
+    """Damage a records file; returns what a message says of it."""
+    data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
+    if how == "cut":
+        path.write_bytes(b"".join(lines[:7]))
+        return "7 of 12 records"
+    if how == "cut in a line":
+        path.write_bytes(data[: -len(lines[-1]) // 2])
+        return "11 of 12 records"
+    if how == "emptied":
+        path.write_bytes(b"")
+        return "0 of 12 records"
+    place = data.index(b'"answer":"') + len(b'"answer":"')
+    path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    return "another checksum"
+
+
+def call(evals_cli: Cli, way: tuple[str, ...], path: Path) -> Any:
+    run_id = path.name.partition("_")[0]
+    name, *flags = way
+    ordered = [*flags, run_id] if name == "export" else [run_id, *flags]
+    return evals_cli(name, *ordered, "--runs-dir", path.parent)
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_every_command_says_what_is_missing_and_ends_with_four(evals_cli: Cli, saved: Path, how: str) -> None:
+    """The message names the file, and how many of how many records are there; with the index of before, and without."""
+    said = damage(saved, how)
+    for way in COMMANDS:
+        result = call(evals_cli, way, saved)
+        assert (result.code, saved.name in result.err) == (4, True), (way, result.err)
+        assert said in result.err, way
+    shutil.copytree(saved.parent, copied := saved.parent.parent / "copied", ignore=shutil.ignore_patterns("*.index"))
+    assert call(evals_cli, ("show",), copied / saved.name).code == 4
+
+
+def test_a_bit_that_flips_without_a_trace_is_noticed_by_who_walks_the_records(evals_cli: Cli, saved: Path) -> None:
+    """Size and time of the file are as before, so that the index fits: the checksum of what was read tells."""
+    before = saved.stat()
+    damage(saved, "flipped")
+    os.utime(saved, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for way in (("export", "--run-id"), ("rescore", "--no-judge")):
+        result = call(evals_cli, way, saved)
+        assert (result.code, saved.name in result.err) == (4, True), (way, result.err)
+
+
+def test_a_damaged_run_is_shown_as_partial(evals_cli: Cli, saved: Path) -> None:
+    """JSON says it where programs look: the status, and a note."""
+    said = damage(saved, "cut")
+    shown = json.loads(call(evals_cli, ("show", "--json"), saved).out)
+    assert shown["status"] == "partial"
+    assert any(said in note for note in shown["notes"])
+
+
+def test_what_is_left_can_be_measured_as_a_partial_run(evals_cli: Cli, saved: Path) -> None:
+    """A rescore of a damaged run keeps saying what its source lacked."""
+    said = damage(saved, "cut")
+    assert call(evals_cli, ("rescore", "--no-judge"), saved).code == 4
+    (again,) = (run for run in RunStore(saved.parent).runs() if run.rescored_from is not None)
+    assert again.status == "partial"
+    assert any(said in note for note in again.notes)
+
+
+def test_a_comparison_with_a_damaged_run_ends_with_four(evals_cli: Cli, saved: Path) -> None:
+    """What both have is compared and printed."""
+    assert call(evals_cli, ("rescore", "--no-judge"), saved).code == 0
+    (other,) = (run.id for run in RunStore(saved.parent).runs() if run.rescored_from is not None)
+    damage(saved, "cut")
+    result = evals_cli("compare", other, saved.name.partition("_")[0], "--runs-dir", saved.parent)
+    assert (result.code, "7 of 12 records" in result.err) == (4, True)
+
+
+def test_a_resume_asks_what_was_lost(evals_cli: Cli, saved: Path) -> None:
+    """The way out that the message names: the run is complete again, and says what happened."""
+    run_id = saved.name.partition("_")[0]
+    damage(saved, "cut")
+    url = RunStore(saved.parent).load(run_id).server.url
+    assert evals_cli("eval", "--resume", run_id, "--rag-url", url, "--runs-dir", saved.parent).code == 0
+    run = RunStore(saved.parent).load(run_id)
+    assert (run.status, len(run.records())) == ("complete", 12)
+    assert any("7 of 12 records" in note for note in run.notes)
+    assert call(evals_cli, ("show",), saved).code == 0
+
+
+def test_python_does_not_get_less_than_was_saved(saved: Path) -> None:
+    """Reading the records of a damaged run raises, from the run and from the store."""
+    run = RunStore(saved.parent).load("last")
+    damage(saved, "cut")
+    with pytest.raises(StoreError, match="7 of 12 records"):
+        run.records()
+    with pytest.raises(StoreError, match="7 of 12 records"):
+        RunStore(saved.parent).records(run)
+
+
+@pytest.mark.parametrize("way", [("show",), ("gate", "--gate", "recall_at_5>=0")])
+def test_a_run_of_before_is_unverified_and_its_records_are_counted(
+    evals_cli: Cli, saved: Path, way: tuple[str, ...]
+) -> None:
+    """Without a checksum nobody knows of flipped bits; lost lines are noticed by the number of questions."""
+    (head,) = (path for path in saved.parent.glob("*.json"))
+    data = json.loads(head.read_text(encoding="utf-8"))
+    assert data.pop("record_sum")["count"] == 12
+    head.write_text(json.dumps(data), encoding="utf-8")
+    result = call(evals_cli, way, saved)
+    assert (result.code, "unverified" in result.out) == (0, way == ("show",))
+    said = damage(saved, "cut")
+    result = call(evals_cli, way, saved)
+    assert (result.code, said in result.err) == (4, True)
+
+
+def test_a_whole_run_says_nothing_of_its_records(evals_cli: Cli, saved: Path) -> None:
+    """Nor does one whose files were copied without the index."""
+    for path in saved.parent.glob("*.index"):
+        path.unlink()
+    result = call(evals_cli, ("show",), saved)
+    assert (result.code, "unverified" in result.out, "records" in result.err) == (0, False, False)
+
+
+def test_a_missing_records_file_is_named(evals_cli: Cli, saved: Path) -> None:
+    """Every command ends with four and the path."""
+    saved.unlink()
+    for way in COMMANDS:
+        result = call(evals_cli, way, saved)
+        assert (result.code, saved.name in result.err) == (4, True), (way, result.err)
