@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
-from evals.case.abstention.detector import is_abstention
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
@@ -112,6 +111,9 @@ class Case:
     @cached_property
     def reads_as_refusal(self) -> bool:
         """Whether the text rules take the answer for one that declines; never one that is or holds what is expected."""
+        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
+        from evals.case.abstention.detector import is_abstention  # noqa: PLC0415
+
         if not is_abstention(self.response.answer or "", self.question.question):
             return False
         return not self._is_expected() and not holds_expected(self.answer or "", self.question)

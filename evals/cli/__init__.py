@@ -1,5 +1,6 @@
 """The command line: it parses, calls the library and prints. Commands are imported when they run."""
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,9 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
+
+_SELDOM = (20_000, 20, 100)
+"""Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
 
 app = typer.Typer(
     name="evals",
@@ -323,6 +327,7 @@ def main() -> None:
     from evals.cli.terminal.exits import end_like_ctrl_c, run
     from evals.cli.terminal.streams import prepare_streams
 
+    gc.set_threshold(*_SELDOM)
     prepare_streams()
     end_like_ctrl_c()
     raise SystemExit(run(app))

@@ -7,8 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 _FOLDER = Path(__file__).parent / "prompts"
 
 
@@ -38,6 +36,8 @@ class Prompt:
 @cache
 def load_prompt(name: str) -> Prompt:
     """The prompt of this name, which must be one of ours."""
+    import yaml  # noqa: PLC0415 - a saved run is shown without it
+
     data = yaml.safe_load((_FOLDER / f"{name}.yml").read_text(encoding="utf-8"))
     digest = sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
     return Prompt(**data, hash=digest)

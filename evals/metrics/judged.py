@@ -16,7 +16,6 @@ from evals.case.inquiry import Inquiry, ReplyData, chain
 from evals.case.matching import MatchSettings
 from evals.case.refusal import CORRECTNESS, JudgedAbstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.runtime import run_anywhere
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
 from evals.schemas.verdicts import VerdictRequest
 
@@ -122,6 +121,8 @@ class JudgedMetric(BaseMetric):
         judged, declining = bool(verdicts or self.judge), judged_abstention([self])
         case = Case(question, response, verdicts or (), settings or MatchSettings(), judged=judged, declining=declining)
         if verdicts is None and self.judge is not None:
+            from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
+
             run_anywhere(_decide_all(self, case, self.judge))
         return self.score(case)
 

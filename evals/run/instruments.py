@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from evals.case.abstention.detector import is_abstention
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
 from evals.judges.backends.base import Identity
@@ -20,7 +21,7 @@ from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.learnt.saved_sizes import saved_sizes
 from evals.run.observer import Observer
-from evals.schemas import Document, EvalQuestion
+from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price
 from evals.scoring.settings import ScoreSettings
@@ -60,12 +61,20 @@ async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], ob
         JudgeError: The judge's package is not installed.
         StoreError: Its replies cannot be kept.
     """
+    _make_ready()
     judge = make_judge(config) if wants_judge(config, metrics) else None
     choice = model_choice(config, metrics)
     if choice.empty:
         return Instruments(metrics, judge, None)
     observer.phase("loading the models that compare texts")
     return Instruments(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
+
+
+def _make_ready() -> None:
+    """Make now what is else made with the first answer: those in flight beside it would seem to take longer."""
+    is_abstention("I do not know.")
+    for kind in (EvalResponse, EvalRecord, JudgeVerdict):
+        kind.model_rebuild()
 
 
 def make_judge(config: EvalConfig) -> LLMJudge:

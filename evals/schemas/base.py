@@ -14,7 +14,7 @@ _set = object.__setattr__
 class Record(BaseModel):
     """An immutable record that refuses unknown keys, so that a typing error is not lost in silence."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def unchecked(kind: type[_Of], fields: dict[str, Any]) -> _Of:

@@ -56,12 +56,17 @@ def applying(scorecard: Scorecard) -> list[Hint]:
 def all_hints() -> tuple[Hint, ...]:
     """Every hint that there is."""
     rules: list[dict[str, Any]] = yaml.safe_load(_RULES.read_text(encoding="utf-8"))
+    known = default_names()
     return tuple(
-        Hint(rule["name"], _conditions(rule["when"]), _conditions(rule.get("where_measured", ())), rule["text"])
+        Hint(
+            name=rule["name"],
+            when=_conditions(rule["when"], known),
+            where_measured=_conditions(rule.get("where_measured", ()), known),
+            text=rule["text"],
+        )
         for rule in rules
     )
 
 
-def _conditions(texts: Iterable[str]) -> tuple[Gate, ...]:
-    known = default_names()
+def _conditions(texts: Iterable[str], known: list[str]) -> tuple[Gate, ...]:
     return tuple(parse_gate(text, known) for text in texts)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import chain
 from operator import or_
 
@@ -165,17 +165,23 @@ def _signs(code: str) -> tuple[dict[str, int], dict[str, int]]:
     return exact, beginnings
 
 
-_LEXICONS = tuple(Lexicon(language) for language in LANGUAGES)
 _FEW = 3
 """Function words below which a text may be in any language."""
 _ENOUGH = 200
 """Words by which the language of a text is known."""
 
 
+@cache
+def _lexicons() -> tuple[Lexicon, ...]:
+    """A lexicon a language, made when the first text is read: their patterns take a tenth of a second."""
+    return tuple(Lexicon(language) for language in LANGUAGES)
+
+
 def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
     words = WORD.findall(text[:4000])[:_ENOUGH]
-    counts = [sum(map(lexicon.function.__contains__, words)) for lexicon in _LEXICONS]
+    lexicons = _lexicons()
+    counts = [sum(map(lexicon.function.__contains__, words)) for lexicon in lexicons]
     most = max(counts)
-    ranked = sorted(zip(counts, _LEXICONS, strict=True), key=lambda pair: -pair[0])
+    ranked = sorted(zip(counts, lexicons, strict=True), key=lambda pair: -pair[0])
     return tuple(lexicon for count, lexicon in ranked if most < _FEW or 2 * count >= most)

@@ -29,7 +29,7 @@ class Link(StrEnum):
     @property
     def place(self) -> int:
         """Its place in the chain, from 0."""
-        return list(Link).index(self)
+        return _PLACES[self]
 
     @property
     def is_failure(self) -> bool:
@@ -52,3 +52,4 @@ _LABELS = {
     Link.JUDGE_COULD_NOT_TELL: "the judge could not tell",
     Link.RIGHT_WITHOUT_GOLD: "right without retrieved gold",
 }
+_PLACES = {link: place for place, link in enumerate(Link)}

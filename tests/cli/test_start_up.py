@@ -1,0 +1,64 @@
+"""What a command over saved runs loads when it starts: nothing that reads answers, asks servers or judges."""
+
+import subprocess
+import sys
+
+import pytest
+
+SHOWN_WITHOUT = {
+    "evals.case.abstention.detector",
+    "evals.client",
+    "evals.config",
+    "evals.judges.llm_judge",
+    "asyncio",
+    "httpx",
+    "numpy",
+}
+
+
+def printed(code: str) -> str:
+    """What a fresh process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("command", ["show", "export", "compare", "gate"])
+def test_a_command_over_saved_runs_loads_nothing_that_asks_or_reads_answers(command: str) -> None:
+    """They print what stands in the run."""
+    code = f"import evals.cli.commands.{command}, sys; print(*sorted({SHOWN_WITHOUT} & set(sys.modules)))"
+    assert printed(code) == ""
+
+
+def test_a_record_is_made_ready_for_checks_when_the_first_is_read() -> None:
+    """Dozens of kinds of records are never read by one command."""
+    code = (
+        "from evals.schemas import EvalRun, GoldPassage\n"
+        "print(EvalRun.__pydantic_complete__, GoldPassage(text='a').text, GoldPassage.__pydantic_complete__)"
+    )
+    assert printed(code) == "False a True"
+
+
+def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> None:
+    """Their patterns are what takes longest to compile."""
+    code = (
+        "from evals.case.abstention import detector, roles\n"
+        "before = roles._lexicons.cache_info().currsize\n"
+        "print(before, detector.is_abstention('I do not know.'), roles._lexicons.cache_info().currsize)"
+    )
+    assert printed(code) == "0 True 1"
+
+
+def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
+    """The first answer is not kept waiting, nor those in flight beside it."""
+    code = (
+        "import asyncio\n"
+        "from evals.case.abstention import roles\n"
+        "from evals.config import EvalConfig\n"
+        "from evals.run.instruments import load_instruments\n"
+        "from evals.run.observer import Observer\n"
+        "from evals.schemas import EvalRecord, EvalResponse\n"
+        "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
+        "asyncio.run(load_instruments(config, [], Observer()))\n"
+        "kinds = EvalRecord, EvalResponse\n"
+        "print(roles._lexicons.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
+    )
+    assert printed(code) == "1 True True"
