@@ -107,15 +107,17 @@ def _stored(value: Any, name: str, *, secret: bool) -> Any:
     if name in _EXPRESSIONS and not secret:
         return value
     if isinstance(value, Mapping):
-        odd = looks_random if name == "headers" else _nothing_odd
-        return {
-            key: _stored(item, str(key), secret=secret or _is_secret(key, item, odd)) for key, item in value.items()
-        }
+        return _stored_mapping(value, name, secret=secret)
     if isinstance(value, list):
         return [_stored(item, name, secret=secret) for item in value]
     if secret:
         return _stored_credential(value, name)
     return _stored_text(value, name) if isinstance(value, str) else value
+
+
+def _stored_mapping(value: Mapping[str, Any], name: str, *, secret: bool) -> dict[str, Any]:
+    odd = looks_random if name == "headers" else _nothing_odd
+    return {key: _stored(item, str(key), secret=secret or _is_secret(key, item, odd)) for key, item in value.items()}
 
 
 def _stored_credential(value: Any, name: str) -> Any:
