@@ -24,8 +24,9 @@ A question the server fails to answer raises nothing: it becomes a `ResponseErro
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import ClassVar
 
 EXIT_OK = 0
 EXIT_INTERNAL = 70
@@ -84,8 +85,11 @@ class EvalsError(Exception):
     """
 
     exit_code = 2
+    mask: ClassVar[Callable[[str], str]] = staticmethod(str)
+    """Takes out of a message what is secret; replaced when there is something (`credentials.known`)."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
+        message, hint = EvalsError.mask(message), EvalsError.mask(hint) if hint else None
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -14,6 +14,8 @@ from evals.case.matching import Matches, Rule, match
 from evals.cli import app
 from evals.cli.terminal import exits
 from evals.config import ScoringConfig
+from evals.credentials import known
+from evals.errors import EvalsError
 from evals.judges.backends.providers import PROVIDERS
 from evals.metrics import BaseMetric, Case, MatchSettings
 from evals.metrics.registry import parse_metric
@@ -65,6 +67,8 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*keys, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(known, "_known", set())  # what a test before took from its environment
+    monkeypatch.setattr(EvalsError, "mask", staticmethod(str))
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
+from evals.credentials.known import masked
+from evals.credentials.stored import MASK
 from evals.errors import ConfigError
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -46,9 +48,18 @@ def check_url(url: str) -> str:
     """
     if not _can_be_asked(url):
         _, at, rest = url.rpartition("@")
-        shown = f"***@{rest}" if at else url
+        shown = masked(f"***@{rest}" if at else url)
+        shown = re.sub(r"([?#]).*", rf"\1{MASK}", shown, flags=re.DOTALL)
         raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
     return url.rstrip("/")
+
+
+def is_place_of(url: str, text: str) -> bool:
+    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
+    if not _can_be_asked(url) or "@" in url:
+        return False
+    parts = urlsplit(url)
+    return text.rstrip("/") in {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
 
 
 def _can_be_asked(url: str) -> bool:
@@ -56,7 +67,12 @@ def _can_be_asked(url: str) -> bool:
     try:
         parts = urlsplit(url)
         host = httpx.URL(url).host.rstrip(".")
-        usable = parts.scheme in {"http", "https"} and parts.port != 0 and not re.search(r"\s", url)
+        usable = (
+            parts.scheme in {"http", "https"}
+            and parts.port != 0
+            and not parts.netloc.endswith(":")
+            and not re.search(r"\s", url)
+        )
     except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
         return False
     labels = [host] if ":" in host else host.split(".")

@@ -12,6 +12,7 @@ from typing import Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
+from evals.credentials.known import masked
 from evals.errors import ConfigError
 
 Search = Callable[[Any], Any]
@@ -27,6 +28,8 @@ def compiled(expression: str) -> Search:
     try:
         parsed = jmespath.compile(expression)
     except JMESPathError as error:
+        if masked(expression) != expression:  # what the library says may hold a part of it
+            raise ConfigError("not a valid JMESPath expression: it holds a value of the environment") from None
         first = str(error).partition("\n")[0]
         raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
     return _closure(parsed.parsed) or parsed.search

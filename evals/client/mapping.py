@@ -15,6 +15,7 @@ from evals.client.mapped_keys import check_mapped_keys
 from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
 from evals.client.values import flag_or_none, is_lost, kind_of, number_or_none, text_or_none, whole_or_none
+from evals.credentials.known import masked
 from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
@@ -58,6 +59,9 @@ class ResponseReader:
             self._clean = [re.compile(pattern) for pattern in spec.clean]
             self._markers = re.compile(spec.citations.markers)
         except re.error as error:
+            pattern = str(error.pattern)
+            if masked(pattern) != pattern:  # what the library says may hold a part of it
+                raise ConfigError("not a valid pattern: it holds a value of the environment") from None
             raise ConfigError(f"not a valid pattern: {error.pattern!r} ({error.msg})") from error
         for expression in _expressions(spec):
             if expression is not None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.address import check_url
+from evals.client.address import check_url, is_place_of
 from evals.client.endurance import Endurance
 from evals.client.mapping import MappingError, ResponseReader, find
 from evals.client.pacing import Pacer
@@ -17,7 +17,8 @@ from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure
-from evals.credentials.stored import public_url
+from evals.credentials.known import remember
+from evals.credentials.stored import public_url, without_secrets
 from evals.errors import ServerRefusedError, ServerUnreachableError
 from evals.inputs.json_body import TooManyValuesError, parse_json
 from evals.inputs.yaml_layers import expand_env
@@ -57,6 +58,9 @@ class RAGClient:
         template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
         self.spec = ServerSpec.model_validate(expand_env(template.model_dump(by_alias=True), secrets))
+        for secret in secrets:
+            if not is_place_of(self.spec.url, secret):
+                remember(secret)
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
@@ -123,7 +127,7 @@ class RAGClient:
         facts: dict[str, Any] = {}
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
-            body = self.redact.value(await self.get_json(endpoint.path))
+            body = without_secrets(self.redact.value(await self.get_json(endpoint.path)))
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = self._fact(expression, body)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from evals.client.spec import ServerSpec
 from evals.credentials.masker import Masker, looks_secret, secrets_in_url
-from evals.credentials.stored import in_clear, is_credential
+from evals.credentials.stored import in_clear, is_credential, looks_random
 
 MAX_RAW_CHARS = 256 * 1024
 _CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
@@ -28,7 +28,7 @@ class Redactor(Masker):
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         found = set(secrets)
         for name, value in {**spec.headers, **spec.ask.headers}.items():
-            if is_credential(name):
+            if is_credential(name) or looks_random(value):
                 found.update((value, value.rpartition(" ")[2]))
         super().__init__({*found, *_in_question(spec), *secrets_in_url(spec.url)})
 

@@ -20,6 +20,7 @@ from evals.client.connections.base import BrokenExchangeError, Connections, Inco
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
 from evals.credentials.stored import MASK, public_url
+from evals.errors import ConfigError
 from evals.schemas import ResponseError
 from evals.version import __version__
 
@@ -193,7 +194,11 @@ class Transport:
         files: Any,
     ) -> Outgoing:
         url = f"{self.base}/{path.removeprefix('/')}"
-        url = str(httpx.URL(url, params=params)) if params else _normal(url)
+        try:
+            url = str(httpx.URL(url, params=params)) if params else _normal(url)
+        except httpx.InvalidURL as error:
+            said = self._redact(f"no URL can be made of the path {path!r}: {error}")
+            raise ConfigError(said, "look at the paths of server") from None
         sent = _laid_over(self._headers, headers) if headers else self._headers
         if files is not None:
             form = httpx.Request(method, url, files=files)

@@ -24,6 +24,10 @@ _COLON = re.compile(":")
 _LOGIN = re.compile(r"^((?:[^/?#]*:)?//)?([^/?#]*)@")
 _LOGIN_INSIDE = re.compile(r"(://)([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&])([^=&#]+)=([^&#]*)")
+_TOKEN = re.compile(r"[\w.~+/=-]{20,}")
+_TURN = re.compile(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]|(?<=[a-z])[A-Z]")
+_MOST_TURNS = 5
+"""From letters to digits, back, or to capitals: words and versions have fewer."""
 _EXPRESSIONS = frozenset({"map", "clean", "citations"})
 """Keys below which stand expressions and patterns, which have no credentials and look like anything."""
 
@@ -42,6 +46,24 @@ def without_credentials(server: Mapping[str, Any]) -> dict[str, Any]:
         key: _stored_url(value) if key == "url" and isinstance(value, str) else _stored(value, key, secret=False)
         for key, value in server.items()
     }
+
+
+def without_secrets(body: Any) -> Any:
+    """What a server says of itself, without the values of keys that name a credential and the logins of URLs."""
+    return _stored(body, "", secret=False)
+
+
+def looks_random(value: Any) -> bool:
+    """Whether a value is long and without words, as keys are that somebody made by chance."""
+    return isinstance(value, str) and _TOKEN.fullmatch(value) is not None and len(_TURN.findall(value)) >= _MOST_TURNS
+
+
+def _is_secret(name: Any, value: Any, odd: Callable[[Any], bool]) -> bool:
+    return is_credential(str(name)) or odd(value)
+
+
+def _nothing_odd(_: Any) -> bool:
+    return False
 
 
 def in_clear(server: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,12 +107,17 @@ def _stored(value: Any, name: str, *, secret: bool) -> Any:
     if name in _EXPRESSIONS and not secret:
         return value
     if isinstance(value, Mapping):
-        return {key: _stored(item, str(key), secret=secret or is_credential(str(key))) for key, item in value.items()}
+        return _stored_mapping(value, name, secret=secret)
     if isinstance(value, list):
         return [_stored(item, name, secret=secret) for item in value]
     if secret:
         return _stored_credential(value, name)
     return _stored_text(value, name) if isinstance(value, str) else value
+
+
+def _stored_mapping(value: Mapping[str, Any], name: str, *, secret: bool) -> dict[str, Any]:
+    odd = looks_random if name == "headers" else _nothing_odd
+    return {key: _stored(item, str(key), secret=secret or _is_secret(key, item, odd)) for key, item in value.items()}
 
 
 def _stored_credential(value: Any, name: str) -> Any:

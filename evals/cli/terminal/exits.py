@@ -7,6 +7,7 @@ from types import FrameType
 
 import typer
 
+from evals.credentials.known import masked
 from evals.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EvalsError
 from evals.views.formatting import plain
 
@@ -63,7 +64,7 @@ def _usage_or_bug(error: Exception) -> int:
     if isinstance(error, _UsageError):
         error.show()
         return error.exit_code
-    print(plain("".join(traceback.format_exception(error))), end="", file=sys.stderr)
+    print(plain(masked("".join(traceback.format_exception(error)))), end="", file=sys.stderr)
     _say("this is a bug in evals; please report it with the lines above", None)
     return EXIT_INTERNAL
 
