@@ -1,6 +1,6 @@
 """Memory of the commands that make a run: the peak of a fresh process, beyond what the imports take.
 
-    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,rescore,resume]
+    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,rescore,resume,merge]
 
 Every question has golds and retrieves chunks of its own, as real ones do: about 4 KB a body, 1.5 KB of gold. The judge,
 where one takes part, is scripted: it says what has the form that is asked for. The goal is 60 MB + 0.4 KB a question.
@@ -21,6 +21,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 SYLLABLES = [a + b for a in "bdfglmnprst" for b in "aeiou"]
 CHUNKS, CHUNK_WORDS = 5, 140
+SHARDS = 2
 METRICS = "faithfulness,answer_correctness,factual_accuracy_percentage"
 
 
@@ -156,7 +157,7 @@ def measure(name: str, arguments: list[str], folder: Path, count: int) -> None:
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     environment = {**os.environ, "MEMORY_REPORT": str(report), "ANTHROPIC_API_KEY": "benchmark"}
-    with (folder / f"{name}.log").open("w") as log:
+    with (folder / f"{name.replace('/', '-')}.log").open("w") as log:
         command = [sys.executable, str(HERE / "memory.py"), "--here", "--", *arguments]
         code = subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
     took = json.loads(report.read_text())
@@ -238,6 +239,13 @@ def measure_all(options: argparse.Namespace, url: str, folder: Path) -> None:
         measure("eval", ["eval", *asking, *asked], folder, count)
     if "resume" in wanted:
         measure("resume", ["eval", "--resume", halve(folder), *runs], folder, count)
+    if "merge" in wanted:
+        shards = ["--runs-dir", str(folder / "shards")]
+        for number in range(1, SHARDS + 1):
+            part = ["--shard", f"{number}/{SHARDS}"]
+            measure(f"eval {part[1]}", ["eval", *asking, *asked, *shards, *part], folder, count)
+        files = map(str, folder.glob("shards/*Z.json"))
+        measure("merge", ["merge", *files, *runs], folder, count)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ _IN_PYTHON = {
     "--run": "run",
     "--scale": "scale",
     "--allow-uncalibrated": "allow_uncalibrated=True",
+    "--shard": "shard",
+    "--allow-partial": "allow_partial=True",
     "--no-judge-cache": 'judge={"cache": False}',
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"

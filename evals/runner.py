@@ -24,7 +24,7 @@ from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
 from evals.run.work import Work
-from evals.run.workload import Workload, load_workload
+from evals.run.workload import SHARD, Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.scoring.measured import Measured
@@ -38,8 +38,6 @@ from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
-SHARD = "this is shard"
-"""How the note of a run begins that asks a part of the questions."""
 _FACTS = (
     "llm_model",
     "llm_provider",

@@ -15,6 +15,7 @@ from evals.cli.flags import (
     EvalFlags,
     Lenient,
     RescoreFlags,
+    RunAsJson,
     RunsDir,
     ScoreFlags,
     takes_flags,
@@ -198,6 +199,37 @@ def score_command(
         from evals.cli.commands.score_answers import score_saved_answers
 
         score_saved_answers(predictions, flags, k=k, output=output)
+
+
+@app.command("merge")
+def merge_command(
+    runs: Annotated[list[str], typer.Argument(help="Runs of all shards: ids or their starts, names, or files")],
+    name: Annotated[str | None, typer.Option(help="Name of the merged run")] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(help="Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable (those of the shards)"),
+    ] = None,
+    lenient: Lenient = False,
+    allow_uncalibrated: AllowUncalibrated = False,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Take shards that are partial; not those that failed")
+    ] = False,
+    as_json: RunAsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Make one run of all shards of eval --shard; asks nothing of anybody."""
+    from evals.cli.commands.merge import merge_runs
+
+    merge_runs(
+        runs,
+        name=name,
+        gates=gate or [],
+        lenient=lenient,
+        allow_uncalibrated=allow_uncalibrated,
+        allow_partial=allow_partial,
+        as_json=as_json,
+        runs_dir=runs_dir,
+    )
 
 
 @app.command("compare")

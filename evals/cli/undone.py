@@ -14,6 +14,8 @@ from evals.text.counts import agree, counted, share
 from evals.views.formatting import one_line
 from evals.views.unfinished import in_its_log
 
+_NAMED = 5
+"""So many shards are named."""
 _CAUSE = 120
 """Characters of what a server said."""
 _REFUSED = frozenset({401, 403})
@@ -86,11 +88,20 @@ def way_on(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None, *
         runs_dir: Where the run is; None for the default.
         remapped: Whether stored bodies were read again with another mapping.
     """
+    if run.merged_from:
+        return _way_on_merging(run)
     if run.rescored_from is not None:
         return _way_on_measuring(run, run.rescored_from, records, runs_dir, remapped=remapped)
     if run.server.profile == SAVED_ANSWERS:
         return _way_on_scoring(run)
     return _way_on_asking(run, records, runs_dir)
+
+
+def _way_on_merging(run: EvalRun) -> str:
+    """Of a merged run: nobody knows here where its shards are."""
+    partial = [f"evals eval --resume {one.id}" for one in run.merged_from if one.status != "complete"]
+    named = f" ({', '.join(partial[:_NAMED])}{', …' if len(partial) > _NAMED else ''})" if partial else ""
+    return f"go on with the shards that are partial{named}, and merge again"
 
 
 def _way_on_asking(run: EvalRun, records: Sequence[EvalRecord], runs_dir: Path | None) -> str:

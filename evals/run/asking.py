@@ -18,6 +18,7 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
+CHANGED = "the server's configuration changed during the run"
 _REFUSED = frozenset({401, 403})
 _GONE_AFTER = 5
 """So many rounds of failed connections in a row mean that the server is gone."""
@@ -163,7 +164,7 @@ class Asking:
 
     def seen(self, server: ServerRecord) -> ServerRecord:
         """What is known of the server after asking."""
-        changed = _changed(server.snapshot_start, self.snapshot_end)
+        changed = has_changed(server.snapshot_start, self.snapshot_end)
         return server.model_copy(update={"snapshot_end": self.snapshot_end, "changed": changed})
 
     def notes(self, server: ServerRecord) -> list[str]:
@@ -179,7 +180,7 @@ class Asking:
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
         if self.seen(server).changed:
-            notes.append("the server's configuration changed during the run")
+            notes.append(CHANGED)
         return notes
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
@@ -194,7 +195,7 @@ class Asking:
         return None
 
 
-def _changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:
+def has_changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:
     """Whether what could be read at both ends differs; None where nothing could."""
     both = [path for path, body in start.items() if body is not None and (end or {}).get(path) is not None]
     return any(start[path] != (end or {})[path] for path in both) if both else None

@@ -51,12 +51,16 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         _check_model(config.judge)
     if asking:
         _check_key(config, metrics)
-        _check_calibrated(config, metrics)
+        check_calibrated(config, metrics)
     return metrics
 
 
-def _check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
-    """Stop where a gate rests on a judge whose errors nobody knows, before it is paid for."""
+def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
+    """Stop where a gate rests on a judge whose errors nobody knows, before it is paid for.
+
+    Raises:
+        ConfigError: It does, and that was not allowed.
+    """
     if config.allow_uncalibrated or not wants_judge(config, metrics):
         return
     gated = {parse_gate(gate, [metric.name for metric in metrics]).metric for gate in config.gate}

@@ -328,7 +328,7 @@ class Judging:
         if before is not None and not is_judge(before, judge):
             notes.append(f"{NOTE} model, address or effort was another before: {_named(before)}")
         if self._too_many_failed:
-            notes.append(f"{NOTE} failures are more than judge.max_error_rate ({self._max_error_rate:g}) allows")
+            notes.append(note_on_failures(self._max_error_rate))
         if self._unfit:
             notes.append(
                 f"{NOTE} former verdicts: {self._unfit} do not fit what is asked now, and were asked for again"
@@ -337,14 +337,7 @@ class Judging:
 
     def note_on_family(self, config: Mapping[str, Any]) -> list[str]:
         """That the judge is of the family of the server's own model, where the server's configuration names one."""
-        found = same_family(self._judge.identity.model, config)
-        if found is None:
-            return []
-        family, model = found
-        return [
-            f"{NOTE} family is that of the server's own model ({family}: {model}), and models favour their own kind; "
-            "calibrate it, or judge by another family"
-        ]
+        return note_on_family(self._judge.identity.model, config)
 
 
 class _Verdicts(Mapping[str, list[JudgeVerdict]]):
@@ -364,6 +357,28 @@ class _Verdicts(Mapping[str, list[JudgeVerdict]]):
         if key not in self._keys:
             raise KeyError(key)
         return self._of(key)
+
+
+def note_on_failures(max_error_rate: float) -> str:
+    """That more decisions are lost than may be."""
+    return f"{NOTE} failures are more than judge.max_error_rate ({max_error_rate:g}) allows"
+
+
+def note_on_family(judge: str, config: Mapping[str, Any]) -> list[str]:
+    """That the judge is of the family of the server's own model; nothing where no model of its family is named.
+
+    Args:
+        judge: Its model.
+        config: The server's configuration, as it says itself.
+    """
+    found = same_family(judge, config)
+    if found is None:
+        return []
+    family, model = found
+    return [
+        f"{NOTE} family is that of the server's own model ({family}: {model}), and models favour their own kind; "
+        "calibrate it, or judge by another family"
+    ]
 
 
 def _standing(old: JudgeVerdict | None, new: JudgeVerdict) -> JudgeVerdict:

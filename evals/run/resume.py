@@ -1,7 +1,7 @@
 """Going on with a saved run: what may have changed since, and what is kept of it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,13 @@ from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
 from evals.store.spill import SpilledMapping
+from evals.text.counts import counted
 
 MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayChange.ON_RESUME, "server.")
 """Keys that say how questions are asked and when a run is good, not what is measured of which server."""
 _PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
-_WIDTHS = "asked at concurrency"
+WIDTHS = "asked at concurrency"
+"""How the note begins that says at which."""
 
 
 def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
@@ -53,6 +55,11 @@ def check_resumable(run: EvalRun, config: EvalConfig) -> None:
             f"run {run.id} measured the answers of run {run.rescored_from} again: it asks none itself",
             f"use `{command(f'rescore {run.rescored_from}', config.runs_dir)}`; "
             f"where answers are missing, resume run {run.rescored_from} first",
+        )
+    if run.merged_from:
+        raise ConfigError(
+            f"run {run.id} was merged from {counted(len(run.merged_from), 'shard')}: it asks none itself",
+            "resume the shards that lack answers, and merge again",
         )
     if run.server.profile == SAVED_ANSWERS:
         raise ConfigError(f"run {run.id} scored saved answers: there is no server to go on with", "use `evals score`")
@@ -174,11 +181,7 @@ def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
         return run
     before = (run.concurrencies or [run.concurrency]) if kept else []
     all_of_them = list(dict.fromkeys([*before, concurrency]))
-    notes = [note for note in run.notes if not note.startswith(_WIDTHS)]
-    if len(all_of_them) > 1:
-        notes.append(
-            f"{_WIDTHS} {' and '.join(map(str, all_of_them))}: latency is of all these loads, and does not compare"
-        )
+    notes = [*(note for note in run.notes if not note.startswith(WIDTHS)), *note_on_widths(all_of_them)]
     return run.model_copy(
         update={
             "concurrency": max(all_of_them),
@@ -186,3 +189,11 @@ def with_concurrency(run: EvalRun, concurrency: int, *, kept: int) -> EvalRun:
             "notes": notes,
         }
     )
+
+
+def note_on_widths(concurrencies: Sequence[int]) -> list[str]:
+    """That answers were asked at different concurrency; nothing where they were not."""
+    if len(concurrencies) < 2:
+        return []
+    widths = " and ".join(map(str, concurrencies))
+    return [f"{WIDTHS} {widths}: latency is of all these loads, and does not compare"]

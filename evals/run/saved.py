@@ -214,6 +214,7 @@ def _new_run(source: EvalRun, config: EvalConfig) -> EvalRun:
             "created_at": datetime.now(UTC).replace(microsecond=0),
             "eval_config": config.as_written(),
             "rescored_from": source.id,
+            "merged_from": [],
             "schema_version": SCHEMA_VERSION,
             "server": _server(source, config),
             "package_versions": package_versions(),

@@ -14,6 +14,9 @@ from evals.scoring.clusters import check_cluster
 from evals.store.spill import SpilledList
 from evals.text.counts import counted
 
+SHARD = "this is shard"
+"""How the note of a run begins that asks a part of the questions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -294,6 +294,16 @@ class ServerRecord(Record):
     """Whether the server's configuration differs between start and end; None where it could not be read."""
 
 
+class MergedShard(Record):
+    """A run that asked a part of the questions of another run."""
+
+    id: str
+    shard: str
+    """Which part it asked, such as 2/7."""
+    status: RunStatus
+    duration_s: Finite
+
+
 class SavedFiles(Protocol):
     """Where a run is saved."""
 
@@ -337,7 +347,7 @@ class EvalRun(Record):
     interleaved_with: list[str] = []
     """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
     duration_s: Finite = 0.0
-    """Time spent, added up over resumes."""
+    """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
     notes: list[str] = []
     """What a reader of the numbers must know."""
@@ -346,6 +356,8 @@ class EvalRun(Record):
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in runs of before."""
+    merged_from: list[MergedShard] = []
+    """The shards whose answers it holds; empty where it is no merged run."""
 
     _saved: "SavedFiles | None" = PrivateAttr(default=None)
 

@@ -33,6 +33,7 @@ from evals.views.stages import stage_lines, stages_in_a_line
 
 _CHUNKS_SHOWN = 3
 _SLICES_SHOWN = 12
+_SHARDS_SHOWN = 8
 _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 
@@ -100,9 +101,21 @@ def _head(run: EvalRun) -> Text:
     model = run.config.get("llm_model")
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
+    if run.merged_from:
+        text.append_text(clean(_merged(run), 400)).append("\n")
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
     text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
     return text
+
+
+def _merged(run: EvalRun) -> str:
+    """Of which shards the run was made, and how long they took: one after the other, and side by side."""
+    shards = run.merged_from
+    named = ", ".join(f"{one.shard} {one.id}" for one in shards[:_SHARDS_SHOWN])
+    more = ", …" if len(shards) > _SHARDS_SHOWN else ""
+    longest = max(one.duration_s for one in shards)
+    took = f"{run.duration_s:.0f} s in all, the longest {longest:.0f} s"
+    return f"merged from {counted(len(shards), 'shard')} ({named}{more}): {took}"
 
 
 def _abstained(outcomes: Outcomes) -> str:
