@@ -22,7 +22,7 @@ from evals.inputs.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
 from evals.store.atomic import make_folder, open_own, write_error
 
-RESUME_HINT = "what was written before is whole; with room on the disk, `evals eval --resume RUN` goes on from there"
+RESUME_HINT = "`evals eval --resume RUN` goes on from there"
 _BLOCK = 64 * 1024
 """Bytes that are read at a time from the end of a log."""
 
@@ -34,13 +34,13 @@ class Journal:
 
     Args:
         path: The file; it is made where it does not exist.
-        hint: The way on where it cannot be written.
+        way_on: What to do where it cannot be written any more.
         clock: Seconds that only grow.
     """
 
-    def __init__(self, path: Path, hint: str = RESUME_HINT, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path, way_on: str = RESUME_HINT, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
-        self._hint = hint
+        self._way_on = way_on
         self._clock = clock
         self._leg = time.time_ns() // 1_000_000
         self._started = clock()
@@ -54,7 +54,7 @@ class Journal:
                 _mend_last_line(self.path)
                 opened.pop_all()  # from here on `__exit__` closes it
         except OSError as error:
-            raise write_error(self.path, error, self._hint) from error
+            raise write_error(self.path, error, with_room(self._way_on)) from error
         self._file = file
         return self
 
@@ -65,7 +65,7 @@ class Journal:
         try:
             file.close()  # writes what a full disk kept back, and fails again where it is still full
         except OSError as error:
-            raise write_error(self.path, error, self._hint) from error
+            raise write_error(self.path, error, with_room(self._way_on)) from error
 
     def restart_clock(self) -> None:
         """Count the time of this leg from now on: what was done before is no part of the run's duration."""
@@ -90,7 +90,7 @@ class Journal:
             self._file.writelines(lines)
             self._file.flush()
         except OSError as error:
-            raise write_error(self.path, error, self._hint) from error
+            raise write_error(self.path, error, with_room(self._way_on)) from error
         if os.fstat(self._file.fileno()).st_nlink == 0:
             self._write_again(self._file)
 
@@ -110,7 +110,7 @@ class Journal:
             raise StoreError(
                 f"{said}, and cannot be written again: {error.strerror}", "its answers are lost: begin a new run"
             ) from error
-        raise StoreError(f"{said}; all answers until then were written there again", self._hint)
+        raise StoreError(f"{said}; all answers until then were written there again", self._way_on)
 
     def _event(self, kind: str, question_id: str, record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
         when = b'"leg":%d,"elapsed_s":%.3f' % (self._leg, self._clock() - self._started)
@@ -122,6 +122,11 @@ class Journal:
             named,
             _json(record),
         )
+
+
+def with_room(way_on: str) -> str:
+    """The way on where a disk is full."""
+    return f"what was written before is whole; once there is room on the disk, {way_on}"
 
 
 def read_records(path: Path) -> list[EvalRecord]:

@@ -22,10 +22,10 @@ from evals.errors import StoreError, UnwritableError
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.record_sum import RecordSum
-from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION
+from evals.schemas.results import SCHEMA_VERSION
 from evals.store.atomic import make_folder, write_atomically
-from evals.store.commands import command
-from evals.store.journal import Journal, record_line
+from evals.store.commands import way_on_of
+from evals.store.journal import Journal, record_line, with_room
 from evals.store.naming import find_run
 from evals.store.record_check import whole
 from evals.store.record_file import RecordFile
@@ -97,13 +97,13 @@ class RunStore:
             StoreError: The disk is full or the folder cannot be written.
         """
         path = self.run_path(run)
-        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=_way_on(run, self.folder))
+        write_atomically(path, [run.model_dump_json(indent=2).encode(), b"\n"], hint=self._hint(run))
         run.saved_as(_Files(path, self.records_path(run)))
         return path
 
     def journal(self, run: EvalRun) -> Journal:
         """Open the run's event log for appending."""
-        return Journal(self.records_path(run), _way_on(run, self.folder))
+        return Journal(self.records_path(run), way_on_of(run, self.folder))
 
     def restore(self, run: EvalRun) -> None:
         """Write the file of a run again that was deleted while its log was written, where the log is there."""
@@ -120,7 +120,7 @@ class RunStore:
         path = self.records_path(run)
         index = IndexWriter(path)
         lines = ((record.question.id, record_line(record)) for record in records)
-        write_atomically(path, index.follow(lines), hint=_way_on(run, self.folder))
+        write_atomically(path, index.follow(lines), hint=self._hint(run))
         index.write()
         return index.sum
 
@@ -172,6 +172,9 @@ class RunStore:
         """
         return _read_run(find_run(self.folder, run_id))
 
+    def _hint(self, run: EvalRun) -> str:
+        return with_room(way_on_of(run, self.folder))
+
     def _newest_files(self) -> list[Path]:
         files = list(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []
         return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
@@ -190,17 +193,6 @@ def _read_run(path: Path) -> EvalRun:
     except ValidationError as error:
         raise StoreError(f"{path.name} is not a run: {first_problem(error, EvalRun)}") from error
     return run.saved_as(_Files(path, _records_beside(path)))
-
-
-def _way_on(run: EvalRun, folder: Path) -> str:
-    """What to do where nothing more can be written of a run."""
-    if run.rescored_from is not None:
-        again = f"begin again, what was judged is not paid for twice: {command(f'rescore {run.rescored_from}', folder)}"
-    elif run.server.profile == SAVED_ANSWERS:
-        again = "score the same answers again, and what was judged is not paid for twice"
-    else:
-        again = f"go on with: {command(f'eval --resume {run.id}', folder)}"
-    return f"what was written before is whole; with room on the disk, {again}"
 
 
 def _records_beside(path: Path) -> Path:

@@ -1,0 +1,142 @@
+"""What happens to a run half-way: an expired token, a full disk, a folder that somebody deletes."""
+
+import importlib
+import json
+import resource
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from http import HTTPStatus
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from evals.schemas import EvalRun
+from evals.store.runs import RunStore
+
+_package = ModuleType("other_servers")  # by path: tests are no package
+_package.__path__ = [str(Path(__file__).parent.parent / "servers")]
+sys.modules.setdefault("other_servers", _package)
+loopback = importlib.import_module("other_servers.loopback")
+Cli = Callable[..., Any]
+Event = Callable[[int], None]
+COUNT = 8
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def ask(evals_cli: Cli, tmp_path: Path, runs: Path) -> Iterator[Callable[[Event], Any]]:
+    """Ask eight questions, one at a time, of a server that does something at each, before it answers."""
+    with ExitStack() as running:
+
+        def call(event: Event) -> Any:
+            asked = iter(range(1, 1000))
+
+            def answer(_: object) -> dict[str, Any]:
+                event(next(asked))
+                return {"answer": "It is four francs."}
+
+            url = running.enter_context(loopback.serving({("POST", "/ask"): answer}))
+            questions, config = tmp_path / "questions.jsonl", tmp_path / "config.json"
+            rows = ({"id": f"q{n}", "question": f"Fee {n}?", "expected_answer": "Four"} for n in range(COUNT))
+            questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+            profile = tmp_path / "profile.yml"
+            profile.write_text('ask: {path: /ask, json: {q: "{{question}}"}}\nmap: {answer: answer}\n')
+            server = {"url": url, "profile": str(profile)}
+            config.write_text(json.dumps({"server": server, "warmup": 0, "preflight": False, "metrics": ["squad_f1"]}))
+            return evals_cli(
+                *("eval", "--config", config, "--dataset-file", questions, "--no-judge"),
+                *("--runs-dir", runs, "--concurrency", 1),
+            )
+
+        yield call
+
+
+def only_run(runs: Path) -> EvalRun:
+    (run,) = RunStore(runs).runs()
+    return run
+
+
+def answered(runs: Path) -> int:
+    return sum(record.response is not None and record.response.error is None for record in only_run(runs).records())
+
+
+def again(runs: Path) -> str:
+    return f"evals eval --resume {only_run(runs).id} --runs-dir {runs}"
+
+
+@pytest.mark.parametrize("status", [HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN])
+def test_an_expired_token_half_way_advises_to_go_on(
+    ask: Callable[[Event], Any], evals_cli: Cli, runs: Path, status: HTTPStatus
+) -> None:
+    """With a new token the answers that are there are kept: nobody is told to begin a new run."""
+    expired = [True]
+
+    def expire(number: int) -> None:
+        if number > 3 and expired[0]:
+            raise loopback.Refusal(status, "the token has expired")
+
+    result = ask(expire)
+    assert result.code == 4
+    assert f"then go on with: {again(runs)}" in result.err
+    assert "new run" not in result.err
+    assert answered(runs) == 3
+    expired[0] = False
+    assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0
+    assert (only_run(runs).status, answered(runs)) == ("complete", COUNT)
+
+
+def test_a_full_disk_gives_the_command_that_goes_on(ask: Callable[[Event], Any], evals_cli: Cli, runs: Path) -> None:
+    """It can be copied as it stands, and what was answered before is whole."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(number: int) -> None:
+        if number == 4:
+            (log,) = runs.glob("*.records.jsonl")
+            resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + 10, old[1]))
+
+    try:
+        result = ask(fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert result.code == 4
+    assert again(runs) in result.err
+    assert answered(runs) == 3
+    assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0
+    assert answered(runs) == COUNT
+
+
+@pytest.mark.parametrize("number", [1, 4, COUNT])
+def test_a_deleted_folder_is_noticed_and_no_answer_is_lost(
+    ask: Callable[[Event], Any], evals_cli: Cli, runs: Path, number: int
+) -> None:
+    """The message says that it was deleted, and where the answers are; the run goes on from them."""
+    result = ask(lambda now: shutil.rmtree(runs) if now == number else None)
+    (log,) = runs.glob("*.records.jsonl")
+    assert result.code == 4
+    assert f"{log} was deleted while the run was going on" in result.err
+    assert again(runs) in result.err
+    assert answered(runs) == number
+    assert evals_cli("eval", "--resume", only_run(runs).id, "--runs-dir", runs).code == 0
+    assert (only_run(runs).status, answered(runs)) == ("complete", COUNT)
+
+
+def test_a_deleted_log_that_cannot_be_written_again_is_said(ask: Callable[[Event], Any], runs: Path) -> None:
+    """Where a file took the folder's place there is one message, and no traceback."""
+
+    def replace(number: int) -> None:
+        if number == 3:
+            shutil.rmtree(runs)
+            runs.write_text("mine")
+
+    result = ask(replace)
+    assert result.code == 4
+    assert "was deleted while the run was going on, and cannot be written again" in result.err
+    assert "Traceback" not in result.err
