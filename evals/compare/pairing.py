@@ -10,7 +10,6 @@ from evals.errors import ConfigError
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.diagnosis import Link
 from evals.scoring.digest.columns import ScoreColumn
-from evals.scoring.digest.digest import Digest
 from evals.scoring.digest.kept import kept_columns
 from evals.scoring.digest.run_columns import ANSWERABLE, GOLD, RunColumns, taken
 from evals.scoring.measured import measured
@@ -18,6 +17,18 @@ from evals.store.record_file import RecordFile
 from evals.text.counts import counted
 
 _DECLINED = {"y": True, "n": False, "?": None}
+
+
+class Endings(NamedTuple):
+    """How the questions of a run ended.
+
+    Attributes:
+        links: The first link that broke, by the number of the question, of each that has one.
+        declines: As a digest has it.
+    """
+
+    links: dict[int, Link]
+    declines: str
 
 
 @dataclass(frozen=True)
@@ -33,14 +44,10 @@ class SavedRun:
         return kept_columns(self.run, self.records)
 
     @cached_property
-    def digest(self) -> Digest:
-        """What is derived of its records."""
-        return measured(self.run, self.records).digest
-
-    @cached_property
-    def links(self) -> dict[int, Link]:
-        """The first link that broke, by the number of the question, of each that has one."""
-        return {one.number: one.link for one in self.digest.found}
+    def endings(self) -> Endings:
+        """How its questions ended; the sentences of its digest are not held, which take more than all values."""
+        digest = measured(self.run, self.records).digest
+        return Endings({one.number: one.link for one in digest.found}, digest.declines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Side:
 
     def declined(self) -> Iterator[bool | None]:
         """Whether each answer declines; None where there is none, or nobody knows."""
-        said, numbers = self.saved.digest.declines, self.columns.numbers
+        said, numbers = self.saved.endings.declines, self.columns.numbers
         return (_DECLINED[said[numbers[row]]] for row in self.rows)
 
     def errors(self) -> Iterator[str]:
@@ -84,7 +91,7 @@ class Side:
 
     def links(self) -> Iterator[Link | None]:
         """The first broken link of each question."""
-        numbers, links = self.columns.numbers, self.saved.links
+        numbers, links = self.columns.numbers, self.saved.endings.links
         return (links.get(numbers[row]) for row in self.rows)
 
     def texts(self, places: Sequence[int]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from evals.case.case import Case
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.diagnosis import Finding
 from evals.scoring.digest.digest import BrokenLink, Digest
-from evals.scoring.digest.kept import evidence_within, keep_digest, kept_columns, kept_digest
+from evals.scoring.digest.kept import evidence_within, keep_digest, keep_slices, kept_columns, kept_digest, kept_values
 from evals.scoring.digest.run_columns import RunColumns
 from evals.scoring.settings import Cases, score_settings
 from evals.store.record_file import RecordFile
@@ -39,6 +39,7 @@ class Measured:
     source: Sequence[EvalRecord] = field(repr=False)
     # `asyncio.run` asks for the name of its task, result and all, when it ends: every record would be written out.
     made: Digest | None = field(default=None, repr=False)
+    _values: dict[str, list[str | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> Digest:
@@ -50,6 +51,12 @@ class Measured:
         """The values of the questions that were asked."""
         return kept_columns(self.run, self.source)
 
+    def values(self, key: str) -> list[str | None]:
+        """What each question has for `dataset` or a key of the metadata, those included that were not asked."""
+        if key not in self._values:
+            self._values[key] = kept_values(self.run, self.source, key)
+        return self._values[key]
+
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""
         return iter(self.source)
@@ -59,8 +66,10 @@ class Measured:
         return (one.with_record(self.source[one.number]) for one in found)
 
     def keep(self, file: RecordFile) -> None:
-        """Keep the digest beside the file that these records were just written to."""
+        """Keep the digest beside the file that these records were just written to, and what reports of slices need."""
         keep_digest(self.run, file, self.digest, self.cases)
+        if len(self.run.datasets) > 1:
+            keep_slices(self.run, file, self.columns, {"dataset": self.values("dataset")})
 
 
 def measured(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:

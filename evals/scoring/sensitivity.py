@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalRecord, MetricResult, MetricSummary
+from evals.schemas import EvalRecord, MetricSummary
+from evals.scoring.gathered.columns import ResultColumn
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -48,13 +49,13 @@ def by_threshold(
         match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
         moved = replace(settings, match=match)
         rules: Counter[str] = Counter()
-        found: list[list[MetricResult]] = [[] for _ in metrics]
+        found = [ResultColumn(metric) for metric in metrics]
         for record in records:
             if record.response is not None:
                 case = Cases(moved).of(record)
                 rules.update(case.matches.rules)
                 for metric, own in zip(metrics, found, strict=True):
-                    own.append(metric.score(case))
+                    own.add(metric.score(case))
         summaries = tuple(summarise(metric, own, moved) for metric, own in zip(metrics, found, strict=True))
         results.append(Sensitivity(threshold, summaries, dict(rules)))
     return results

@@ -8,6 +8,7 @@ import pytest
 
 from evals.export import FORMATS, export_pieces, export_run
 from evals.scoring.digest import kept
+from evals.scoring.measured import measured
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -37,6 +38,35 @@ def look(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> Cli:
         return str(result.out)
 
     return run
+
+
+def test_slices_are_read_from_what_is_kept(look: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time no record is walked for them."""
+    first = look("show", "--failures", "0", "--by", "difficulty")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("walked anew")
+
+    monkeypatch.setattr(kept, "columns_of", refuse)
+    monkeypatch.setattr(kept, "value_of", refuse)
+    assert look("show", "--failures", "0", "--by", "difficulty") == first
+
+
+@pytest.mark.parametrize("datasets", [["golden"], ["golden", "squad"]], ids=len)
+def test_a_run_of_several_datasets_keeps_its_slices_when_it_ends(
+    saved: dict[str, Any], tmp_path: Path, datasets: list[str]
+) -> None:
+    """So that showing it walks no records; one of a single dataset has none to show."""
+    store = RunStore(tmp_path / "runs")
+    next((tmp_path / "runs").glob("*.records.index")).unlink()
+    run = store.load(saved["id"]).model_copy(update={"datasets": datasets})
+    records = store.open_records(run)
+    seen = measured(run, records)
+    seen.keep(records)
+    stamp = kept.stamp_of(run)
+    assert (records.derived("values of dataset", stamp) is not None) == (len(datasets) > 1)
+    assert seen.values("dataset") == [record.question.dataset for record in records]
+    assert measured(run, store.open_records(run)).values("dataset") == seen.values("dataset")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)

@@ -15,7 +15,7 @@ from evals.scoring.digest.slices import rows_by, slice_scorecard
 from evals.scoring.measured import measured, passing_cases
 from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.settings import cases_of, known_metrics, score_settings
-from evals.scoring.slices import slice_scorecards
+from evals.scoring.slices import slice_scorecards, value_of
 
 
 @pytest.fixture
@@ -68,12 +68,14 @@ def test_slices_of_columns_are_those_of_records(run_and_records: tuple[EvalRun, 
     settings, metrics = score_settings(run), known_metrics(run)
     columns = columns_of(records, settings.cluster)
     for key in ("kind", "dataset"):
-        slices = rows_by(records, columns, key)
+        values = [value_of(record.question, key) for record in records]
+        slices = rows_by(values, columns)
         made = {value: slice_scorecard(metrics, columns, own.rows, settings) for value, own in slices.items()}
         assert made == slice_scorecards(metrics, records, key, settings)
         findings = diagnose(records, cases_of(run, records), facts_of(run, records))
         links = {one.number: one.link for one in measured(run, records).digest.found}
-        assert wrong_slices(links, records, key) == wrong_by(findings, records, key)
+        asked = [(number, values[number]) for number in columns.numbers]
+        assert wrong_slices(links, asked) == wrong_by(findings, records, key)
 
 
 def test_a_walk_holds_the_last_case_alone(run_and_records: tuple[EvalRun, list[EvalRecord]]) -> None:

@@ -187,7 +187,9 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
     links = {one.number: one.link for one in measured.digest.found}
-    slices = wrong_slices(links, measured.records(), key, confidence(measured.run))
+    values = measured.values(key)
+    asked = ((number, values[number]) for number in measured.columns.numbers)
+    slices = wrong_slices(links, asked, confidence(measured.run))
     if not any(one.wrong for one in slices):
         return
     out.print()

@@ -25,7 +25,7 @@ def print_slices(out: Console, measured: Measured, key: str, runs_dir: Path | No
     """Print each metric for each value of a key; of very many values, for those with the most questions."""
     run = measured.run
     columns = measured.columns
-    groups = rows_by(measured.source, columns, key)
+    groups = rows_by(measured.values(key), columns)
     biggest = sorted(groups, key=lambda value: -groups[value].questions)[:_VALUES_SHOWN]
     chosen = sorted(biggest, key=natural_order)
     metrics = known_metrics(run)
@@ -58,7 +58,7 @@ def slices_as_json(measured: Measured, key: str) -> str:
             "questions": group.questions,
             "scorecard": slice_scorecard(metrics, columns, group.rows, settings).model_dump(mode="json"),
         }
-        for value, group in rows_by(measured.source, columns, key).items()
+        for value, group in rows_by(measured.values(key), columns).items()
     }
     return json.dumps({"id": measured.run.id, "by": key, "slices": slices}, indent=2, ensure_ascii=False)
 

@@ -43,22 +43,26 @@ def wrong_by(
     every = list(records)
     links = {one.record.question.id: one.link for one in findings}
     by_number = enumerate(links.get(record.question.id) for record in every)
-    return wrong_slices({number: link for number, link in by_number if link is not None}, every, key, confidence)
+    asked = ((n, value_of(record.question, key)) for n, record in enumerate(every) if record.response is not None)
+    return wrong_slices({number: link for number, link in by_number if link is not None}, asked, confidence)
 
 
 def wrong_slices(
-    links: Mapping[int, Link], records: Iterable[EvalRecord], key: str, confidence: float = 0.95
+    links: Mapping[int, Link], asked: Iterable[tuple[int, str | None]], confidence: float = 0.95
 ) -> list[WrongSlice]:
-    """The same where the first broken link of each question is known by its number; no record is held."""
+    """The same without records.
+
+    Args:
+        links: The first broken link of questions, by their number in the run.
+        asked: The number of each question that was asked, and what it has for the key.
+        confidence: Of all intervals together.
+    """
     broken: dict[str, Counter[Link | None]] = {}
     all_asked = all_wrong = 0
-    for number, record in enumerate(records):
-        if record.response is None:
-            continue
+    for number, value in asked:
         link = links.get(number)
         link = link if link is not None and link.is_failure else None
         all_asked, all_wrong = all_asked + 1, all_wrong + (link is not None)
-        value = value_of(record.question, key)
         if value is not None:
             broken.setdefault(value, Counter())[link] += 1
     each = 1 - (1 - confidence) / max(len(broken), 1)

@@ -1,6 +1,7 @@
 """What was derived of a run's records, kept beside them, so that it is derived once."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from pydantic import TypeAdapter
@@ -11,12 +12,14 @@ from evals.scoring.digest.digest import Digest, digest_of
 from evals.scoring.digest.packing import pack, unpack
 from evals.scoring.digest.run_columns import RunColumns, columns_of
 from evals.scoring.settings import Cases, score_settings
+from evals.scoring.slices import value_of
 from evals.store.record_file import RecordFile
 from evals.version import __version__
 
 FORMAT = 1
 """Raised whenever something is derived otherwise, so that nothing of before is used."""
 _EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
+_VALUES = "values of "
 _SAYS = {"id", "created_at", "eval_config", "config", "server", "outcomes"}
 """The parts of a run on which it depends how its records are seen."""
 
@@ -74,3 +77,38 @@ def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
     made = columns_of(records, cluster)
     records.keep(stamp, {_COLUMNS: pack(made)})
     return made
+
+
+def kept_values(run: EvalRun, records: Sequence[EvalRecord], key: str) -> list[str | None]:
+    """What each question has for a key: as it is kept beside the records, else made, and kept there from then on."""
+    if not isinstance(records, RecordFile):
+        return _values_of(records, key)
+    stamp = stamp_of(run)
+    kept = records.derived(_VALUES + key, stamp)
+    if kept is not None:
+        table, places = json.loads(kept)
+        return [table[place] for place in places]
+    made = _values_of(records, key)
+    records.keep(stamp, {_VALUES + key: _packed(made)})
+    return made
+
+
+def keep_slices(
+    run: EvalRun, records: RecordFile, columns: RunColumns, values: Mapping[str, Sequence[str | None]]
+) -> None:
+    """Keep what slices are made of beside the records: their columns, and what each question has for some keys."""
+    packed = {_VALUES + key: _packed(each) for key, each in values.items()}
+    records.keep(stamp_of(run), {_COLUMNS: pack(columns), **packed})
+
+
+def _values_of(records: Sequence[EvalRecord], key: str) -> list[str | None]:
+    """Each value is held once."""
+    table: dict[str | None, str | None] = {}
+    found = (value_of(record.question, key) for record in records)
+    return [table.setdefault(value, value) for value in found]
+
+
+def _packed(values: Sequence[str | None]) -> bytes:
+    """A table of the values, and the place of each question's in it."""
+    table = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return json.dumps([list(table), [table[value] for value in values]]).encode()

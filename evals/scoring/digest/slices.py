@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evals.metrics.base import BaseMetric
-from evals.schemas import EvalRecord, MetricGroup, MetricSummary, Scorecard
+from evals.schemas import MetricGroup, MetricSummary, Scorecard
 from evals.scoring.digest.columns import Results, ScoreColumn
 from evals.scoring.digest.run_columns import RunColumns, taken
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.slices import value_of
 
 
 @dataclass(slots=True)
@@ -26,12 +25,16 @@ class SliceRows:
     rows: "array[int]" = field(default_factory=lambda: array("I"))
 
 
-def rows_by(records: Sequence[EvalRecord], columns: RunColumns, key: str) -> dict[str, SliceRows]:
-    """The questions for each value of `dataset` or a key of the metadata; one without the key is in no slice."""
+def rows_by(values: Sequence[str | None], columns: RunColumns) -> dict[str, SliceRows]:
+    """The questions for each value of `dataset` or a key of the metadata; one without the key is in no slice.
+
+    Args:
+        values: What each question of the run has for the key.
+        columns: Of those that were asked.
+    """
     row_of = {number: row for row, number in enumerate(columns.numbers)}
     found: dict[str, SliceRows] = {}
-    for number, record in enumerate(records):
-        value = value_of(record.question, key)
+    for number, value in enumerate(values):
         if value is not None:
             own = found.setdefault(value, SliceRows())
             own.questions += 1
