@@ -110,6 +110,8 @@ def test_a_merged_run_says_what_it_was_made_of(whole: EvalRun, tmp_path: Path) -
     assert run.duration_s == pytest.approx(sum(shard.duration_s for shard in shards), abs=0.01)
     assert (run.name, run.eval_config["name"], run.eval_config["shard"]) == ("nightly", "nightly", None)
     assert EvalConfig.build(run.eval_config).runs_dir == tmp_path / "whole"
+    assert run.record_sum is not None
+    assert run.record_sum.count == run.question_count
 
 
 def test_what_one_shard_says_of_the_asking_is_said_with_its_number(whole: EvalRun, tmp_path: Path) -> None:

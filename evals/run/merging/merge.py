@@ -122,10 +122,11 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     observer.phase("scoring")
     digest = DigestMaker(facts_of(run, records), cases.within(records))
     conclusion = Conclusion(run, metrics, cases, shards.config, digest)
-    store.compact(run, _passing(shards, conclusion, cases))
+    record_sum = store.compact(run, _passing(shards, conclusion, cases))
     scored = store.open_records(run)
     run = conclusion.concluded(
         scored,
+        record_sum=record_sum,
         ended=_ended(shards),
         stopped=why_stopped(shards.shards),
         warmup_ms=list(chain.from_iterable(shard.run.outcomes.warmup_ms for shard in shards.shards)),
