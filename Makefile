@@ -1,7 +1,7 @@
 # What CI runs, for people. `make check` is all of it except the fresh environment and the coverage.
 PYTHON ?= .venv/bin/python
 
-.PHONY: install check lint types test coverage docs bench
+.PHONY: install check lint types test coverage full docs bench
 
 install:            ## a fresh environment with everything for development
 	python3 -m venv .venv
@@ -22,9 +22,13 @@ test:
 
 coverage:           ## the tests, and which lines they do not reach; slow ones, which take twice as long so, without
 	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
-	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not slow" --cov --cov-report=
+	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not slow and not full" --cov --cov-report=
 	$(PYTHON) -m coverage combine -q 2>/dev/null || true  # what child processes left, where they left something
 	$(PYTHON) -m coverage report --skip-covered
+
+full:               ## up to an hour: kills, damaged inputs and the slow tests, with more of each than CI takes
+	$(PYTHON) -m pytest -s -m full tests/kills tests/fuzzing
+	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
 
 docs:               ## regenerate what is generated from the code
 	$(PYTHON) docs/generate.py

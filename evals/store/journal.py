@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from evals.errors import StoreError
+from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
 from evals.store.atomic import make_folder, open_own, write_error
@@ -180,7 +181,7 @@ def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if torn:
                     raise StoreError(f"{path.name}, line {torn[0]}: damaged")
                 try:
-                    yield number, json.loads(line)
+                    yield number, parse_stored(line)
                 except ValueError:
                     torn = (number, line)
     except OSError as error:
@@ -212,7 +213,7 @@ def _mend_last_line(path: Path) -> None:
         file.seek(start)
         line = file.read()
         try:
-            json.loads(line or b"{}")
+            parse_stored(line or b"{}")
         except ValueError:
             file.truncate(start)
             return

@@ -1,6 +1,5 @@
 """The records of a saved run, read one at a time."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, overload
@@ -9,6 +8,7 @@ from zlib import crc32
 from pydantic import ValidationError
 
 from evals.errors import StoreError
+from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord
 from evals.store.journal import apply_event
@@ -182,7 +182,7 @@ class _Summed:
 
 def _event(file: BinaryIO | _Summed, wanted: str) -> dict[str, Any]:
     """The event that stands at this place of a log."""
-    event: dict[str, Any] = json.loads(file.readline())
+    event: dict[str, Any] = parse_stored(file.readline())
     if event["question_id"] != wanted:
         raise ValueError(f"it is about {event['question_id']}, not {wanted}: the file was changed while it was read")
     return event

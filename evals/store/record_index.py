@@ -22,6 +22,7 @@ from typing import Any
 from zlib import crc32
 
 from evals.errors import StoreError
+from evals.inputs.json_body import parse_stored
 from evals.schemas.record_sum import RecordSum
 from evals.store.atomic import write_atomically
 
@@ -223,7 +224,7 @@ class _Survey:
             if torn:
                 raise StoreError(f"{self._name}, line {torn}: damaged")
             try:
-                event = json.loads(line)
+                event = parse_stored(line)
             except ValueError:
                 torn = number
                 self._only_records = False  # what is torn goes at the next writing: nothing is kept beside it
@@ -254,12 +255,14 @@ class _Survey:
 
 
 def _read_head(path: Path) -> tuple[dict[str, Any], Parts] | None:
-    with suppress(OSError, ValueError, TypeError, KeyError), path.open("rb") as file:
-        head = json.loads(file.readline())
-        if head["version"] == VERSION:
-            found = {
-                name: (int(start), int(length), int(check)) for name, (start, length, check) in head["parts"].items()
-            }
+    """What the first line says; None where it is not as `save_index` writes it."""
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError), path.open("rb") as file:
+        head = parse_stored(file.readline())
+        room = path.stat().st_size - file.tell()
+        numbers = [head["size"], head["mtime_ns"], head["crc32"], *(n for part in head["parts"].values() for n in part)]
+        found = {name: (start, length, check) for name, (start, length, check) in head["parts"].items()}
+        fits = all(start + length <= room for start, length, _ in found.values())
+        if head["version"] == VERSION and fits and all(type(number) is int and number >= 0 for number in numbers):
             return head, Parts(path, file.tell(), found, str(head["stamp"]))
     return None
 

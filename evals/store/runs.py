@@ -8,7 +8,6 @@
 """
 
 import errno
-import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from evals.errors import StoreError, UnwritableError
+from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.record_sum import RecordSum
@@ -182,8 +182,8 @@ class RunStore:
 
 def _read_run(path: Path) -> EvalRun:
     try:
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        data = parse_stored(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:

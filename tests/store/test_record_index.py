@@ -183,3 +183,50 @@ def test_any_log_reads_as_it_folds(
     assert make_index(path).is_compact == (
         all(kind == "record" for kind, _ in events) and len({key for _, key in events}) == len(events)
     )
+
+
+def test_a_line_nested_beyond_reason_is_damage(store: RunStore, run: EvalRun, full_log: Path) -> None:
+    """It is told with its line, by who reads all records and by who looks for one, and not with a traceback."""
+    lines = full_log.read_bytes().splitlines(keepends=True)
+    full_log.write_bytes(b"".join([b"[" * 100_000 + b"]" * 100_000 + b"\n", *lines]))
+    for read in (read_records, RecordFile):
+        with pytest.raises(StoreError, match=r"records\.jsonl, line 1: damaged"):
+            read(full_log)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"size": None},
+        {"crc32": "x"},
+        {"mtime_ns": []},
+        {"parts": []},
+        {"parts": {"ids": [-1, 2, 3], "places": [0, 1, 2]}},
+        {"parts": {"ids": [0, 10**30, 3], "places": [0, 1, 2]}},
+        {"parts": {"ids": 1}},
+        {"version": [[]]},
+    ],
+)
+def test_an_index_whose_head_says_something_else_is_made_anew(
+    changed: dict[str, Any], compacted: Path, records: list[EvalRecord]
+) -> None:
+    """Nothing that it says is believed, nor ends whoever reads the run."""
+    path = index_path(compacted)
+    head, _, parts = path.read_bytes().partition(b"\n")
+    path.write_bytes(json.dumps(json.loads(head) | changed).encode() + b"\n" + parts)
+    assert load_index(compacted) is None
+    assert list(RecordFile(compacted)) == records
+
+
+def test_an_index_without_one_of_its_keys_or_nested_beyond_reason_is_made_anew(
+    compacted: Path, records: list[EvalRecord]
+) -> None:
+    """As one that is missing is."""
+    path = index_path(compacted)
+    head, _, parts = path.read_bytes().partition(b"\n")
+    whole = json.loads(head)
+    heads = [json.dumps({name: whole[name] for name in whole if name != key}).encode() for key in whole]
+    for damaged in [*heads, b"[" * 100_000 + b"]" * 100_000]:
+        path.write_bytes(damaged + b"\n" + parts)
+        assert load_index(compacted) is None
+        assert list(RecordFile(compacted)) == records

@@ -189,3 +189,12 @@ def test_what_cannot_be_read_does_not_hide_the_runs_beside_it(
 def test_a_folder_that_is_not_there_holds_no_runs(tmp_path: Path) -> None:
     """Listing before the first run is no error."""
     assert RunStore(tmp_path / "none").runs() == []
+
+
+def test_half_a_character_in_a_run_is_read_as_a_question_mark(store: RunStore, run: EvalRun) -> None:
+    """What no encoding can hold would end whatever shows or copies the run."""
+    path = store.save(run)
+    path.write_text(path.read_text().replace('"trial"', '"tr\\ud800ial"'))
+    read = store.load(run.id)
+    assert read.name == "tr?ial"
+    assert "tr?ial" in read.model_dump_json()
