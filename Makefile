@@ -35,6 +35,7 @@ docs:               ## regenerate what is generated from the code
 
 bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py
+	$(PYTHON) benchmarks/faults.py
 	$(PYTHON) benchmarks/gates.py
 	$(PYTHON) benchmarks/help_time.py
 	$(PYTHON) benchmarks/judge_losses.py --seeds 5

@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, computed_field
 
 from evals.schemas import ParetoPoint
 from evals.schemas.base import Finite, Record
-from evals.schemas.results import RunStatus
+from evals.schemas.merged_shard import RunStatus
 from evals.scoring.diagnosis import Link
 
 Verdict = Literal["better", "worse", "changed", "no difference seen", "not established", "not compared"]

@@ -19,6 +19,7 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
+from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
 from evals.schemas.record_sum import RecordSum
 from evals.schemas.response import EvalResponse
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 """1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
 
-RunStatus = Literal["complete", "partial", "failed"]
 Missing = Literal["not_applicable", "transport", "judge", "fault"]
 """`fault`: the metric raised, which is ours or a plug-in's to mend."""
 SAVED_ANSWERS = "saved answers"
@@ -292,16 +292,6 @@ class ServerRecord(Record):
     """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
     changed: bool | None = None
     """Whether the server's configuration differs between start and end; None where it could not be read."""
-
-
-class MergedShard(Record):
-    """A run that asked a part of the questions of another run."""
-
-    id: str
-    shard: str
-    """Which part it asked, such as 2/7."""
-    status: RunStatus
-    duration_s: Finite
 
 
 class SavedFiles(Protocol):

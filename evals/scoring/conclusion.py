@@ -8,7 +8,8 @@ from evals.case.case import Case
 from evals.metrics.base import BaseMetric
 from evals.runtime import seldom_collecting
 from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
-from evals.schemas.results import SCHEMA_VERSION, RunStatus
+from evals.schemas.merged_shard import RunStatus
+from evals.schemas.results import SCHEMA_VERSION
 from evals.scoring.config import ScoringConfig
 from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gates import check_gates

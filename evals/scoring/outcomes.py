@@ -8,7 +8,7 @@ from statistics import median
 
 from evals.case.case import Case
 from evals.schemas import EvalRecord, Outcomes
-from evals.schemas.results import RunStatus
+from evals.schemas.merged_shard import RunStatus
 from evals.scoring.settings import Cases
 from evals.version import __version__
 

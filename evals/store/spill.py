@@ -60,8 +60,11 @@ class Spill(Generic[T]):
         """Read a value."""
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
-            self._file.seek(start)
-            data = self._file.read(end - start)
+            try:
+                self._file.seek(start)  # writes what waits in the buffer first
+                data = self._file.read(end - start)
+            except OSError as error:
+                raise _write_error(error) from error
         return self._adapter.validate_json(data)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evals.case import case as cases
+from evals.case.abstention import detector
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.export import export_run
@@ -59,7 +59,7 @@ Score = Callable[..., EvalRun]
 def _simple_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the text rules learn: here an answer that denies anything is a refusal to them."""
     monkeypatch.setattr(
-        cases, "is_abstention", lambda answer, _question: not answer.strip() or bool(DENIAL.search(answer))
+        detector, "is_abstention", lambda answer, _question: not answer.strip() or bool(DENIAL.search(answer))
     )
 
 
@@ -106,7 +106,7 @@ def test_an_answer_that_the_judge_takes_for_one_scores_as_one(
 ) -> None:
     """Every metric has the value that it has where the text rules see nothing wrong."""
     disputed = score(DISPUTED, unanswerable=unanswerable)
-    monkeypatch.setattr(cases, "is_abstention", lambda _answer, _question: False)
+    monkeypatch.setattr(detector, "is_abstention", lambda _answer, _question: False)
     assert values(disputed) == values(score(DISPUTED, unanswerable=unanswerable))
     found = values(disputed)
     assert found["unanswerable_accuracy"] == (0.0 if unanswerable else 1.0)
@@ -238,7 +238,7 @@ def test_a_refusal_that_the_text_rules_miss_is_one_by_the_judges_word(
 ) -> None:
     """Every metric has the value that it has where the text rules see it too; the disagreement is told."""
     seen = values(score(REFUSAL, unanswerable=unanswerable))
-    monkeypatch.setattr(cases, "is_abstention", lambda _answer, _question: False)
+    monkeypatch.setattr(detector, "is_abstention", lambda _answer, _question: False)
     run = score(REFUSAL, unanswerable=unanswerable)
     assert values(run) == seen
     assert values(run)["unanswerable_accuracy"] == float(unanswerable)

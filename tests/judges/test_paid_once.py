@@ -176,9 +176,10 @@ def test_a_resume_that_the_judge_refuses_loses_no_verdict(
     store.save(run.model_copy(update={"eval_config": moved.as_written()}))
     with pytest.raises(JudgeError):
         resume(moved, run)
-    kept = [verdict for record in store.records(run) for verdict in record.verdicts]
+    ended = store.load(run.id)
+    kept = [verdict for record in store.records(ended) for verdict in record.verdicts]
     assert len([verdict for verdict in kept if verdict.reply is not None]) == calls
-    assert spent(store.load(run.id))[0] == len(messages_api.log())
+    assert spent(ended)[0] == len(messages_api.log())
 
 
 class MeanwhileAnother(Observer):

@@ -148,7 +148,8 @@ def test_an_interrupted_comparison_leaves_a_run_that_can_be_resumed(
     assert (saved.status, saved.outcomes.answered, saved.semantics) == ("partial", 2, None)
     assert set(values(saved).values()) == {(None, "interrupted before texts were compared")}
     assert saved.scorecard.get("mrr") is not None
+    answers = [record.response for record in store.records(saved)]
     resumed = run_anywhere(EvaluationRunner(config(), resume=saved.id).run())
     assert (resumed.status, resumed.semantics is not None) == ("complete", True)
-    assert [r.response for r in store.records(resumed)] == [r.response for r in store.records(saved)]
+    assert [record.response for record in store.records(resumed)] == answers
     assert all(value is not None for value, _ in values(resumed).values())

@@ -26,7 +26,8 @@ from evals.run.resume import note_on_widths
 from evals.run.text_models import compare_texts
 from evals.run.unfound import chunks_unfound
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, Outcomes, Scorecard, ServerRecord, WeightedScore
-from evals.schemas.results import SCHEMA_VERSION, MergedShard
+from evals.schemas.merged_shard import MergedShard
+from evals.schemas.results import SCHEMA_VERSION
 from evals.schemas.verdicts import JudgeRecord
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Conclusion, Ended
