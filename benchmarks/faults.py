@@ -21,6 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
 
+from evals.text.sentences import sentences
+from evals.text.words import word_set
+
 MOST_MB = 200.0
 
 
@@ -30,6 +33,8 @@ def main() -> int:
     parser.add_argument("--library", default="aiohttp", choices=["aiohttp", "httpx"])
     parser.add_argument("--only", default="", metavar="WORD", help="faults with this word in their names")
     options = parser.parse_args()
+    for load in (word_set, sentences):
+        load("Part 1.")  # what they import, once in a process, is no fault's memory
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         certificates = make_certificates(folder / "certificates")

@@ -55,6 +55,9 @@ CASES = [("aiohttp", fault) for fault in FAULTS] + [("httpx", fault) for fault i
         for library, fault in CASES
     ],
 )
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # httpx leaves a failed TLS socket to the collector
 def test_a_fault_hits_one_question(
     library: str,
     fault: Fault,
