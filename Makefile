@@ -27,7 +27,7 @@ coverage:           ## the tests, and which lines they do not reach; slow ones, 
 	$(PYTHON) -m coverage report --skip-covered
 
 full:               ## up to an hour: kills, damaged inputs and the slow tests, with more of each than CI takes
-	$(PYTHON) -m pytest -s -m full tests/kills tests/fuzzing
+	$(PYTHON) -m pytest -s -m full tests/kills tests/fuzzing tests/client/test_faults.py
 	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
 
 docs:               ## regenerate what is generated from the code

@@ -50,7 +50,7 @@ CASES = [("aiohttp", fault) for fault in FAULTS] + [("httpx", fault) for fault i
             library,
             fault,
             id=f"{library}-{_name(fault)}",
-            marks=[] if fault.is_short and library == "aiohttp" else [pytest.mark.slow],
+            marks=[] if fault.is_short and library == "aiohttp" else [pytest.mark.full],
         )
         for library, fault in CASES
     ],
@@ -81,7 +81,8 @@ def test_the_table_holds_every_sort_of_fault() -> None:
     assert 12 <= len(SHORT) <= 20
 
 
-@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.timeout(1000)
 def test_no_fault_takes_much_memory() -> None:
     """Not one takes 200 MB above what the process has before it."""
     script = HOME / "benchmarks" / "faults.py"
