@@ -210,7 +210,7 @@ def _numbers(run: EvalRun) -> dict[str, Any]:
 
 
 def _tokens(usage: JudgeUsage) -> dict[str, int]:
-    """Tokens by kind. What is read from the API's cache and what is written is one kind: calls at once may both write."""
+    """Tokens by kind; what is read from and written to a cache is one, as calls at once may both write."""
     tokens = usage.model_dump()
     cached = sum(tokens.pop(kind) for kind in list(tokens) if kind.startswith("cache_"))
     return tokens | {"cached": cached}
