@@ -54,7 +54,7 @@ def serving(routes: Routes) -> Iterator[str]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    routes: Routes = {}  # noqa: RUF012 - each server has a class of its own
+    routes: Routes = {}
 
     def do_GET(self) -> None:
         self._answer("GET")
