@@ -55,6 +55,8 @@ class ResponseReader:
         self._map: MapSpec = spec.map
         self._citations = spec.citations
         self._most = spec.max_chunks
+        self.document_names: Mapping[str, str] = {}
+        """Names of documents by the server's ids: what a chunk that has an id alone is recognised by."""
         try:
             self._clean = [re.compile(pattern) for pattern in spec.clean]
             self._markers = re.compile(spec.citations.markers)
@@ -77,7 +79,7 @@ class ResponseReader:
         notes: list[str] = []
         refused = self._read_refused(body, notes)
         answer = self._read_answer(body, refused=refused)
-        chunks = self._listed("chunks", find(self._map.chunks, body), chunks_of, notes)
+        chunks = self._named(self._listed("chunks", find(self._map.chunks, body), chunks_of, notes))
         if answer is None and chunks is None:
             raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
         return {
@@ -91,6 +93,17 @@ class ResponseReader:
             "refused": refused,
             "notes": notes,
         }
+
+    def _named(self, chunks: list[RetrievedChunk] | None) -> list[RetrievedChunk] | None:
+        """The chunks, with the names of their documents where the server gives only ids that are known."""
+        if not chunks or not self.document_names:
+            return chunks
+        return [
+            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
+            if chunk.document_name is None
+            else chunk
+            for chunk in chunks
+        ]
 
     def _read_refused(self, body: Any, notes: list[str]) -> bool | None:
         """Whether the server says that it declined; what is neither true nor false says nothing, and is noted."""

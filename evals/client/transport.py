@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin
 
 import httpx
@@ -73,6 +73,13 @@ class Reply:
     elapsed_ms: float
     started: float
     """When the request was sent, by the clock of the transport."""
+
+
+class Form(NamedTuple):
+    """A multipart body: files as httpx takes them, each with the name of its field, and other fields."""
+
+    files: list[Any]
+    fields: Mapping[str, str] = {}
 
 
 class Transport:
@@ -150,7 +157,7 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         json: Any = None,
-        files: Any = None,
+        form: Form | None = None,
     ) -> Reply:
         """Make one exchange; waiting for a free place is not part of its time.
 
@@ -161,7 +168,7 @@ class Transport:
             headers: Beside those of every request, and before them.
             params: Of the URL.
             json: The body; None sends none.
-            files: A multipart body, as httpx takes it.
+            form: A multipart body.
 
         Raises:
             TransportFailure: There is no complete response, or its status is no success.
@@ -169,7 +176,7 @@ class Transport:
         if self._connections is None or self._is_closed:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         limit = timeout_s or self._timeout_s
-        request = self._request(method, path, headers, params, json, files)
+        request = self._request(method, path, headers, params, json, form)
         async with self._free:
             start = self._clock()
             try:
@@ -191,7 +198,7 @@ class Transport:
         headers: Mapping[str, str] | None,
         params: Mapping[str, str] | None,
         json: Any,
-        files: Any,
+        form: Form | None,
     ) -> Outgoing:
         url = f"{self.base}/{path.removeprefix('/')}"
         try:
@@ -200,13 +207,13 @@ class Transport:
             said = self._redact(f"no URL can be made of the path {path!r}: {error}")
             raise ConfigError(said, "look at the paths of server") from None
         sent = _laid_over(self._headers, headers) if headers else self._headers
-        if files is not None:
-            form = httpx.Request(method, url, files=files)
-            return Outgoing(method, url, _laid_over(sent, {"Content-Type": form.headers["content-type"]}), form.read())
+        if form is not None:
+            body = httpx.Request(method, url, files=form.files, data=form.fields)
+            return Outgoing(method, url, _laid_over(sent, {"Content-Type": body.headers["content-type"]}), body.read())
         if json is None:
             return Outgoing(method, url, sent)
-        body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        return Outgoing(method, url, _laid_over({"Content-Type": "application/json"}, sent), body)
+        data = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return Outgoing(method, url, _laid_over({"Content-Type": "application/json"}, sent), data)
 
     async def _exchange(self, connections: Connections, request: Outgoing) -> tuple[int, Mapping[str, str], bytes]:
         answer = await connections.send(request)
