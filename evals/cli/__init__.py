@@ -13,6 +13,7 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
+    IngestFlags,
     Lenient,
     RescoreFlags,
     RunAsJson,
@@ -58,6 +59,21 @@ def eval_command(flags: EvalFlags) -> None:
     from evals.cli.commands.eval import evaluate
 
     evaluate(flags)
+
+
+@app.command("ingest")
+@takes_flags()
+def ingest_command(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
+    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
+    *,
+    flags: IngestFlags,
+) -> None:
+    """Give documents to a server, each once, and see that they are found."""
+    from evals.cli.commands.ingest import ingest
+
+    ingest(folder, flags, check=check, no_check=no_check)
 
 
 @app.command("datasets")
