@@ -363,11 +363,14 @@ def serve_command(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 for any free one")] = 8001,
     corpus: Annotated[str, typer.Option(help="golden, none, or a folder of .md and .txt files")] = "golden",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Answer to this name too (localhost, loopback addresses and --host alone)")
+    ] = None,
 ) -> None:
     """Start the reference server."""
     from evals.cli.commands.serve import serve
 
-    serve(host, port, corpus)
+    serve(host, port, corpus, allow_host or ())
 
 
 def main() -> None:
