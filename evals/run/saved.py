@@ -54,6 +54,7 @@ _OF_THE_EXCHANGE = {
     "waited_ms",
     "raw",
     "raw_cut",
+    "raw_retrieval",
 }
 """Fields of a response that no mapping changes."""
 
@@ -264,7 +265,7 @@ def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[st
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:
     kept = response.model_dump(include=_OF_THE_EXCHANGE)
     try:
-        return EvalResponse(**kept, **client.reread(raw))
+        return EvalResponse(**kept, **client.reread(raw, response.raw_retrieval))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
 

@@ -96,8 +96,8 @@ async def _checked(client: RAGClient, documents: Sequence[Upload], question: str
         said = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
         raise IngestError(
             f"what was uploaded is not found: to {question!r} the server retrieves {said} of these documents",
-            "it may still be indexing (server.ready says how to see that), keep them in another collection, or find them "
-            "by another question",
+            "it may still be indexing (server.ready says how to see that), keep them in another collection, or find "
+            "them by another question",
         )
     return FoundAgain(question, len(response.chunks), count)
 

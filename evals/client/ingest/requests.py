@@ -10,7 +10,7 @@ from evals.client.rag_client import RAGClient
 from evals.client.retrying import Attempts
 from evals.client.spec import FollowUp, UploadSpec
 from evals.client.template import render, render_path
-from evals.client.transport import Form, Reply, TransportFailure
+from evals.client.transport import Reply, TransportFailure
 from evals.errors import IngestError
 from evals.inputs.json_body import parse_json
 from evals.text.counts import counted
@@ -78,7 +78,7 @@ def _body(upload: UploadSpec, batch: Sequence[Upload]) -> dict[str, Any]:
     """The part of the request that holds the documents."""
     if upload.body is None:
         files: list[Any] = [(upload.field, (one.name, one.data(), one.media_type)) for one in batch]
-        return {"form": Form(files, upload.form)}
+        return {"files": files, "form": upload.form}
     each = [{"name": one.name, "text": one.text} for one in batch]
     values: dict[str, Any] = {
         "documents": [render(upload.each, one) for one in each],
