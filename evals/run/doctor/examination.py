@@ -245,7 +245,7 @@ async def _model(backend: Backend, *, is_at_home: bool) -> Examined:
         await backend.find_model()
     except BackendError as error:
         if not is_at_home and "HTTP 404" in str(error):
-            return Examined("judge", Health.WELL, f"{backend.origin} answers, and has no list of models")
+            return Examined("judge", Health.WELL, f"reached {backend.origin}, which has no list of models")
         said = f"{backend.model} at {backend.origin}: {error}"
         return broken("judge", JudgeError(said, "check the key and the model's name, or measure without a judge"))
     return Examined("judge", Health.WELL, f"{backend.model} at {backend.origin}")
