@@ -26,6 +26,8 @@ _NAMES = 20_000
 _VOTES, _MARGIN = 25, 0.25
 """After so many golds the names are judged, where the share that stands in its own document is that clear."""
 
+_PLACE_BITS = 32
+
 _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
 
@@ -37,12 +39,12 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names, by_id = list[tuple[int, int]](), _Names(), False
+    drawn, names, by_id = array("Q"), _Names(), False
     for place, (question, chunks) in _retrieved(every, range(len(every))):
-        drawn.append((_draw(question), place))
+        drawn.append(_draw(question) << _PLACE_BITS | place)
         names.add(question, chunks)
-        by_id = by_id or any(gold.chunk_id for gold in question.gold_passages)
-    places = array("Q", (place for _, place in sorted(drawn)))
+        by_id = by_id or _names_chunks(question)
+    places = array("Q", (both & (1 << _PLACE_BITS) - 1 for both in sorted(drawn)))
     common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
     repeated = by_id and any(_repeats_ids(chunks) for _, (_, chunks) in _retrieved(every, places))
     again = (asked for _, asked in _retrieved(every, places))
@@ -62,6 +64,10 @@ def _retrieved(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator
 def _at(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[EvalRecord]:
     """The records at these places; all of them are walked, not looked up."""
     return iter(records) if places == range(len(records)) else (records[place] for place in places)
+
+
+def _names_chunks(question: EvalQuestion) -> bool:
+    return any(gold.chunk_id for gold in question.gold_passages)
 
 
 def _draw(question: EvalQuestion) -> int:

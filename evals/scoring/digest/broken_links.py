@@ -15,7 +15,7 @@ def _column(numbers: Iterable[int] = ()) -> "array[int]":
     return array("I", numbers)
 
 
-Column = Annotated[Any, PlainValidator(_column), PlainSerializer(list)]
+NumberColumn = Annotated[Any, PlainValidator(_column), PlainSerializer(list)]
 """An `array` of whole numbers, as a list in JSON."""
 
 
@@ -62,8 +62,8 @@ class BrokenLinks(Sequence[BrokenLink]):
     """
 
     table: list[Said] = field(default_factory=list)
-    numbers: Column = field(default_factory=_column)
-    codes: Column = field(default_factory=_column)
+    numbers: NumberColumn = field(default_factory=_column)
+    codes: NumberColumn = field(default_factory=_column)
 
     def __len__(self) -> int:
         return len(self.numbers)
