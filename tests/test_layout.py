@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 LAYERS = (
     ("errors", "version", "runtime", "plugins"),
     ("schemas", "text", "stats", "credentials"),
-    ("inputs", "semantics", "store"),
+    ("inputs", "store", "semantics"),
     ("case",),
     ("metrics", "client", "datasets"),
     ("judges", "scoring"),
