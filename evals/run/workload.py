@@ -36,13 +36,14 @@ def load_workload(config: EvalConfig) -> Workload:
     """
     sets = _load(config)
     workload = Workload(
-        questions=SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir),
+        questions=SpilledList(
+            EvalQuestion, _each_once(chain.from_iterable(one.questions for one in sets)), config.runs_dir
+        ),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
         fingerprints=[dataset.fingerprint for dataset in sets],
     )
     if not workload.questions:
         raise DatasetError("the datasets hold no questions")
-    _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
     if config.shard is None:
         return workload
@@ -75,7 +76,12 @@ def _load(config: EvalConfig) -> list[EvalDataset]:
     return sets
 
 
-def _check_unique(questions: Iterable[EvalQuestion]) -> None:
+def _each_once(questions: Iterable[EvalQuestion]) -> Iterator[EvalQuestion]:
+    """The same questions.
+
+    Raises:
+        ConfigError: Two have one id.
+    """
     seen: dict[str, str] = {}
     for question in questions:
         if question.id in seen:
@@ -84,3 +90,4 @@ def _check_unique(questions: Iterable[EvalQuestion]) -> None:
                 "run the two datasets apart, or change the ids of one",
             )
         seen[question.id] = question.dataset
+        yield question

@@ -18,6 +18,8 @@ from pydantic import TypeAdapter
 from evals.errors import StoreError
 
 T = TypeVar("T")
+_AHEAD = 1 << 16
+"""Bytes that are read at once where values are read in their order."""
 
 
 class Spill(Generic[T]):
@@ -34,6 +36,7 @@ class Spill(Generic[T]):
     def __init__(self, kind: Any, folder: Path | None = None) -> None:
         self._adapter: TypeAdapter[T] = TypeAdapter(kind)
         self._ends = array("Q", [0])
+        self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._lock = Lock()  # asking and judging run in two threads
         try:
             self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
@@ -60,12 +63,22 @@ class Spill(Generic[T]):
         """Read a value."""
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
-            try:
-                self._file.seek(start)  # writes what waits in the buffer first
-                data = self._file.read(end - start)
-            except OSError as error:
-                raise _write_error(error) from error
+            first = start - self._ahead_from
+            if first < 0 or end > self._ahead_from + len(self._ahead):
+                self._read_ahead(start, end)
+                first = 0
+            data = self._ahead[first : first + end - start]
+            self._next = end
         return self._adapter.validate_json(data)
+
+    def _read_ahead(self, start: int, end: int) -> None:
+        """Read a value, and some of those that follow where it follows the one that was read last."""
+        try:
+            self._file.seek(start)  # writes what waits in the buffer first
+            self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)
+        except OSError as error:
+            raise _write_error(error) from error
+        self._ahead_from = start
 
 
 class SpilledList(Sequence[T]):
