@@ -6,6 +6,7 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import TypeVar
 
@@ -42,10 +43,18 @@ async def compare_texts(
     try:
         if semantics.embedder is not None and texts:
             observer.phase(f"embedding {counted(len(texts), 'text')}")
-            await _in_batches(semantics.embedder.embed, _batches(texts, lambda text: [text]), len(texts), observer)
+            await _in_batches(
+                semantics.embedder.embed,
+                _batches(texts, lambda text: [text]),
+                len(texts),
+                observer,
+                at_a_time=semantics.at_a_time,
+            )
         if semantics.scorer is not None and pairs:
             observer.phase(f"comparing {counted(len(pairs), 'pair')} of texts")
-            await _in_batches(semantics.scorer.f1, _batches(pairs, list), len(pairs), observer)
+            await _in_batches(
+                semantics.scorer.f1, _batches(pairs, list), len(pairs), observer, at_a_time=semantics.at_a_time
+            )
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
@@ -74,13 +83,31 @@ def leave_out_models(cases: Cases, reason: str) -> None:
 
 
 async def _in_batches(
-    work: Callable[[Sequence[T]], object], batches: Iterable[Sequence[T]], total: int, observer: Observer
+    work: Callable[[Sequence[T]], object],
+    batches: Iterable[Sequence[T]],
+    total: int,
+    observer: Observer,
+    *,
+    at_a_time: int,
 ) -> None:
-    done = 0
-    for batch in batches:
-        await asyncio.to_thread(work, batch)
-        done += len(batch)
-        observer.progress(done, total)
+    done, waiting = 0, iter(batches)
+    loop = asyncio.get_running_loop()
+
+    async def own() -> None:
+        nonlocal done
+        for batch in waiting:
+            await loop.run_in_executor(threads, work, batch)
+            done += len(batch)
+            observer.progress(done, total)
+
+    threads = ThreadPoolExecutor(at_a_time, "evals texts")
+    tasks = [asyncio.create_task(own()) for _ in range(at_a_time)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _batches(items: Iterable[T], texts_of: Callable[[T], Iterable[str]]) -> Iterator[list[T]]:
