@@ -19,7 +19,7 @@ LAYERS = (
     ("inputs", "store", "semantics"),
     ("case",),
     ("metrics", "client", "datasets"),
-    ("judges", "scoring"),
+    ("judges", "scoring", "engines"),
     ("config",),
     ("compare", "views", "export"),
     ("run",),
