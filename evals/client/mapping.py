@@ -58,6 +58,8 @@ class ResponseReader:
         self._retrieved = None if spec.retrieve is None else spec.retrieve.map
         self._citations = spec.citations
         self._most = spec.max_chunks
+        self.document_names: Mapping[str, str] = {}
+        """Names of documents by the server's ids: what a chunk that has an id alone is recognised by."""
         check_spec(spec)
         self._clean = [re.compile(pattern) for pattern in spec.clean]
         self._markers = re.compile(spec.citations.markers)
@@ -88,6 +90,17 @@ class ResponseReader:
             "notes": notes,
         }
 
+    def _named(self, chunks: list[RetrievedChunk] | None) -> list[RetrievedChunk] | None:
+        """The chunks, with the names of their documents where the server gives only ids that are known."""
+        if not chunks or not self.document_names:
+            return chunks
+        return [
+            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
+            if chunk.document_name is None
+            else chunk
+            for chunk in chunks
+        ]
+
     def _read_retrieval(
         self, body: Any, retrieved: Any, notes: list[str]
     ) -> tuple[list[RetrievedChunk] | None, list[Any] | None]:
@@ -105,7 +118,7 @@ class ResponseReader:
     def _read_chunks(
         self, expression: str | None, body: Any, notes: list[str], *, needed: bool
     ) -> list[RetrievedChunk] | None:
-        chunks = self._listed("chunks", find(expression, body), chunks_of, notes)
+        chunks = self._named(self._listed("chunks", find(expression, body), chunks_of, notes))
         if chunks is None and needed:
             raise MappingError(notes[0] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
         return chunks

@@ -97,6 +97,14 @@ class RAGClient:
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
+    def know_documents(self, names: Mapping[str, str]) -> None:
+        """Say how documents are called whose ids the server gives: chunks without a name get it.
+
+        Args:
+            names: By the server's ids.
+        """
+        self._reader.document_names = names
+
     async def health(self) -> None:
         """Check that the server is there.
 
@@ -214,6 +222,14 @@ class RAGClient:
             return {name: _there(find(expression, body), name, expression) for name, expression in part.gives.items()}
         except (UnusableError, MappingError) as error:
             raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
+
+    async def send_patiently(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
+        """Send a request once, and again while the server only wants to be asked later (429, 503).
+
+        Raises:
+            TransportFailure: It failed, or was refused for `server.patience_s`.
+        """
+        return await self._endurance.send(send, attempts)
 
     @property
     def away(self) -> str | None:

@@ -131,16 +131,38 @@ class CitationSpec(Record):
     """Number of the first chunk."""
 
 
-class UploadSpec(Record):
-    """How documents are given to the server."""
+class FollowUp(Record, populate_by_name=True):
+    """A request that is made after an upload; {{id}} in its strings is the id of the upload."""
+
+    method: Literal["GET", "POST", "PUT"] = "POST"
+    path: str
+    body: JsonValue = Field(default=None, alias="json")
+    """The JSON body; None sends none."""
+
+
+class UploadSpec(Record, populate_by_name=True):
+    """How documents are given to the server: as files of a form, or, where `json` is given, within a JSON body."""
 
     method: Literal["POST", "PUT"] = "POST"
     path: str
     field: str = "files"
     """Name of the multipart field, repeated for each document of a batch."""
+    form: dict[str, Sent] = {}
+    """Other fields of the form, beside the documents."""
+    body: JsonValue = Field(default=None, alias="json")
+    """The JSON body. A string that is nothing but {{documents}}, {{texts}} or {{names}} becomes the list of the batch;
+    with `batch: 1`, {{text}} and {{name}} stand for the one document."""
+    each: JsonValue = {"id": "{{name}}", "text": "{{text}}"}
+    """What an item of {{documents}} is."""
     batch: int = Field(default=50, ge=1)
     id: str | None = None
     """JMESPath to the id of the upload job, which `ready.path` holds as {{id}}."""
+    document_ids: str | None = None
+    """JMESPath to the server's own ids of the documents, in their order; they are kept for runs."""
+    then: list[FollowUp] = []
+    """Requests after each batch, such as one that puts a file into a collection."""
+    finish: list[FollowUp] = []
+    """Requests after the last batch, such as one that builds the index."""
 
 
 class ReadySpec(Record):

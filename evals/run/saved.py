@@ -110,7 +110,9 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     records: Iterable[EvalRecord] = saved
     told: Counter[str] = Counter()
     if remap:
-        records = _remapped(records, RAGClient(config.server_spec()), told)
+        client = RAGClient(config.server_spec())
+        client.know_documents(source.server.document_ids)
+        records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)

@@ -20,6 +20,7 @@ from kills.counted import CountedServer, write_questions
 from servers import HOME, PATIENCE_S
 
 from evals.schemas import EvalRecord, EvalRun
+from evals.schemas.verdicts import JudgeUsage
 from evals.store.journal import read_records
 from evals.store.runs import RunStore
 
@@ -189,7 +190,7 @@ def check(attack: Attack, unbroken: Attack) -> None:
     assert list(map(_told, attack.records())) == list(map(_told, unbroken.records()))
     assert ours.judge is not None
     assert theirs.judge is not None
-    assert (ours.judge.calls, ours.judge.usage) == (theirs.judge.calls, theirs.judge.usage)
+    assert (ours.judge.calls, _tokens(ours.judge.usage)) == (theirs.judge.calls, _tokens(theirs.judge.usage))
 
 
 def _check_counts(attack: Attack, unbroken: Attack) -> None:
@@ -206,6 +207,13 @@ def _check_counts(attack: Attack, unbroken: Attack) -> None:
 def _numbers(run: EvalRun) -> dict[str, Any]:
     """The scorecard without times, which are those of this run."""
     return {each.name: each.model_dump() for each in run.scorecard.metrics if each.group != "performance"}
+
+
+def _tokens(usage: JudgeUsage) -> dict[str, int]:
+    """Tokens by kind; what is read from and written to a cache is one, as calls at once may both write."""
+    tokens = usage.model_dump()
+    cached = sum(tokens.pop(kind) for kind in list(tokens) if kind.startswith("cache_"))
+    return tokens | {"cached": cached}
 
 
 def _told(record: EvalRecord) -> dict[str, Any]:

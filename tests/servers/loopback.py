@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,14 +27,21 @@ class Refusal(Exception):  # noqa: N818 - what a route answers with
         self.detail = detail
 
 
+class Streamed(NamedTuple):
+    """An answer in pieces, each of which is sent at once; the end of the connection is its end."""
+
+    content_type: str
+    pieces: Iterable[bytes]
+
+
 Routes = Mapping[tuple[str, str], Callable[[Request], Any]]
-"""What is answered, by method and path."""
+"""What is answered, by method and path: JSON, or a `Streamed`."""
 
 
 @contextmanager
 def serving(routes: Routes) -> Iterator[str]:
     """Serve the routes for the time of a block, which is given the URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(routes))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"routes": routes}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -45,42 +52,50 @@ def serving(routes: Routes) -> Iterator[str]:
         server.server_close()
 
 
-def _handler(routes: Routes) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    routes: Routes = {}
 
-        def do_GET(self) -> None:
-            self._answer("GET")
+    def do_GET(self) -> None:
+        self._answer("GET")
 
-        def do_POST(self) -> None:
-            self._answer("POST")
+    def do_POST(self) -> None:
+        self._answer("POST")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-            """Nobody reads it."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+        """Nobody reads it."""
 
-        def _answer(self, method: str) -> None:
-            parts = urlsplit(self.path)
-            sent = self.rfile.read(int(self.headers.get("content-length") or 0))
-            request = Request(dict(parse_qsl(parts.query)), json.loads(sent) if sent else None, self.headers)
-            allowed = [known for known, path in routes if path == parts.path]
-            try:
-                if not allowed:
-                    self._send(HTTPStatus.NOT_FOUND, {"detail": "Not Found"})
-                elif method not in allowed:
-                    refused = {"detail": "Method Not Allowed"}
-                    self._send(HTTPStatus.METHOD_NOT_ALLOWED, refused, Allow=", ".join(allowed))
-                else:
-                    self._send(HTTPStatus.OK, routes[method, parts.path](request))
-            except Refusal as refusal:
-                self._send(refusal.status, refusal.detail)
+    def _answer(self, method: str) -> None:
+        parts = urlsplit(self.path)
+        sent = self.rfile.read(int(self.headers.get("content-length") or 0))
+        request = Request(dict(parse_qsl(parts.query)), json.loads(sent) if sent else None, self.headers)
+        allowed = [known for known, path in self.routes if path == parts.path]
+        try:
+            if not allowed:
+                self._send(HTTPStatus.NOT_FOUND, {"detail": "Not Found"})
+            elif method not in allowed:
+                refused = {"detail": "Method Not Allowed"}
+                self._send(HTTPStatus.METHOD_NOT_ALLOWED, refused, Allow=", ".join(allowed))
+            else:
+                answer = self.routes[method, parts.path](request)
+                self._stream(answer) if isinstance(answer, Streamed) else self._send(HTTPStatus.OK, answer)
+        except Refusal as refusal:
+            self._send(refusal.status, refusal.detail)
 
-        def _send(self, status: HTTPStatus, body: Any, **headers: str) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            headers |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
+    def _send(self, status: HTTPStatus, body: Any, **headers: str) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        headers |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
 
-    return Handler
+    def _stream(self, answer: Streamed) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", answer.content_type)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for piece in answer.pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
