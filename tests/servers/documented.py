@@ -130,7 +130,7 @@ def lightrag() -> Routes:
 
     def query(request: Request) -> dict[str, Any]:
         _check(request.headers.get("X-API-Key") == KEY, HTTPStatus.FORBIDDEN)
-        _needs(request, "mode", stream=False)
+        _check(request.body["mode"] == "mix" and not request.body.get("stream"))
         asked = _asked(request.body["query"])
         text = _marked(asked, " [{}]") + "\n\n### References\n\n- [1] a file\n- [2] another"
         return {"response": text, "references": _references(asked)}
