@@ -140,6 +140,7 @@ class RAGClient:
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
             body = without_secrets(self.redact.value(await self.get_json(endpoint.path)))
+            body = body if endpoint.of is None else self._fact(endpoint.of, body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = self._fact(expression, body)
