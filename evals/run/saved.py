@@ -1,7 +1,7 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -54,6 +54,7 @@ _OF_THE_EXCHANGE = {
     "waited_ms",
     "raw",
     "raw_cut",
+    "raw_retrieval",
 }
 """Fields of a response that no mapping changes."""
 
@@ -109,7 +110,9 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     records: Iterable[EvalRecord] = saved
     told: Counter[str] = Counter()
     if remap:
-        records = _remapped(records, RAGClient(config.server_spec()), told)
+        client = RAGClient(config.server_spec())
+        client.know_documents(source.server.document_ids)
+        records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
@@ -146,6 +149,23 @@ def work_of(
         questions.append(record.question)
         if record.response is not None:
             responses[record.question.id] = record.response
+    return work_on(run, questions, responses, config, notes=notes, free=free)
+
+
+def work_on(
+    run: EvalRun,
+    questions: Sequence[EvalQuestion],
+    responses: MutableMapping[str, EvalResponse],
+    config: EvalConfig,
+    *,
+    notes: Sequence[str],
+    free: Mapping[str, Sequence[JudgeVerdict]],
+) -> Work:
+    """The same of questions and answers that lie on disk already; every answer is to one of the questions.
+
+    Raises:
+        ConfigError: As of `work_of`.
+    """
     check_cluster(config.cluster, questions)
     return Work(
         run=run,
@@ -262,7 +282,7 @@ def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[st
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:
     kept = response.model_dump(include=_OF_THE_EXCHANGE)
     try:
-        return EvalResponse(**kept, **client.reread(raw))
+        return EvalResponse(**kept, **client.reread(raw, response.raw_retrieval))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
 
