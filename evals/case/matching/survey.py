@@ -34,15 +34,16 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names, by_id = list[tuple[int, int]](), _Names(), False
+    drawn, names, repeated = list[tuple[int, int]](), _Names(), False
     for place, (question, chunks) in _retrieved(every, range(len(every))):
         drawn.append((_draw(question), place))
         names.add(question, chunks)
-        by_id = by_id or any(gold.chunk_id for gold in question.gold_passages)
+        repeated = repeated or _repeats_ids(chunks)
     places = array("Q", (place for _, place in sorted(drawn)))
     common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
-    repeated = by_id and any(_repeats_ids(chunks) for _, (_, chunks) in _retrieved(every, places))
-    evidence = RunEvidence(common, names.found(), repeated)
+    evidence = RunEvidence(common, names.found(), repeated and names.by_id)
+    if not names.of_golds:
+        return evidence  # no gold says of which document it is
     comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
@@ -70,33 +71,42 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
 
 
 class _Names:
-    """Collects which names of the golds' documents the chunks use."""
+    """Collects how golds name what they stand in, and which of these names the chunks use.
+
+    Attributes:
+        of_golds: The documents that golds name.
+        by_id: Whether some gold names a chunk.
+    """
 
     def __init__(self) -> None:
-        self._wanted: set[str] = set()
-        self._used: set[str] = set()
+        self.of_golds: set[str] = set()
+        self.by_id = False
+        self._used: set[str | None] = set()
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
-        self._wanted.update(gold.document_id for gold in question.gold_passages if gold.document_id)
-        self._used.update(name for one in chunks for name in (one.document_id, one.document_name) if name)
+        self.of_golds.update(gold.document_id for gold in question.gold_passages if gold.document_id)
+        self.by_id = self.by_id or any(gold.chunk_id for gold in question.gold_passages)
+        self._used.update({one.document_id for one in chunks}, {one.document_name for one in chunks})
 
     def found(self) -> DocumentNames:
         """The names of all that were added."""
-        if not self._wanted:
+        if not self.of_golds:
             return DocumentNames()
-        same, alike = set(map(document_key, self._wanted)), set(map(bare_name, self._wanted))
+        used = [name for name in self._used if name]
+        same, alike = set(map(document_key, self.of_golds)), set(map(bare_name, self.of_golds))
         return DocumentNames(
-            same=frozenset(same.intersection(map(document_key, self._used))),
-            alike=frozenset(alike.intersection(map(bare_name, self._used))),
+            same=frozenset(same.intersection(map(document_key, used))),
+            alike=frozenset(alike.intersection(map(bare_name, used))),
         )
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:
     """Whether one id stands in two documents."""
-    ids = [chunk.chunk_id for chunk in chunks if chunk.chunk_id]
+    ids = [chunk.chunk_id for chunk in chunks]
     if len(set(ids)) == len(ids):
         return False
+    ids = [name for name in ids if name]
     placed = {(chunk.chunk_id, *names_of(chunk)) for chunk in chunks if chunk.chunk_id}
     return len(placed) > len(set(ids))
 
