@@ -77,7 +77,7 @@ def _of_documents(spec: ServerSpec) -> Iterator[tuple[str, str]]:
     if spec.documents is not None:
         yield from _given("documents", {"map": spec.documents.map})
     if spec.upload is not None:
-        yield from _given("upload", {"id": spec.upload.id})
+        yield from _given("upload", {"id": spec.upload.id, "document_ids": spec.upload.document_ids})
     if spec.ready is not None:
         yield from _given("ready", {"done_when": spec.ready.done_when, "failed": spec.ready.failed})
 
