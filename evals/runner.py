@@ -10,14 +10,17 @@ from typing import Any
 
 from evals.client import RAGClient
 from evals.client.ingest import ingest, upload_key, uploads_of
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
+from evals.engines.asking import AskingWorkers, ClusterAsking
+from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
 from evals.run.asking import Asking
 from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, other_profile
 from evals.run.corpus import Corpus, survey_corpus
-from evals.run.instruments import Instruments, load_instruments
+from evals.run.instruments import Instruments, join_cluster, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
@@ -78,6 +81,8 @@ class _Server:
     """The server as it was met: healthy, and with what it says of itself."""
 
     client: RAGClient
+    spec: ServerSpec
+    """How it is asked, with ${NAME} as it is written."""
     facts: Mapping[str, Any]
     snapshot: dict[str, Any]
     corpus: Corpus = field(default_factory=Corpus)
@@ -120,7 +125,8 @@ class EvaluationRunner:
             self.store.prepare()
             stack.enter_context(seldom_collecting())
             server = await self._connect(stack, remarks)
-            instruments = await load_instruments(self.config, metrics, self.observer)
+            cluster = await join_cluster(stack, self.config, self.observer)
+            instruments = await load_instruments(self.config, metrics, self.observer, cluster)
             workload = await self._load(server.client, remarks)
             if self.config.shard:
                 remarks.add(f"{SHARD} {self.config.shard} of the questions: `evals merge` makes one run of all shards")
@@ -128,7 +134,15 @@ class EvaluationRunner:
                 corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
                 server.client.know_documents(corpus.ids)
                 server = replace(server, corpus=corpus)
-            return await self._measure(begun, server, instruments, workload, remarks)
+            others = await self._others(stack, cluster, server) if cluster else None
+            return await self._measure(begun, server, instruments, workload, remarks, others)
+
+    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: _Server) -> ClusterAsking:
+        """The workers of the cluster, told how the server is asked."""
+        config = self.config
+        workers = await AskingWorkers.equipped(cluster, server.spec, config.concurrency, config.max_attempts)
+        stack.push_async_callback(workers.let_go)
+        return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
     @property
     def _checks_corpus(self) -> bool:
@@ -162,7 +176,7 @@ class EvaluationRunner:
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()
-        return _Server(client, {**dict.fromkeys(_FACTS), **facts}, snapshot)
+        return _Server(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
     async def _load(self, client: RAGClient, remarks: Remarks) -> Workload:
         """Load the datasets, and give their documents to the server where it is to hold them."""
@@ -191,6 +205,7 @@ class EvaluationRunner:
         instruments: Instruments,
         workload: Workload,
         remarks: Remarks,
+        others: ClusterAsking | None,
     ) -> Measured:
         client = server.client
         asking = Asking(
@@ -200,6 +215,7 @@ class EvaluationRunner:
             probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
+            others=others,
         )
         await asking.warm_up(workload.questions)
         work = self._go_on(*begun, server, workload, remarks) if begun else self._begin(server, workload, remarks)

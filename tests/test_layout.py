@@ -16,10 +16,10 @@ PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 LAYERS = (
     ("errors", "version", "runtime", "plugins"),
     ("schemas", "text", "stats", "credentials"),
-    ("inputs", "semantics", "store"),
+    ("inputs", "store", "semantics"),
     ("case",),
     ("metrics", "client", "datasets"),
-    ("judges", "scoring"),
+    ("judges", "scoring", "engines"),
     ("config",),
     ("compare", "views", "export"),
     ("run",),

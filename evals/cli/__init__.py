@@ -61,6 +61,15 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
+@app.command("doctor")
+@takes_flags()
+def doctor_command(flags: EvalFlags) -> None:
+    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
+    from evals.cli.commands.doctor import doctor
+
+    raise typer.Exit(doctor(flags))
+
+
 @app.command("ingest")
 @takes_flags()
 def ingest_command(

@@ -155,6 +155,22 @@ class JudgeFlags:
 
 
 @dataclass(frozen=True)
+class EngineFlags:
+    """Who asks and embeds."""
+
+    panel: ClassVar[str] = "Engine"
+    engine: Annotated[
+        str | None, Option(help="Who asks and embeds: local | dask, workers of a cluster (local)"), "engine.name"
+    ] = None
+    scheduler: Annotated[
+        str | None, Option(help="Of a Dask cluster: tcp://HOST:8786 (one on this machine)"), "engine.scheduler"
+    ] = None
+    workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
 class RunFlags:
     """What every command that makes a run takes."""
 
@@ -168,7 +184,7 @@ class RunFlags:
 
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
@@ -184,14 +200,14 @@ class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, Ques
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
