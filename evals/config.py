@@ -91,6 +91,9 @@ class EvalConfig(Record):
     """Metrics by name, beside those of the suites."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
+    variants: dict[str, dict[str, Any]] = {}
+    """By label, keys laid over `server`: each is a run of its own over the same questions, asked in turn with the
+    others, and they are compared at the end. See docs/variants.md."""
     embedded: bool = False
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False
@@ -274,6 +277,7 @@ class EvalConfig(Record):
         """What is stored with a run: all values, with ${ENV} as written and without credentials."""
         data = self.model_dump(mode="json")
         data["server"] = without_credentials(data["server"])
+        data["variants"] = {label: without_credentials(over) for label, over in data["variants"].items()}
         return data
 
 

@@ -39,6 +39,7 @@ _IN_PYTHON = {
     "--no-preflight": "preflight=False",
     "--ingest": "ingest=True",
     "--embedded": "embedded=True",
+    "--alone": "EvaluationRunner, which takes one run,",
     "--rag-url": "rag_server_url",
     "--profile": 'server={"profile": …}',
     "--metrics": "metrics",

@@ -24,6 +24,7 @@ LAYERS = (
     ("compare", "views", "export"),
     ("run",),
     ("runner",),
+    ("variants",),
     ("cli",),
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""

@@ -99,7 +99,7 @@ class Asking:
         self._client = client
         self._concurrency = concurrency
         self._warmup = warmup
-        self._probes = probes
+        self.probes = probes
         self._observer = observer
         self._warned = False
         self.stop = StopRule(concurrency)
@@ -107,6 +107,8 @@ class Asking:
         """Latencies of the unscored questions."""
         self.snapshot_end: dict[str, Any] | None = None
         """What the server said of itself at the end; None where asking did not come to one."""
+        self.ended_by: BaseException | None = None
+        """What ended the asking before `ask` was called, where questions were asked in turn with other runs."""
 
     async def ask(
         self,
@@ -126,14 +128,26 @@ class Asking:
         Raises:
             CorpusMissingError: The probes show that the server does not hold the documents.
         """
-        self._observer.begin(len(questions), len(there))
-        if self._probes:
-            await self._ask(self._probes, there, on_answer)
-            asked = [(probe, there[probe.id]) for probe in self._probes if probe.id in there]
-            check_probes(self._client, asked, cases, own_file=self._own_file)
+        if self.ended_by is not None:
+            raise self.ended_by
+        if len(there) < len(questions):
+            self._observer.begin(len(questions), len(there))
+        if self.probes:
+            await self._ask(self.probes, there, on_answer)
+            self.check(there, cases)
         if not self.stop.reason:
             await self._ask(questions, there, on_answer)
         self.snapshot_end = (await self._client.info())[1]
+
+    def check(self, there: Mapping[str, EvalResponse], cases: Cases) -> None:
+        """See by the answers to the probes that the server holds the documents.
+
+        Raises:
+            CorpusMissingError: It does not.
+        """
+        asked = [(probe, there[probe.id]) for probe in self.probes if probe.id in there]
+        if asked:
+            check_probes(self._client, asked, cases, own_file=self._own_file)
 
     async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
         """Ask the first questions, unscored, before there is a run.

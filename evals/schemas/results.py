@@ -304,7 +304,7 @@ class EvalRun(Record):
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
+    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
