@@ -6,6 +6,7 @@ chunks and citations a note says then what stood there.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -28,6 +29,19 @@ _MAX_RANGE = 100
 
 class MappingError(Exception):
     """The body does not hold what the mapping says it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """The answer that the pieces of a stream make.
+
+    Attributes:
+        text: None where no piece had one.
+        notes: What a reader must know of it; why there is no text, where there is none.
+    """
+
+    text: str | None
+    notes: list[str]
 
 
 def find(expression: str | None, body: Any) -> Any:
@@ -68,15 +82,22 @@ class ResponseReader:
                 compiled(expression)
         check_mapped_keys(spec.map)
 
-    def read(self, body: Any) -> dict[str, Any]:
+    def read(self, body: Any, streamed: Streamed | None = None) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.
+
+        Args:
+            body: As it was parsed; of a stream, the list of its pieces.
+            streamed: The answer, where the pieces of a stream made it.
 
         Raises:
             MappingError: There is no answer in it; of a server that only retrieves, no list of chunks.
         """
         notes: list[str] = []
         refused = self._read_refused(body, notes)
-        answer = self._read_answer(body, refused=refused)
+        if streamed is None:
+            answer = self._read_answer(body, refused=refused)
+        else:
+            answer = self._read_streamed(streamed, notes, refused=refused)
         chunks = self._listed("chunks", find(self._map.chunks, body), chunks_of, notes)
         if answer is None and chunks is None:
             raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
@@ -109,6 +130,16 @@ class ResponseReader:
             return ""
         if not isinstance(answer, str):
             raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
+        return self._cleaned(answer)
+
+    def _read_streamed(self, streamed: Streamed, notes: list[str], *, refused: bool | None) -> str:
+        """The answer of a stream, cleaned."""
+        if streamed.text is None and not refused:
+            raise MappingError("; ".join(streamed.notes))
+        notes += streamed.notes if streamed.text is not None else []
+        return self._cleaned(streamed.text or "")
+
+    def _cleaned(self, answer: str) -> str:
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         return answer
@@ -159,6 +190,8 @@ def _expressions(spec: ServerSpec) -> list[str | None]:
         *spec.map.model_dump().values(),
         *(expression for endpoint in spec.info for expression in endpoint.map.values()),
         spec.ask.ok_when,
+        *((spec.stream.text_at, spec.stream.done, spec.stream.error_at) if spec.stream else ()),
+        spec.session and spec.session.id,
         spec.documents and spec.documents.map,
         spec.upload and spec.upload.id,
         spec.ready and spec.ready.done_when,

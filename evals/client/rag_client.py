@@ -9,12 +9,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.address import check_url, is_place_of
 from evals.client.endurance import Endurance
-from evals.client.mapping import MappingError, ResponseReader, find
+from evals.client.mapping import MappingError, ResponseReader, Streamed, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import AskSpec, ServerSpec
+from evals.client.streams.collector import Collector, UnreadableStreamError
+from evals.client.streams.sending import send_streamed, with_received
 from evals.client.template import render, render_path
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.known import remember
@@ -163,9 +165,14 @@ class RAGClient:
         attempts = Attempts(began=self._pacer.due())
         request = self._request(self.spec.ask, question)
 
+        streams: list[Collector] = []  # that of the last attempt
+
         async def send() -> Reply:
             await self._pacer.wait()
-            return await self.transport.send(**request)
+            if self.spec.stream is None:
+                return await self.transport.send(**request)
+            streams[:] = [Collector(self.spec.stream)]
+            return await send_streamed(self.transport, streams[0], request)
 
         async def endured() -> Reply:
             return await self._endurance.send(send, attempts)
@@ -176,8 +183,9 @@ class RAGClient:
         except TransportFailure as failure:
             return self._failed(failure, attempts)
         except TimeoutError:
-            return self._failed(self._too_late(attempts), attempts)
-        if len(reply.body) > _LARGE:
+            late = self._too_late(attempts)
+            return self._failed(with_received(late, streams[0]) if streams else late, attempts)
+        if len(_received(reply)) > _LARGE:
             return await asyncio.to_thread(self._read, reply, attempts)
         return self._read(reply, attempts)
 
@@ -219,10 +227,11 @@ class RAGClient:
             "total_ms": attempts.total_ms(reply),
             "attempts": attempts.count,
             "waited_ms": attempts.waited_s * 1000,
-            **self._bounded(reply.body),
+            **self._bounded(_received(reply)),
+            **_token_times(reply.stream),
         }
         try:
-            body = self.redact.value(parse_json(reply.body))
+            body = self.redact.value(reply.stream.body() if reply.stream else parse_json(reply.body))
         except TooManyValuesError as error:
             problem = ResponseError(kind="too_large", status=reply.status, message=str(error))
             return EvalResponse(**base, error=problem)
@@ -234,7 +243,7 @@ class RAGClient:
             if self.spec.ask.ok_when is not None and not find(self.spec.ask.ok_when, body):
                 message = f"`{self.spec.ask.ok_when}` does not hold: {base['raw'][:200]}"
                 return EvalResponse(**base, error=ResponseError(kind="not_ok", status=reply.status, message=message))
-            return EvalResponse(**base, **self._reader.read(body))
+            return EvalResponse(**base, **self._reader.read(body, self._streamed(reply.stream)))
         except MappingError as error:
             message = f"{error}: {base['raw'][:120]}"
             return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
@@ -246,10 +255,18 @@ class RAGClient:
             latency_ms=failure.elapsed_ms if failure.error.kind == "timeout" else None,
             attempts=attempts.count,
             waited_ms=attempts.waited_s * 1000,
+            time_to_first_token_ms=failure.first_token_ms,
             **(self._bounded(failure.body, cut=failure.error.kind == "too_large") if failure.body else {}),
         )
 
-    def _bounded(self, body: bytes, *, cut: bool = False) -> dict[str, Any]:
+    def _streamed(self, stream: Collector | None) -> Streamed | None:
+        """The answer whose pieces were put together, without secrets."""
+        found = stream.streamed() if stream is not None else None
+        if found is None or found.text is None:
+            return found
+        return Streamed(self.redact.text(found.text), found.notes)
+
+    def _bounded(self, body: bytes | bytearray, *, cut: bool = False) -> dict[str, Any]:
         """A received body as it is recorded."""
         text = self.redact.body(body)
         return {"raw": text[:MAX_RAW_CHARS], "raw_cut": cut or len(text) > MAX_RAW_CHARS}
@@ -267,4 +284,23 @@ class RAGClient:
             MappingError: The body holds no answer for this mapping.
             ValueError: It is not JSON.
         """
-        return self._reader.read(parse_json(raw.encode()))
+        if self.spec.stream is None:
+            return self._reader.read(parse_json(raw.encode()))
+        stream = Collector(self.spec.stream)
+        try:
+            stream.take(raw.encode(), 0.0)
+            stream.finish(0.0)
+        except UnreadableStreamError as error:
+            raise MappingError(str(error)) from error
+        return self._reader.read(stream.body(), stream.streamed())
+
+
+def _received(reply: Reply) -> bytes | bytearray:
+    return reply.body if reply.stream is None else reply.stream.received
+
+
+def _token_times(stream: Collector | None) -> dict[str, Any]:
+    """When the first and the last text of a stream arrived."""
+    if stream is None:
+        return {}
+    return {"time_to_first_token_ms": stream.first_ms, "time_to_last_token_ms": stream.last_ms}

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from evals.client.streams.spec import StreamSpec
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
 
@@ -40,7 +41,10 @@ class InfoEndpoint(Endpoint):
 
 
 class AskSpec(Record, populate_by_name=True):
-    """The request that asks a question; {{question}} and {{uuid}} may stand anywhere in its strings."""
+    """The request that asks a question; {{question}}, {{uuid}} and {{session_id}} may stand anywhere in its strings.
+
+    "{{messages}}" in the JSON body is the list of {role, content} up to the question; within a list, its items.
+    """
 
     method: Literal["GET", "POST"] = "POST"
     path: str
@@ -67,12 +71,6 @@ class MapSpec(Record):
     refused: str | None = None
     """Whether the server says itself that it declined: true settles it, false and null leave it to rules and judge."""
 
-    @model_validator(mode="after")
-    def _finds_something(self) -> Self:
-        if self.answer is None and self.chunks is None:
-            raise ValueError("neither answer nor chunks is given: one of them is what the server is asked for")
-        return self
-
 
 class CitationSpec(Record):
     """How citations are given."""
@@ -83,6 +81,15 @@ class CitationSpec(Record):
     """Pattern of a marker; its first group holds numbers, with commas and ranges, or an id."""
     base: int = 1
     """Number of the first chunk."""
+
+
+class SessionSpec(Record):
+    """How the server knows that a turn belongs to those before it, where it gives a conversation an id."""
+
+    id: str
+    """JMESPath to it in the answer to a turn, over what `map` sees; {{session_id}} stands for it in the next turn."""
+    first: JsonValue = None
+    """What {{session_id}} stands for in the first turn."""
 
 
 class UploadSpec(Record):
@@ -115,6 +122,10 @@ class DocumentsSpec(Endpoint):
     """JMESPath to a list of {id, name}."""
 
 
+_OPTIONAL = ("stream", "session")
+"""Keys that hashes of before there were such do not know."""
+
+
 class ServerSpec(Record):
     """One server: where it is, how it is asked and how its answers are read."""
 
@@ -138,6 +149,10 @@ class ServerSpec(Record):
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None
     """Above this concurrency the server's token counts mix, and cost is approximate."""
     ask: AskSpec
+    stream: Annotated[StreamSpec | None, MayChange.ON_REMAP] = None
+    """For a server that sends an answer in pieces."""
+    session: SessionSpec | None = None
+    """For conversations: questions with `turns`."""
     map: Annotated[MapSpec, MayChange.ON_REMAP]
     citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
     clean: Annotated[list[str], MayChange.ON_REMAP] = []
@@ -146,9 +161,21 @@ class ServerSpec(Record):
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
 
+    @property
+    def gives_answers(self) -> bool:
+        """Whether answers are looked for; a server that only retrieves has none."""
+        return self.map.answer is not None or (self.stream is not None and self.stream.text_at is not None)
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if not self.gives_answers and self.map.chunks is None:
+            raise ValueError("map: neither answer nor chunks is given: one of them is what the server is asked for")
+        return self
+
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
-        deciding = self.model_dump(mode="json", by_alias=True, include={"ask", "map", "citations", "clean"})
+        named = {"ask", "map", "citations", "clean"} | {key for key in _OPTIONAL if getattr(self, key) is not None}
+        deciding = self.model_dump(mode="json", by_alias=True, include=named)
         if self.map.refused is None:  # as in profiles of before there was such a key
             del deciding["map"]["refused"]
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
