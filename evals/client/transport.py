@@ -45,7 +45,6 @@ class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to
         elapsed_ms: How long the attempt took.
         started: When it began, by the clock of the transport; None where that is not known.
         body: What was received, if anything.
-        first_token_ms: When the first text of a stream arrived; None where none did.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class TransportFailure(Exception):  # noqa: N818 - it is a value that travels to
         self.started = started
         self.retry_after_s = retry_after_s
         self.body = body
-        self.first_token_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class Reply:
     started: float
     """When the request was sent, by the clock of the transport."""
     stream: Collector | None = None
-    """What took the body, of an answer that came in pieces; `body` is empty then."""
+    """What took the body as it came, of an answer in pieces."""
 
 
 class Transport:
@@ -157,6 +155,7 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         json: Any = None,
+        form: Mapping[str, str] | None = None,
         files: Any = None,
         stream: Collector | None = None,
     ) -> Reply:
@@ -169,6 +168,7 @@ class Transport:
             headers: Beside those of every request, and before them.
             params: Of the URL.
             json: The body; None sends none.
+            form: The fields of a form, as the body.
             files: A multipart body, as httpx takes it.
             stream: Takes the body of a success as it arrives, so that the time of each piece is known.
 
@@ -178,7 +178,7 @@ class Transport:
         if self._connections is None or self._is_closed:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         limit = timeout_s or self._timeout_s
-        request = self._request(method, path, headers, params, json, files)
+        request = self._request(method, path, headers, params, json, form=form, files=files)
         async with self._free:
             start = self._clock()
             try:
@@ -202,6 +202,8 @@ class Transport:
         headers: Mapping[str, str] | None,
         params: Mapping[str, str] | None,
         json: Any,
+        *,
+        form: Mapping[str, str] | None,
         files: Any,
     ) -> Outgoing:
         url = f"{self.base}/{path.removeprefix('/')}"
@@ -211,9 +213,10 @@ class Transport:
             said = self._redact(f"no URL can be made of the path {path!r}: {error}")
             raise ConfigError(said, "look at the paths of server") from None
         sent = _laid_over(self._headers, headers) if headers else self._headers
-        if files is not None:
-            form = httpx.Request(method, url, files=files)
-            return Outgoing(method, url, _laid_over(sent, {"Content-Type": form.headers["content-type"]}), form.read())
+        if files is not None or form:
+            encoded = httpx.Request(method, url, files=files, data=form)
+            kind = {"Content-Type": encoded.headers["content-type"]}
+            return Outgoing(method, url, _laid_over(sent, kind), encoded.read())
         if json is None:
             return Outgoing(method, url, sent)
         body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
@@ -225,7 +228,8 @@ class Transport:
         answer = await connections.send(request)
         try:
             if stream is not None and 200 <= answer.status < 300:
-                return answer.status, answer.headers, b"", await self._stream(answer, stream, start)
+                end = await self._stream(answer, stream, start)
+                return answer.status, answer.headers, bytes(stream.received), end
             return answer.status, answer.headers, await self._read(answer), self._clock()
         finally:
             await answer.close()

@@ -1,5 +1,6 @@
 """One attempt at an answer that comes in pieces."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from evals.client.streams.collector import Collector
@@ -7,7 +8,7 @@ from evals.client.transport import Reply, Transport, TransportFailure
 from evals.schemas import ResponseError
 
 
-async def send_streamed(transport: Transport, stream: Collector, request: dict[str, Any]) -> Reply:
+async def send_streamed(transport: Transport, stream: Collector, request: Mapping[str, Any]) -> Reply:
     """Make one exchange whose answer comes in pieces.
 
     Args:
@@ -29,16 +30,13 @@ async def send_streamed(transport: Transport, stream: Collector, request: dict[s
 
 def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:
     """The failure of a stream, with what had come of it."""
-    seen = TransportFailure(
+    return TransportFailure(
         _told(failure.error, stream),
         retryable=failure.retryable and stream.first_ms is None,
         elapsed_ms=failure.elapsed_ms,
         started=failure.started,
         body=failure.body or bytes(stream.received),
     )
-    never_came = failure.error.kind == "timeout" and stream.first_ms is None
-    seen.first_token_ms = failure.elapsed_ms if never_came else stream.first_ms
-    return seen
 
 
 def _told(error: ResponseError, stream: Collector) -> ResponseError:
