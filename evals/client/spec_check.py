@@ -64,6 +64,7 @@ def _expressions(spec: ServerSpec) -> Iterator[tuple[str, str]]:
     yield from _given("map", spec.map.model_dump())
     yield from _given("ask", {"ok_when": spec.ask.ok_when})
     for number, endpoint in enumerate(spec.info):
+        yield from _given(f"info.{number}", {"of": endpoint.of})
         yield from _given(f"info.{number}.map", endpoint.map)
     if spec.retrieve is not None:
         yield from _given("retrieve.map", spec.retrieve.map.model_dump())
