@@ -13,6 +13,7 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
+    IngestFlags,
     Lenient,
     RescoreFlags,
     RunAsJson,
@@ -58,6 +59,21 @@ def eval_command(flags: EvalFlags) -> None:
     from evals.cli.commands.eval import evaluate
 
     evaluate(flags)
+
+
+@app.command("ingest")
+@takes_flags()
+def ingest_command(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
+    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
+    *,
+    flags: IngestFlags,
+) -> None:
+    """Give documents to a server, each once, and see that they are found."""
+    from evals.cli.commands.ingest import ingest
+
+    ingest(folder, flags, check=check, no_check=no_check)
 
 
 @app.command("datasets")
@@ -347,11 +363,14 @@ def serve_command(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 for any free one")] = 8001,
     corpus: Annotated[str, typer.Option(help="golden, none, or a folder of .md and .txt files")] = "golden",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Answer to this name too (localhost, loopback addresses and --host alone)")
+    ] = None,
 ) -> None:
     """Start the reference server."""
     from evals.cli.commands.serve import serve
 
-    serve(host, port, corpus)
+    serve(host, port, corpus, allow_host or ())
 
 
 def main() -> None:

@@ -160,7 +160,8 @@ class Asking:
 
     def unfound(self, responses: Iterable[EvalResponse]) -> str | None:
         """That no answer had chunks where the profile looks for them; None where one had, or nothing is looked for."""
-        return chunks_unfound(self._client.spec.map.chunks, responses)
+        spec = self._client.spec
+        return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
         todo = (question for question in some if question.id not in there)

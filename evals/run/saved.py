@@ -54,6 +54,7 @@ _OF_THE_EXCHANGE = {
     "waited_ms",
     "raw",
     "raw_cut",
+    "raw_retrieval",
 }
 """Fields of a response that no mapping changes."""
 
@@ -120,7 +121,9 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     records: Iterable[EvalRecord] = saved
     told: Counter[str] = Counter()
     if remap:
-        records = _remapped(records, RAGClient(config.server_spec()), told)
+        client = RAGClient(config.server_spec())
+        client.know_documents(source.server.document_ids)
+        records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
@@ -273,7 +276,7 @@ def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[st
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:
     kept = response.model_dump(include=_OF_THE_EXCHANGE)
     try:
-        return EvalResponse(**kept, **client.reread(raw))
+        return EvalResponse(**kept, **client.reread(raw, response.raw_retrieval))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
 

@@ -7,7 +7,7 @@ headings, table rows, and after the full stops of Chinese and Japanese.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import product
 from typing import Any
@@ -18,6 +18,8 @@ _ITEM = re.compile(r"[ \t]*(?:(?:[-*+•‣◦·–>]|\(?\d{1,3}[.)]|#{1,6})[ \t
 _ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
 _WIDE_STOP = re.compile(r"[。！？｡]+[」』”’）)\"']*(?:\s*\[\d+(?:\s*[,;–-]\s*\d+)*\])*")
 _WORD = re.compile(r"\w")
+_STOP_WITHIN = re.compile(r"[.?!](?=\s+\S|[^\w\s])")
+"""A stop with more behind it than the rest of a word: Punkt ends a sentence nowhere else."""
 # What belongs to the sentence that it follows: closing quotes and brackets, and citations such as [1] or [2, 3].
 _REALIGNED = re.compile(r"(?:[\"')\]}‘’“”»]+|(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]\s*)+)(?:\s+|(?=--)|$)", re.MULTILINE)
 
@@ -34,11 +36,16 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     for start, end in _blocks(text):
-        for first, last in _tokenizer().span_tokenize(text[start:end]):
+        for first, last in _ended(text[start:end]):
             span = _stripped(text, start + first, start + last)
             if span is not None:
                 spans.append(span)
     return spans
+
+
+def _ended(block: str) -> Iterable[tuple[int, int]]:
+    """Where Punkt says that the sentences of a block stand; it is imported only where there is a choice."""
+    return _tokenizer().span_tokenize(block) if _STOP_WITHIN.search(block) else ((0, len(block)),)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

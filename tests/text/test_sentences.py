@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.text.sentences import sentence_spans, sentences
+from evals.text.sentences import _STOP_WITHIN, _tokenizer, sentence_spans, sentences
 
 TEXTS = st.text(alphabet=st.sampled_from("aB1 .!?。\n\t-#|)(['\"”*é…\u2028\r"), max_size=60) | st.text(max_size=40)
 
@@ -76,3 +76,21 @@ def test_the_tokenizers_are_loaded_only_when_they_are_used() -> None:
     code = "import evals.metrics.registry, sys; print('nltk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(TEXTS)
+def test_a_text_without_a_choice_needs_no_tokenizer(text: str) -> None:
+    """Where no stop has anything behind it, Punkt finds one sentence: it need not be asked."""
+    found = [text[start:end].strip() for start, end in _tokenizer().span_tokenize(text)]
+    assert _STOP_WITHIN.search(text) or found == ([text.strip()] if text.strip() else [])
+
+
+def test_a_short_answer_loads_no_tokenizer() -> None:
+    """The sentences and words of "It costs 3.50 euros." are known without importing NLTK."""
+    code = (
+        "import sys; from evals.text.sentences import sentences; from evals.text.words import word_set;"
+        "print(sentences('It costs 3.50 euros.'), sorted(word_set('It costs 350 euros.')), 'nltk' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['It costs 3.50 euros.'] ['350', 'costs', 'euros', 'it'] False"

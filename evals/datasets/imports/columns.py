@@ -93,20 +93,20 @@ class Reading:
         return notes
 
 
-def reading_of(name: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
+def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
     """Find the columns of a file.
 
     Args:
         name: Of the file, for messages.
-        rows: All rows.
+        rows: All rows; they are walked once.
         said: What the user says, by field the column.
 
     Raises:
         DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
             the question.
     """
-    filled = frozenset(title for row in rows for title, cell in row.items() if not is_nothing(cell) and cell != [])
-    titles = _by_name(name, dict.fromkeys(str(title) for row in rows for title in row))
+    filled, there = _looked_over(rows)
+    titles = _by_name(name, there)
     fields = {field: _said(name, column, titles) for field, column in said.items()}
     for field_name, names in NAMES.items():
         found = _first(names, titles, filled)
@@ -126,6 +126,16 @@ def reading_of(name: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, 
             f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
         )
     return Reading(fields, filled, rest, [title for title in answers if title in filled])
+
+
+def _looked_over(rows: Iterable[Mapping[str, Any]]) -> tuple[frozenset[str], Iterable[str]]:
+    """The columns that hold anything, and all that there are, in the order in which they come."""
+    filled: set[str] = set()
+    there: dict[str, None] = {}
+    for row in rows:
+        there.update(dict.fromkeys(map(str, row)))
+        filled.update(title for title in row.keys() - filled if not is_nothing(row[title]) and row[title] != [])
+    return frozenset(filled), there
 
 
 def _by_name(name: str, titles: Iterable[str]) -> dict[str, str]:

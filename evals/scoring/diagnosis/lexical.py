@@ -20,6 +20,7 @@ from evals.scoring.diagnosis.values import Values, in_place_of, lacking, readabl
 from evals.text.denials import denials
 from evals.text.folding import tokens
 from evals.text.number_words import spelt_out
+from evals.text.remembered import remembered
 from evals.text.sentences import sentences
 from evals.text.stop_words import STOP_WORDS
 from evals.text.units import UNITS
@@ -234,13 +235,13 @@ def _telling(form: str, question: str) -> frozenset[str]:
     return (own - _stems(question)) or own
 
 
-@lru_cache(maxsize=4096)
+@remembered(200_000)
 def _content(text: str) -> frozenset[str]:
     words = (word for word in tokens(text) if word not in STOP_WORDS and word not in UNITS and word not in _SAYS)
     return frozenset(_stem(word) for word in words if not word[0].isdecimal() and not spelt_out(f"{word} days"))
 
 
-@lru_cache(maxsize=4096)
+@remembered(200_000)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(_stem, tokens(text)))
 
