@@ -105,6 +105,8 @@ METRICS: tuple[type[BaseMetric], ...] = (
     performance.LatencyTotalP95,
     performance.LatencyTotalP99,
     performance.LatencyTotalMax,
+    performance.RetrievalLatencyP50,
+    performance.RetrievalLatencyP95,
     performance.CostPerQuery,
 )
 

@@ -7,7 +7,14 @@ import pytest
 
 from evals.config import PriceConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
-from evals.metrics.performance import LatencyTotalMax, LatencyTotalP50, LatencyTotalP95, LatencyTotalP99
+from evals.metrics.performance import (
+    LatencyTotalMax,
+    LatencyTotalP50,
+    LatencyTotalP95,
+    LatencyTotalP99,
+    RetrievalLatencyP50,
+    RetrievalLatencyP95,
+)
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.schemas.response import ErrorKind
 from evals.scoring.prices import with_prices
@@ -181,3 +188,25 @@ def test_the_longest_time_is_one_that_did_occur() -> None:
     summaries = [summarise(metric, found, ScoreSettings()) for metric, found in results.items()]
     assert [summary.value for summary in summaries] == [98.0, 99.0]
     assert summaries[1].ci is None
+
+
+every_retrieval = pytest.mark.parametrize(
+    "metric", [RetrievalLatencyP50(), RetrievalLatencyP95()], ids=lambda metric: metric.name
+)
+
+
+@every_retrieval
+def test_a_retrieval_is_timed_by_itself(measure: Measure, metric: BaseMetric) -> None:
+    """Where it has a request of its own; the latency of an answer that holds its chunks is none of a retrieval."""
+    assert measure(metric, latency_ms=812.5, retrieval_latency_ms=12.5).value == 12.5
+    result = measure(metric, latency_ms=812.5)
+    assert (result.value, result.reason) == (None, "the chunks came with the answer, in one request")
+
+
+@every_retrieval
+@pytest.mark.parametrize("kind", ["timeout", "status"])
+def test_a_failed_question_has_no_retrieval_time(measure: Measure, metric: BaseMetric, kind: ErrorKind) -> None:
+    """Also where only its answer ran out of time: which of the two it was decides nothing here."""
+    error = ResponseError(kind=kind, message="failed")
+    result = measure(metric, answer=None, error=error, latency_ms=5.0, retrieval_latency_ms=2.0)
+    assert (result.value, result.missing) == (None, "transport")
