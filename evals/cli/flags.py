@@ -120,6 +120,7 @@ class VariantFlags:
 
     panel: ClassVar[str] = "Variants"
     vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
+    repeats: Annotated[int | None, Option(help="How often each question is asked (1)"), "repeats"] = None
     alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
 
 

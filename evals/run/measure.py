@@ -36,6 +36,7 @@ from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
+from evals.scoring.repeats import with_repeats
 from evals.scoring.settings import Cases, confidence
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
@@ -108,7 +109,8 @@ async def measure(
         **_of_asking(work, asking),
         **_of_judging(judging),
     )
-    run = with_cards(with_facts(run, scored), scored, saved_calibrations(config.runs_dir))
+    run = with_repeats(with_facts(run, scored), scored)
+    run = with_cards(run, scored, saved_calibrations(config.runs_dir))
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)

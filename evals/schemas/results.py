@@ -22,7 +22,9 @@ from evals.schemas.gates import GateOutcome
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
 from evals.schemas.record_sum import RecordSum
+from evals.schemas.repeats import RepeatSummary
 from evals.schemas.response import EvalResponse
+from evals.schemas.server_record import ServerRecord
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
@@ -274,26 +276,6 @@ class ParetoPoint(Record):
         return not self.dominated_by
 
 
-class ServerRecord(Record):
-    """The server that was evaluated."""
-
-    url: str
-    """Without credentials."""
-    profile: str
-    spec_sha256: str | None = None
-    """Hash over how questions were asked and answers read, which a profile's file may say otherwise by now."""
-    citation_base: int = 1
-    """The number of the first chunk in the server's citations."""
-    masked: list[str] | None = None
-    """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
-    snapshot_start: dict[str, Any] = {}
-    snapshot_end: dict[str, Any] | None = None
-    missing_documents: list[str] | None = None
-    """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
-    changed: bool | None = None
-    """Whether the server's configuration differs between start and end; None where it could not be read."""
-
-
 class SavedFiles(Protocol):
     """Where a run is saved."""
 
@@ -336,6 +318,8 @@ class EvalRun(Record):
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
     """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
+    repeats: RepeatSummary | None = None
+    """How stable answers are; None where each question was asked once."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
