@@ -89,6 +89,8 @@ def _check_asking(config: EvalConfig) -> None:
             "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
             "repeat in a run of a sample, without shards",
         )
+    if config.shard and config.load:
+        raise ConfigError("load: a shard asks a part of the questions, and a sweep all at each level", "leave one out")
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):

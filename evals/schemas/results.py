@@ -19,6 +19,7 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.gates import GateOutcome
+from evals.schemas.load import LoadLevel
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
 from evals.schemas.record_sum import RecordSum
@@ -320,6 +321,8 @@ class EvalRun(Record):
     """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
     repeats: RepeatSummary | None = None
     """How stable answers are; None where each question was asked once."""
+    load: list[LoadLevel] = []
+    """What each level of load made of it; empty where there was one, and no rate."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
