@@ -22,7 +22,7 @@ MARGIN = 0.1
 """Within a tenth, the one as well as the other way, is what counts as equal."""
 
 
-class LatencyPace(BaseMetric):
+class LatencyPlace(BaseMetric):
     """Stands for the ratio in the family of latency and cost, with which it shares its level."""
 
     name = "latency_ratio"

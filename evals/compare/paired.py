@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import NOT_IN_TURN
-from evals.compare.latency_ratio import LatencyPace, pair_latency, rate
+from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
 from evals.compare.measured import PairedMetric, measure
 from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
 from evals.compare.power import effect_size, reach
@@ -64,7 +64,7 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
     latency = pair_latency(metrics) if rules.latency is None else None
-    pace = [(LatencyPace(), latency.p)] if latency is not None else []
+    pace = [(LatencyPlace(), latency.p)] if latency is not None else []
     rulings = rule_on([*_tested(found, reasons), *pace], rules)
     pairs = (
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
@@ -72,7 +72,7 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     told = [
         _with_questions(pair, each, aligned.ids) for pair, each, aligned in zip(pairs, found, complete, strict=True)
     ]
-    return told, rate(latency, rulings[LatencyPace.name][2], rules.alpha) if latency is not None else None
+    return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
 
 
 def _tested(found: Iterable[PairedMetric], reasons: Iterable[str | None]) -> Iterator[tuple[BaseMetric, float]]:

@@ -1,4 +1,4 @@
-"""Which server was evaluated."""
+"""The server that was evaluated, as a run knows it."""
 
 from typing import Any
 
@@ -21,5 +21,7 @@ class ServerRecord(Record):
     snapshot_end: dict[str, Any] | None = None
     missing_documents: list[str] | None = None
     """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
+    document_ids: dict[str, str] = {}
+    """Names of golds' documents by the server's own ids: chunks that give only an id are recognised by them."""
     changed: bool | None = None
     """Whether the server's configuration differs between start and end; None where it could not be read."""

@@ -8,6 +8,7 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
+from evals.run.checks import check_config
 from evals.run.workload import load_workload
 from evals.schemas import EvalQuestion, EvalRun
 from evals.schemas.load import LoadLevel
@@ -101,6 +102,13 @@ def test_variants_are_not_swept() -> None:
     """They are asked in turn, question by question."""
     with pytest.raises(ConfigError, match="one variant at a time"):
         variants_of(EvalConfig.build({"variants": {"a": {}, "b": {}}, "concurrency": [1, 2]}))
+
+
+@pytest.mark.parametrize("key", [{"shard": "1/2"}, {"engine": "dask"}])
+def test_a_sweep_is_of_one_process(key: dict[str, str]) -> None:
+    """A shard has a part of the questions, and workers their own pace."""
+    with pytest.raises(ConfigError, match=r"asked by one process|Dask is not installed"):
+        check_config(EvalConfig.build({"concurrency": [1, 2], "judge": False, **key}))
 
 
 @pytest.fixture
