@@ -26,7 +26,7 @@ from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
-from evals.run.resume import check_resumable, kept_of, lock_saved, set_apart, with_concurrency
+from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
 from evals.run.uploading import remarks_on
 from evals.run.work import Work
 from evals.run.workload import SHARD, Workload, load_workload
@@ -193,7 +193,7 @@ class EvaluationRunner:
                 self.remarks.add(f"the embedded server is of profile {spec.profile}: {unused}")
         client = RAGClient(
             spec,
-            concurrency=self.config.concurrency,
+            concurrency=max([self.config.concurrency, *self.config.load]),
             max_attempts=self.config.max_attempts,
             rps=self.rps,
         )
@@ -270,6 +270,7 @@ class EvaluationRunner:
             probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
+            levels=self.config.load,
             others=others,
         )
         await asking.warm_up(workload.questions)
@@ -321,6 +322,8 @@ class EvaluationRunner:
             fingerprints=workload.fingerprints,
             seed=self.config.seed,
             concurrency=self.config.concurrency,
+            concurrencies=self.config.load,
+            notes=note_on_widths(self.config.load),
             package_versions=package_versions(),
         )
         return self._work(run, server, workload)
@@ -341,8 +344,10 @@ class EvaluationRunner:
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
         self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+        if not self.config.load:
+            run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
         return replace(
-            self._work(with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload),
+            self._work(run, server, workload),
             responses=kept.responses,
             verdicts=kept.verdicts,
             before=run.judge,
