@@ -28,6 +28,16 @@ class ResultState(NamedTuple):
     judged_by: tuple[str, ...]
 
 
+_PLAIN = ResultState(None, None, ())
+"""Of a value that hangs on no verdict, as most do."""
+
+
+def _state_of(result: MetricResult) -> ResultState:
+    if result.missing is None and result.reason is None and not result.judged_by:
+        return _PLAIN
+    return ResultState(result.missing, result.reason, tuple(result.judged_by))
+
+
 class ResultColumn:
     """The results of one metric, one a question, in the order of the questions.
 
@@ -39,6 +49,8 @@ class ResultColumn:
         self._values = array("d")
         self._codes = array("I")
         self._kinds: dict[ResultState, int] = {}
+        self._latest: tuple[MetricResult | None, int] = None, 0
+        """The latest result and its code: many questions share one that has no value."""
         self._late = array("d") if metric.aggregation is Aggregation.PERCENTILE else None
         keeps = type(metric).one_sided is not BaseMetric.one_sided
         self._details: _Details | None = _Details() if keeps else None
@@ -55,19 +67,28 @@ class ResultColumn:
 
     def add(self, result: MetricResult) -> None:
         """Add the result of the next question."""
-        kind = ResultState(result.missing, result.reason, tuple(result.judged_by))
         self._values.append(nan if result.value is None else result.value)
-        self._codes.append(self._kinds.setdefault(kind, len(self._kinds)))
-        self._count(result)
+        self._codes.append(self._code(result))
+        if result.details:
+            self._count(result)
         if self._details is not None:
             self._details.add(result)
         if self._late is not None and result.value is not None and result.details.get(RAN_OUT) is True:
             self._late.append(result.value)
 
+    def _code(self, result: MetricResult) -> int:
+        """The code of what is said of a result."""
+        if result is not self._latest[0]:
+            kind = _state_of(result)
+            self._latest = result, self._kinds.setdefault(kind, len(self._kinds))
+        return self._latest[1]
+
     def _count(self, result: MetricResult) -> None:
+        """Count what its details say of how it came about."""
         rules, label = result.details.get("rules"), result.details.get("label")
         if isinstance(rules, dict):  # a plug-in may have another use for the word
-            self._rules.update(rules)
+            for rule, count in rules.items():
+                self._rules[rule] += count
         if isinstance(label, str):
             self._labels[label] += 1
 
