@@ -46,7 +46,6 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
 	$(PYTHON) benchmarks/saved_runs.py
-	$(PYTHON) benchmarks/memory.py
 	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py
 	$(PYTHON) benchmarks/quotations.py

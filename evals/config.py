@@ -14,6 +14,7 @@ from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.credentials.stored import public_url, without_credentials
 from evals.datasets.imports.columns import NAMES as FIELDS
+from evals.engines.config import EngineConfig
 from evals.errors import ConfigError, UnknownNameError
 from evals.inputs.problems import Problem, first_problem, nearest_hint
 from evals.inputs.yaml_layers import merge, read_yaml
@@ -31,6 +32,7 @@ __all__ = [
     "DEFAULT_RUNS_DIR",
     "DEFAULT_SUITE",
     "DatasetName",
+    "EngineConfig",
     "EvalConfig",
     "JudgeConfig",
     "MatchConfig",
@@ -97,6 +99,8 @@ class EvalConfig(Record):
     concurrency: Annotated[int, MayChange.ON_RESUME] = Field(default=4, ge=1, le=256)
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """At most so many requests start in a second."""
+    engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
+    """Who asks and who embeds: this process, or the workers of a Dask cluster."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
@@ -274,6 +278,8 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = spell_out_model(data["judge"])
+    if isinstance(data.get("engine"), str):
+        data["engine"] = {"name": data["engine"]}
     return data
 
 

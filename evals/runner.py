@@ -3,26 +3,30 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
 from evals.client import RAGClient
-from evals.client.ingest import ingest
+from evals.client.ingest import ingest, upload_key, uploads_of
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
+from evals.engines.asking import AskingWorkers, ClusterAsking
+from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
 from evals.run.asking import Asking
 from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, other_profile
-from evals.run.corpus import missing_documents
-from evals.run.instruments import Instruments, load_instruments
+from evals.run.corpus import Corpus, survey_corpus
+from evals.run.instruments import Instruments, join_cluster, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
+from evals.run.uploading import remarks_on
 from evals.run.work import Work
 from evals.run.workload import SHARD, Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
@@ -34,6 +38,7 @@ from evals.store.journal import Journal
 from evals.store.record_check import damage_of
 from evals.store.runs import RunStore
 from evals.store.spill import SpilledMapping
+from evals.store.upload_log import UploadLog
 from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
@@ -76,10 +81,12 @@ class _Server:
     """The server as it was met: healthy, and with what it says of itself."""
 
     client: RAGClient
+    spec: ServerSpec
+    """How it is asked, with ${NAME} as it is written."""
     facts: Mapping[str, Any]
     snapshot: dict[str, Any]
-    missing: list[str] | None = None
-    """Gold documents that it does not list, where that is known."""
+    corpus: Corpus = field(default_factory=Corpus)
+    """What is known of the golds' documents."""
 
 
 class EvaluationRunner:
@@ -118,13 +125,24 @@ class EvaluationRunner:
             self.store.prepare()
             stack.enter_context(seldom_collecting())
             server = await self._connect(stack, remarks)
-            instruments = await load_instruments(self.config, metrics, self.observer)
+            cluster = await join_cluster(stack, self.config, self.observer)
+            instruments = await load_instruments(self.config, metrics, self.observer, cluster)
             workload = await self._load(server.client, remarks)
             if self.config.shard:
                 remarks.add(f"{SHARD} {self.config.shard} of the questions: `evals merge` makes one run of all shards")
             if self._checks_corpus:
-                server = replace(server, missing=await missing_documents(server.client, workload.questions))
-            return await self._measure(begun, server, instruments, workload, remarks)
+                corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+                server.client.know_documents(corpus.ids)
+                server = replace(server, corpus=corpus)
+            others = await self._others(stack, cluster, server) if cluster else None
+            return await self._measure(begun, server, instruments, workload, remarks, others)
+
+    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: _Server) -> ClusterAsking:
+        """The workers of the cluster, told how the server is asked."""
+        config = self.config
+        workers = await AskingWorkers.equipped(cluster, server.spec, config.concurrency, config.max_attempts)
+        stack.push_async_callback(workers.let_go)
+        return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
     @property
     def _checks_corpus(self) -> bool:
@@ -158,7 +176,7 @@ class EvaluationRunner:
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()
-        return _Server(client, {**dict.fromkeys(_FACTS), **facts}, snapshot)
+        return _Server(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
     async def _load(self, client: RAGClient, remarks: Remarks) -> Workload:
         """Load the datasets, and give their documents to the server where it is to hold them."""
@@ -173,11 +191,11 @@ class EvaluationRunner:
                 "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
             )
         self.observer.phase(f"uploading {counted(count, 'document')}")
-        report = await ingest(client, workload.documents, progress=self.observer.progress)
-        if not report.listed:
-            remarks.add(f"the server does not list its documents: all {report.uploaded} were uploaded")
-        if report.already_there:
-            remarks.add(f"{share(report.already_there, count, 'document', 'was')} on the server already")
+        # An embedded server ends with the run, and what it was given with it.
+        with UploadLog(None if self.config.embedded else self.store.folder, upload_key(client)) as log:
+            report = await ingest(client, uploads_of(workload.documents), log, progress=self.observer.progress)
+        for remark in remarks_on(report):
+            remarks.add(remark)
         return workload
 
     async def _measure(
@@ -187,6 +205,7 @@ class EvaluationRunner:
         instruments: Instruments,
         workload: Workload,
         remarks: Remarks,
+        others: ClusterAsking | None,
     ) -> Measured:
         client = server.client
         asking = Asking(
@@ -196,6 +215,7 @@ class EvaluationRunner:
             probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
+            others=others,
         )
         await asking.warm_up(workload.questions)
         work = self._go_on(*begun, server, workload, remarks) if begun else self._begin(server, workload, remarks)
@@ -224,7 +244,8 @@ class EvaluationRunner:
                 citation_base=spec.citations.base,
                 masked=list(in_clear(self.config.server)),
                 snapshot_start=server.snapshot,
-                missing_documents=server.missing,
+                missing_documents=server.corpus.missing,
+                document_ids=server.corpus.ids,
             ),
             fingerprints=workload.fingerprints,
             seed=self.config.seed,

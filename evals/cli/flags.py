@@ -155,6 +155,22 @@ class JudgeFlags:
 
 
 @dataclass(frozen=True)
+class EngineFlags:
+    """Who asks and embeds."""
+
+    panel: ClassVar[str] = "Engine"
+    engine: Annotated[
+        str | None, Option(help="Who asks and embeds: local | dask, workers of a cluster (local)"), "engine.name"
+    ] = None
+    scheduler: Annotated[
+        str | None, Option(help="Of a Dask cluster: tcp://HOST:8786 (one on this machine)"), "engine.scheduler"
+    ] = None
+    workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
 class RunFlags:
     """What every command that makes a run takes."""
 
@@ -168,7 +184,7 @@ class RunFlags:
 
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
@@ -184,14 +200,14 @@ class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, Ques
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
@@ -202,13 +218,41 @@ class CalibrateFlags(RunFlags, JudgeFlags):
     as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
 
 
-def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
+@dataclass(frozen=True)
+class IngestFlags(FileFlags):
+    """The flags of `ingest`."""
+
+    panel: ClassVar[str] = "Server"
+    datasets: Annotated[
+        str | None,
+        Option(help="Datasets whose documents to give, with commas", rich_help_panel="Questions"),
+        "datasets",
+        names_of,
+    ] = None
+    samples: Annotated[
+        int | None,
+        Option(help="Questions of each dataset whose documents are given (100; own file: all); 0: all"),
+        "samples_per_dataset",
+        sample_count,
+    ] = None
+    seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
+    data_dir: DataDir = None
+    rag_url: Annotated[
+        str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
+    ] = None
+    profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
+    config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
+    as_json: Annotated[bool, Option("--json", help="Print what was done as JSON and nothing else")] = False
+    runs_dir: RunsDir = None
+
+
+def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
     """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
     told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
     return {name: (behind[0], behind[1] if len(behind) > 1 else None) for name, behind in told.items() if behind}
 
 
-def given_flags(flags: RunFlags) -> dict[str, Any]:
+def given_flags(flags: RunFlags | IngestFlags) -> dict[str, Any]:
     """The values of the flags given that set a key; one that is left out is None, or an empty list."""
     values = {name: getattr(flags, name) for name in keys_of(flags)}
     return {name: value for name, value in values.items() if value not in (None, [])}

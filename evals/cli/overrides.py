@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.cli.flags import RunFlags, flag_name, given_flags, keys_of
+from evals.cli.flags import IngestFlags, RunFlags, flag_name, given_flags, keys_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.inputs.problems import problems_of
@@ -17,7 +17,7 @@ _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file",
 """Flags of which one would silently win over the other."""
 
 
-def overrides(flags: RunFlags) -> dict[str, Any]:
+def overrides(flags: RunFlags | IngestFlags) -> dict[str, Any]:
     """The flags given, as keys of the configuration.
 
     Raises:
@@ -38,7 +38,7 @@ def overrides(flags: RunFlags) -> dict[str, Any]:
     return result
 
 
-def config_layers(flags: RunFlags) -> list[dict[str, Any]]:
+def config_layers(flags: RunFlags | IngestFlags) -> list[dict[str, Any]]:
     """What a configuration file and flags say, where they are given; later ones go before earlier ones.
 
     Raises:

@@ -2,7 +2,7 @@
 
 The library parses every expression and defines what it means. The shapes that profiles are made of (fields,
 projections, multi-selects, alternatives) are turned into closures, because the library's interpreter takes longer for
-an answer than parsing its JSON; every other shape is evaluated by the library.
+an answer than parsing its JSON; every other shape is evaluated by the library, with the functions of `functions`.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from typing import Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
+from evals.client.functions import OPTIONS, check_calls
 from evals.credentials.known import masked
 from evals.errors import ConfigError
 
@@ -23,16 +24,17 @@ def compiled(expression: str) -> Search:
     """Compile a JMESPath expression to a function of the body.
 
     Raises:
-        ConfigError: It is not valid JMESPath.
+        ConfigError: It is not valid JMESPath, or calls a function that there is not.
     """
     try:
         parsed = jmespath.compile(expression)
+        check_calls(parsed.parsed)
     except JMESPathError as error:
         if masked(expression) != expression:  # what the library says may hold a part of it
             raise ConfigError("not a valid JMESPath expression: it holds a value of the environment") from None
         first = str(error).partition("\n")[0]
         raise ConfigError(f"not a valid JMESPath expression: {expression!r} ({first})") from error
-    return _closure(parsed.parsed) or parsed.search
+    return _closure(parsed.parsed) or (lambda body: parsed.search(body, OPTIONS))
 
 
 def _closure(node: Mapping[str, Any]) -> Search | None:

@@ -150,6 +150,7 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         json: Any = None,
+        form: Mapping[str, str] | None = None,
         files: Any = None,
     ) -> Reply:
         """Make one exchange; waiting for a free place is not part of its time.
@@ -161,6 +162,7 @@ class Transport:
             headers: Beside those of every request, and before them.
             params: Of the URL.
             json: The body; None sends none.
+            form: The fields of a form, as the body.
             files: A multipart body, as httpx takes it.
 
         Raises:
@@ -169,7 +171,7 @@ class Transport:
         if self._connections is None or self._is_closed:
             raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         limit = timeout_s or self._timeout_s
-        request = self._request(method, path, headers, params, json, files)
+        request = self._request(method, path, headers, params, json, form=form, files=files)
         async with self._free:
             start = self._clock()
             try:
@@ -191,6 +193,8 @@ class Transport:
         headers: Mapping[str, str] | None,
         params: Mapping[str, str] | None,
         json: Any,
+        *,
+        form: Mapping[str, str] | None,
         files: Any,
     ) -> Outgoing:
         url = f"{self.base}/{path.removeprefix('/')}"
@@ -200,9 +204,10 @@ class Transport:
             said = self._redact(f"no URL can be made of the path {path!r}: {error}")
             raise ConfigError(said, "look at the paths of server") from None
         sent = _laid_over(self._headers, headers) if headers else self._headers
-        if files is not None:
-            form = httpx.Request(method, url, files=files)
-            return Outgoing(method, url, _laid_over(sent, {"Content-Type": form.headers["content-type"]}), form.read())
+        if files is not None or form:
+            encoded = httpx.Request(method, url, files=files, data=form)
+            kind = {"Content-Type": encoded.headers["content-type"]}
+            return Outgoing(method, url, _laid_over(sent, kind), encoded.read())
         if json is None:
             return Outgoing(method, url, sent)
         body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from evals.errors import ConfigError
-from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
+from yaml import YAMLError
 
-VARIABLE = re.compile(r"\$\{(\w+)\}")
-"""${NAME}: stands for a value of the environment."""
+from evals.errors import ConfigError
+from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, find_place, load_yaml
+
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
+"""${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
 
 
 def read_yaml(path: Path, what: str) -> dict[str, Any]:
@@ -31,6 +33,20 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ConfigError(f"the {what} {path} must hold keys and values, not {type(data).__name__}")
     return cast("dict[str, Any]", data)
+
+
+def place_in(path: Path, key: str) -> str | None:
+    """Where a key of a YAML file stands: `profile.yml, line 3, column 5`; None where it does not, or no more.
+
+    Args:
+        path: A file that was read before.
+        key: With all keys above it: `ask.json`.
+    """
+    try:
+        found = find_place(_text_of(path), key.split("."))
+    except (OSError, UnicodeDecodeError, YAMLError):
+        return None
+    return f"{path}, line {found[0]}, column {found[1]}" if found else None
 
 
 def _text_of(path: Path) -> str:
@@ -56,8 +72,16 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def is_left_out(text: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a text holds a ${NAME:-} that nothing stands for, so that a header of it is not sent."""
+    env = os.environ if environ is None else environ
+    return any(other == "" and not env.get(name) for name, other in VARIABLE.findall(text) if f"${{{name}:-}}" in text)
+
+
 def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
     """Replace ${NAME} in all strings by the environment's value, and add each value to `secrets`.
+
+    Of ${NAME:-other}, the other stands where NAME is not set or empty; what has another text than none is no secret.
 
     Raises:
         ConfigError: A variable is not set.
@@ -65,12 +89,15 @@ def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None 
     env = os.environ if environ is None else environ
 
     def substitute(found: re.Match[str]) -> str:
-        name = found.group(1)
+        name, other = found.groups()
+        if other is not None and not env.get(name):
+            return str(other)
         if name not in env:
             raise ConfigError(
                 f"environment variable {name} is not set", f"the configuration uses ${{{name}}}: export it"
             )
-        secrets.add(env[name])
+        if not other:
+            secrets.add(env[name])
         return env[name]
 
     if isinstance(value, str):

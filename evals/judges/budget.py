@@ -5,6 +5,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from evals.schemas.verdicts import JudgeUsage
+
+PriceOf = Callable[[str, JudgeUsage], float | None]
+"""What so many tokens of a model cost, in US dollars; None where no price is known."""
 _ROUNDING = 1e-9
 """Sums of many small costs differ in their last digits."""
 

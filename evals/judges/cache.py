@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, ValidationError
 from evals.errors import StoreError
 from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
-from evals.schemas.base import Record
+from evals.schemas.base import Finite, Record
 from evals.schemas.verdicts import JudgeUsage
 from evals.store.atomic import make_folder, write_atomically
 
@@ -27,6 +27,8 @@ class StoredReply(Record):
     model: str | None = None
     usage: JudgeUsage | None = None
     """Of the call that brought it."""
+    cost_usd: Finite | None = None
+    """What all calls for it cost, by the prices of then; None where nobody knows, and in files of former versions."""
     stop: str | None = None
     request_id: str | None = None
     asked_at: AwareDatetime | None = None

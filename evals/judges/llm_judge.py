@@ -10,7 +10,7 @@ from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.backends.prompt_cache import kept_prefixes
 from evals.judges.batches.in_rounds import InRounds
-from evals.judges.budget import Budget, BudgetSpentError, Cost
+from evals.judges.budget import Budget, BudgetSpentError, Cost, PriceOf
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.cancelling import cancellable, sleep_by
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
@@ -29,15 +29,11 @@ from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, Verdict
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
-
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
     "their replies tell no tokens, or did not come whole"
 )
 _UNPRICED = "budget (judge.max_cost_usd) has nothing to count: no price of the model is known; name one in `prices:`"
-
-PriceOf = Callable[[str, JudgeUsage], float | None]
-"""What so many tokens of a model cost, in US dollars; None where no price is known."""
 
 
 class NotAskedError(Exception):
@@ -184,7 +180,7 @@ class LLMJudge(InRounds):
         builder = VerdictBuilder(request, repeat, key, earlier)
         stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
         if stored is not None:
-            verdict = builder.cached(stored.reply, stored.model, self._cost(stored.usage))
+            verdict = builder.cached(stored.reply, stored.model, self._saved_usd(stored))
             if is_usable(verdict, request):
                 return Decision(verdict)
         while (other := self._pending.get(key)) is not None:  # the same request, about another question
@@ -393,6 +389,9 @@ class LLMJudge(InRounds):
 
     def _cost(self, usage: JudgeUsage | None) -> float | None:
         return None if usage is None else self._price(self.backend.model, usage)
+
+    def _saved_usd(self, stored: StoredReply) -> float | None:
+        return self._cost(stored.usage) if stored.cost_usd is None else stored.cost_usd
 
     def _remark(self, remark: str) -> None:
         if remark not in self.remarks:

@@ -42,6 +42,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--top-k", type=_positive, default=10)
     parser.add_argument("--max-upload-mb", type=_positive, default=25)
     parser.add_argument("--auth-token", default=os.environ.get(_AUTH_VARIABLE) or None)
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer to this name too; by default to localhost, loopback addresses and --host alone",
+    )
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends")
     parser.add_argument("--greet", action="store_true", help="say the URL on stderr too, for people")
     parser.add_argument("--misbehave", type=_switch, action="append", default=[], metavar="KIND[:ARG]")
@@ -49,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(args: argparse.Namespace, listener: socket.socket) -> None:
-    settings = Settings(args.chunk_words, args.top_k, args.max_upload_mb, args.auth_token, tuple(args.misbehave))
+    sizes = (args.chunk_words, args.top_k, args.max_upload_mb)
+    settings = Settings(*sizes, args.auth_token, tuple(args.misbehave), (args.host, *args.allow_host))
     corpus = args.corpus or (NONE if args.exit_with_stdin else GOLDEN)
     app = create_app(settings, documents=load_corpus(corpus, settings.chunk_words))
 

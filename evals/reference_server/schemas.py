@@ -1,15 +1,25 @@
 """The bodies of the HTTP contract."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def _sendable(text: str) -> str:
+    """The text; JSON may hold half of a pair of surrogates by its escapes, and no answer could hold it."""
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise ValueError("the text holds half of a pair of surrogates")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_sendable)]
 
 
 class QueryRequest(BaseModel):
     """Body of POST /query."""
 
-    query: str = Field(min_length=1)
-    session_id: str | None = None
+    query: Text = Field(min_length=1)
+    session_id: Text | None = None
     is_temporary: bool = False
     include_chunks: bool = False
     top_k: int | None = Field(default=None, ge=1, le=100)
@@ -126,9 +136,9 @@ class Deletion(BaseModel):
 class FileToCheck(BaseModel):
     """A file that a client may upload; ``hash`` is the SHA-256 of its bytes in hex."""
 
-    filename: str
+    filename: Text
     size: int | None = None
-    hash: str | None = None
+    hash: Text | None = None
 
 
 class DuplicateCheck(BaseModel):

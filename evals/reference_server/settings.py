@@ -12,6 +12,8 @@ class Settings:
     max_upload_mb: int = 25
     auth_token: str | None = None
     misbehave: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+    """Names under which the server may be asked, beside those of this machine itself."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that could not work."""

@@ -16,9 +16,9 @@ from evals.case.case import Case
 from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
 from evals.judges.backends.prompt_cache import kept_prefixes
+from evals.judges.budget import PriceOf
 from evals.judges.cache import JudgeCache
 from evals.judges.forecast import Expected, Forecast
-from evals.judges.llm_judge import PriceOf
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import judged_abstention
 from evals.run.likely_answers import REFUSAL, likely_answers, stand_ins

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from pathlib import Path
 
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
@@ -36,7 +37,7 @@ def load_workload(config: EvalConfig) -> Workload:
     """
     sets = _load(config)
     workload = Workload(
-        questions=SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir),
+        questions=_together(sets, config.runs_dir),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
         fingerprints=[dataset.fingerprint for dataset in sets],
     )
@@ -48,6 +49,13 @@ def load_workload(config: EvalConfig) -> Workload:
         return workload
     part = _part(workload.questions, *config.part)
     return replace(workload, questions=SpilledList(EvalQuestion, part, config.runs_dir))
+
+
+def _together(sets: Sequence[EvalDataset], folder: Path) -> Sequence[EvalQuestion]:
+    """The questions of all of them, on disk."""
+    if len(sets) == 1 and isinstance(sets[0].questions, SpilledList):
+        return sets[0].questions
+    return SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), folder)
 
 
 def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterator[EvalQuestion]:
@@ -64,7 +72,13 @@ def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterato
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:
-    everything = LoadOptions(config.samples_per_dataset, config.seed, data_dir=config.data_dir, columns=config.columns)
+    everything = LoadOptions(
+        config.samples_per_dataset,
+        config.seed,
+        data_dir=config.data_dir,
+        columns=config.columns,
+        scratch=config.runs_dir,
+    )
     if config.dataset_file:
         return [load_file(config.dataset_file, everything)]
     sets = []

@@ -18,11 +18,14 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
+from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
 from evals.schemas.record_sum import RecordSum
 from evals.schemas.response import EvalResponse
+from evals.schemas.server_record import ServerRecord
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
@@ -184,7 +187,8 @@ class Scorecard(Record):
 
     def __repr__(self) -> str:
         count = len(self.metrics)
-        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {', '.join(map(_short, self.metrics))}>"
+        values = ", ".join(f"{one.name} {_shown(one)[0]}" for one in self.metrics)
+        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {values}>"
 
     __str__ = __repr__
 
@@ -230,10 +234,6 @@ def _shown(summary: MetricSummary) -> tuple[str, str]:
     return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
 
 
-def _short(summary: MetricSummary) -> str:
-    return f"{summary.name} {_shown(summary)[0]}"
-
-
 class WeightedScore(Record):
     """The one number over all objectives that something feeds."""
 
@@ -256,42 +256,11 @@ class WeightedScore(Record):
     left_out_metrics: dict[str, dict[str, str]] = {}
     """By objective: metrics with a value that do not feed it, with the reason."""
 
-
-class ParetoPoint(Record):
-    """One run in the space of objectives."""
-
-    run_id: str
-    name: str
-    objectives: dict[str, Finite]
-    dominated_by: list[str] = []
-    """Runs that are better on some objective beyond chance, and worse on none."""
-    dominated_by_values: list[str] = []
-    """Runs whose values are better on some objective, and worse on none."""
-
-    @property
-    def on_front(self) -> bool:
-        """Whether no other run dominates this one."""
-        return not self.dominated_by
-
-
-class ServerRecord(Record):
-    """The server that was evaluated."""
-
-    url: str
-    """Without credentials."""
-    profile: str
-    spec_sha256: str | None = None
-    """Hash over how questions were asked and answers read, which a profile's file may say otherwise by now."""
-    citation_base: int = 1
-    """The number of the first chunk in the server's citations."""
-    masked: list[str] | None = None
-    """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
-    snapshot_start: dict[str, Any] = {}
-    snapshot_end: dict[str, Any] | None = None
-    missing_documents: list[str] | None = None
-    """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
-    changed: bool | None = None
-    """Whether the server's configuration differs between start and end; None where it could not be read."""
+    @model_validator(mode="after")
+    def _each_has_a_weight(self) -> "WeightedScore":
+        for name in self.objectives.keys() - self.weights.keys():
+            raise ValueError(f"objective {name!r} has no weight")
+        return self
 
 
 class SavedFiles(Protocol):
@@ -346,6 +315,8 @@ class EvalRun(Record):
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in runs of before."""
+    engine: EngineRecord | None = None
+    """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []
     """The shards whose answers it holds; empty where it is no merged run."""
 

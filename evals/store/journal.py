@@ -51,8 +51,8 @@ class Journal:
         try:
             with ExitStack() as opened:
                 file = opened.enter_context(open_own(self.path, "a+b"))
-                _lock(file, self.path)
-                _mend_last_line(self.path)
+                lock_log(file, self.path)
+                mend_last_line(self.path)
                 opened.pop_all()  # from here on `__exit__` closes it
         except OSError as error:
             raise write_error(self.path, error, with_room(self._way_on)) from error
@@ -188,7 +188,7 @@ def _events(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
+def lock_log(file: BinaryIO, path: Path) -> None:
     """Keep a second process from writing the same run.
 
     The log itself is locked, so the lock goes with the file: `filelock` would leave a second file beside each run.
@@ -206,7 +206,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
         raise StoreError(f"another process is writing {path.name}", "wait until it has ended") from error
 
 
-def _mend_last_line(path: Path) -> None:
+def mend_last_line(path: Path) -> None:
     """Cut a torn last line, and end one that lacks only its end, so that appending does not weld two lines into one."""
     with path.open("rb+") as file:
         start = _start_of_last_line(file)

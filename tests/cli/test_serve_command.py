@@ -10,12 +10,12 @@ from servers import PATIENCE_S, ServerProcess, wait_until
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[int], ServerProcess]]:
+def serve() -> Iterator[Callable[..., ServerProcess]]:
     """Start `evals serve` on a port; whatever is left of it is killed afterwards."""
     servers: list[ServerProcess] = []
 
-    def start(port: int) -> ServerProcess:
-        servers.append(ServerProcess("-m", "evals.cli", "serve", "--corpus", "none", "--port", str(port)))
+    def start(port: int, *flags: str) -> ServerProcess:
+        servers.append(ServerProcess("-m", "evals.cli", "serve", "--corpus", "none", "--port", str(port), *flags))
         return servers[-1]
 
     yield start
@@ -23,7 +23,7 @@ def serve() -> Iterator[Callable[[int], ServerProcess]]:
         server.kill()
 
 
-def test_serve_says_the_url_once_it_listens(serve: Callable[[int], ServerProcess]) -> None:
+def test_serve_says_the_url_once_it_listens(serve: Callable[..., ServerProcess]) -> None:
     """With --port 0 the port that was taken is in the line for people and in the one for programs."""
     server = serve(0)
     port = server.announced["port"]
@@ -36,7 +36,7 @@ def test_serve_says_the_url_once_it_listens(serve: Callable[[int], ServerProcess
     assert server.end()[0] == 0
 
 
-def test_serve_on_a_port_in_use_is_one_message(serve: Callable[[int], ServerProcess]) -> None:
+def test_serve_on_a_port_in_use_is_one_message(serve: Callable[..., ServerProcess]) -> None:
     """Nothing is announced that is not there, and the exit code is that of wrong usage."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -44,3 +44,10 @@ def test_serve_on_a_port_in_use_is_one_message(serve: Callable[[int], ServerProc
     assert (code, out) == (2, "")
     assert "reference server on" not in err
     assert f"127.0.0.1:{port}: Address already in use" in err
+
+
+def test_serve_answers_to_the_names_that_it_is_told(serve: Callable[..., ServerProcess]) -> None:
+    """Beside those of this machine."""
+    url = serve(0, "--allow-host", "rag.internal", "--allow-host", "rag2.internal").url
+    for host, code in (("rag.internal", 200), ("rag2.internal:80", 200), ("localhost", 200), ("other.internal", 421)):
+        assert httpx.get(f"{url}/health", headers={"Host": host}, timeout=PATIENCE_S).status_code == code

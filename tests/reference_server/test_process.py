@@ -15,7 +15,8 @@ from servers import PATIENCE_S, ServerProcess, wait_until
 from evals.reference_server.__main__ import main
 
 Spawn = Callable[..., ServerProcess]
-QUERY = b'POST /query HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 13\r\n\r\n{"query":"x"}'
+QUERY = b"POST /query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 13\r\n\r\n"
+QUERY += b'{"query":"x"}'
 
 
 def get(url: str, **headers: str) -> httpx.Response:

@@ -99,9 +99,9 @@ class Lexicon:
                 key = word.strip("*")
                 known[key] = known.get(key, "") + ROLES[part]
         self._sign_words, self._sign_beginnings = _signs(language.code)
-        self.letters = lru_cache(maxsize=16384)(self._letters)
-        self._word_shows = lru_cache(maxsize=16384)(self._shown)
-        self.denies = lru_cache(maxsize=16384)(self._denies)
+        self.letters = lru_cache(maxsize=4096)(self._letters)
+        self._word_shows = lru_cache(maxsize=4096)(self._shown)
+        self.denies = lru_cache(maxsize=4096)(self._denies)
 
     def _letters(self, word: str) -> str:
         """The parts that a word can play, or the sign of a function word or of any other word."""

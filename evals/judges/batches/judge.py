@@ -127,6 +127,10 @@ class BatchJudge(LLMJudge):
         limit = self._budget.limit_usd
         return None if limit is None else limit - self.spent_usd
 
+    def _saved_usd(self, stored: StoredReply) -> float | None:
+        """What is not written down is not known: calls cost the double of what a batch does."""
+        return stored.cost_usd
+
     def _ahead(self, request: VerdictRequest, call: Call) -> Ahead:
         """What a call will cost, and what is held back for it.
 

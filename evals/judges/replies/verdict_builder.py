@@ -182,6 +182,7 @@ def cacheable(outcome: Outcome) -> StoredReply | None:
         reply=outcome.reply,
         model=said.model,
         usage=said.usage,
+        cost_usd=outcome.spent.known_cost_usd,
         stop=said.stop,
         request_id=said.request_id,
         asked_at=datetime.now(UTC).replace(microsecond=0),

@@ -9,8 +9,8 @@ from dataclasses import replace
 from math import sqrt
 from statistics import fmean, stdev
 
+from evals.judges.budget import PriceOf
 from evals.judges.forecast import SURE, UNSURE
-from evals.judges.llm_judge import PriceOf
 from evals.run.estimate import Estimate, range_around
 from evals.schemas.verdicts import JudgeUsage
 

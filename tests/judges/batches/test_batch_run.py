@@ -183,6 +183,15 @@ def test_replies_are_kept_for_runs_of_both_kinds(config: Configure, messages_api
     assert spent(third) == (0, 0.0)
 
 
+@pytest.mark.parametrize("batch", [True, False])
+def test_what_a_kept_reply_cost_is_what_was_paid_for_it(config: Configure, batch: bool) -> None:
+    """By the way in which it was asked for, whichever way the run goes that finds it."""
+    first = run_evaluation(config(judge={"cache": True, "batch": batch}))
+    again = run_evaluation(config(judge={"cache": True, "batch": not batch}))
+    assert again.judge is not None
+    assert again.judge.saved_usd == pytest.approx(spent(first)[1])
+
+
 def test_long_lists_are_asked_in_parts_and_kept_by_part(config: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run finds every part in the cache."""
     monkeypatch.setattr(parts, "MOST_ITEMS", 2)

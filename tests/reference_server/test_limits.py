@@ -1,0 +1,95 @@
+"""What the server lets in: names that are its own, bodies of a bounded size, texts that JSON can hold."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from evals.reference_server.limits import MOST_JSON_BYTES, UPLOADED_AT_ONCE
+from evals.reference_server.settings import Settings
+
+Serve = Callable[..., httpx.Client]
+MIB = 1024 * 1024
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST.:80", "127.0.0.1:9", "127.8.8.8", "[::1]:8001", "[::1]", "rag.localhost"]
+)
+def test_names_of_this_machine_are_answered(host: str, serve: Serve) -> None:
+    """With a port and without, in any writing."""
+    assert serve().get("/documents", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["rebound.example", "rebound.example:8001", "127.0.0.1.example", "localhost.example", "", "8.8.8.8"]
+)
+def test_another_name_is_refused(host: str, serve: Serve) -> None:
+    """A page whose name leads to this machine reads and asks nothing."""
+    client = serve()
+    for method, path in (("GET", "/documents"), ("POST", "/query"), ("GET", "/health"), ("DELETE", "/documents/x")):
+        response = client.request(method, path, headers={"Host": host})
+        assert response.status_code == 421
+        assert "--allow-host" in response.json()["detail"]
+
+
+def test_a_name_that_is_allowed_is_answered(serve: Serve) -> None:
+    """In any writing, and no other with it."""
+    client = serve(settings=Settings(allow_hosts=("Rag.Internal",)))
+    codes = [
+        client.get("/health", headers={"Host": host}).status_code for host in ("rag.internal:80", "a.rag.internal")
+    ]
+    assert codes == [200, 421]
+
+
+def _pieces(count: int) -> Iterator[bytes]:
+    """A JSON body of so many pieces of 64 KiB, whose size nobody says."""
+    yield b'{"query": "'
+    yield from (b"x" * 65536 for _ in range(count))
+    yield b'"}'
+
+
+@pytest.mark.parametrize("switch", [None, "every:2:slow:0"])
+@pytest.mark.parametrize("path", ["/query", "/documents/check-duplicates"])
+def test_a_body_beyond_the_limit_is_refused(path: str, switch: str | None, serve: Serve) -> None:
+    """By the size that it says, and where it says none by what has come; also by a server that misbehaves."""
+    client = serve(*([switch] if switch else []))
+    said = b'{"query": "%s"}' % (b"x" * MOST_JSON_BYTES)
+    assert client.post(path, content=said, headers=JSON).status_code == 413
+    assert client.post(path, content=_pieces(17), headers=JSON).status_code == 413
+    assert client.get("/health").status_code == 200
+
+
+def test_an_upload_of_too_many_bytes_is_refused(serve: Serve) -> None:
+    """Whatever its files are called; what fits is taken."""
+    client = serve(files={}, settings=Settings(max_upload_mb=1))
+    file = b"word " * (MIB // 5)
+    whole = [("files", (f"{number}.txt", file)) for number in range(UPLOADED_AT_ONCE)]
+    assert client.post("/upload", files=whole).status_code == 200
+    assert client.post("/upload", files=[*whole, *whole]).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"query": "\\ud800"}',
+        b'{"query": "a", "session_id": "\\udfff"}',
+        b'{"\\ud800": 1}',
+        b'{"query": "a", "top_k": NaN}',
+        b'{"query": "a", "top_k": 1e999}',
+        b'{"query": "a", "top_k": %s}' % (b"9" * 5000),
+        b"[" * 500_000,
+        b'{"query": "\xff"}',
+        b'{"files": [{"filename": "\\ud800", "size": 1}]}',
+        b'{"files": [{"filename": "a", "hash": "\\ud800"}]}',
+        b'{"files": [{"filename": "a", "size": Infinity}]}',
+    ],
+)
+@pytest.mark.parametrize("path", ["/query", "/documents/check-duplicates"])
+def test_what_no_json_can_hold_is_a_refusal(path: str, body: bytes, serve: Serve) -> None:
+    """Half of a pair of surrogates, numbers that are none, depth: never a failure of the server."""
+    client = serve()
+    response = client.post(path, content=body, headers=JSON)
+    assert response.status_code in {400, 422}
+    json.dumps(response.json()).encode()
