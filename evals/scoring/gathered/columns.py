@@ -46,6 +46,8 @@ class ResultColumn:
     """
 
     def __init__(self, metric: BaseMetric) -> None:
+        self.count = 0
+        """How many results there are."""
         self._values = array("d")
         self._codes = array("I")
         self._kinds: dict[ResultState, int] = {}
@@ -67,6 +69,7 @@ class ResultColumn:
 
     def add(self, result: MetricResult) -> None:
         """Add the result of the next question."""
+        self.count += 1
         self._values.append(nan if result.value is None else result.value)
         self._codes.append(self._code(result))
         if result.details:
@@ -93,7 +96,7 @@ class ResultColumn:
             self._labels[label] += 1
 
     def __len__(self) -> int:
-        return len(self._values)
+        return self.count
 
     def __iter__(self) -> Iterator[tuple[float | None, ResultState]]:
         """The value of each question, and what is said of it."""
@@ -195,24 +198,22 @@ class ScoreTable:
 
     def add(self, record: EvalRecord) -> None:
         """Add the next question with its results."""
-        found = [result for result in record.scores if result.name in self._columns]
+        columns = self._columns
+        found = [(columns[result.name], result) for result in record.scores if result.name in columns]
         if not found:
             return
         row = len(self.ids)
         label = cluster_of(record.question, self._cluster)
         self.ids.append(record.question.id)
         self._clusters.append(self._labels.setdefault(label, len(self._labels)))
-        for result in found:
-            self._add(result, row)
+        for column, result in found:
+            if column.count != row or result.name in self._rows:
+                self._say_row(result.name, column.count, row)
+            column.add(result)
 
-    def _add(self, result: MetricResult, row: int) -> None:
-        column = self._columns[result.name]
-        rows = self._rows.get(result.name)
-        if rows is None and len(column) != row:
-            rows = self._rows[result.name] = array("I", range(len(column)))
-        if rows is not None:
-            rows.append(row)
-        column.add(result)
+    def _say_row(self, name: str, count: int, row: int) -> None:
+        """Say which row the next result is of, of a metric that some questions lack; it has so many results."""
+        self._rows.setdefault(name, array("I", range(count))).append(row)
 
     def column(self, name: str) -> ResultColumn:
         """The results of a metric."""
