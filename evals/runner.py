@@ -25,7 +25,7 @@ from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
 from evals.run.uploading import remarks_on
 from evals.run.work import Work
-from evals.run.workload import SHARD, Workload, load_workload
+from evals.run.workload import SHARD, Workload, check_conversations, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.scoring.measured import Measured
@@ -168,6 +168,7 @@ class EvaluationRunner:
         """Load the datasets, and give their documents to the server where it is to hold them."""
         self.observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self.config)
+        check_conversations(client.spec, workload.questions)
         if not (self.config.ingest or self.config.embedded):
             return workload
         count = len(workload.documents)

@@ -236,7 +236,7 @@ async def _work(
     stop: StopRule,
 ) -> None:
     for question in waiting:
-        response = await client.ask(question.question)
+        response = await (client.converse(question.turns) if question.turns else client.ask(question.question))
         stop.see(response, client.away)
         on_answer(question, response)
         if stop.reason:
