@@ -16,14 +16,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 LAYERS = (
     ("errors", "version", "runtime", "plugins"),
     ("schemas", "text", "stats", "credentials"),
-    ("inputs", "semantics", "store"),
+    ("inputs", "store", "semantics"),
     ("case",),
     ("metrics", "client", "datasets"),
-    ("judges", "scoring"),
+    ("judges", "scoring", "engines"),
     ("config",),
     ("compare", "views", "export"),
     ("run",),
     ("runner",),
+    ("variants",),
     ("cli",),
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""

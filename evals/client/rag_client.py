@@ -149,6 +149,7 @@ class RAGClient:
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
             body = without_secrets(self.redact.value(await self.get_json(endpoint.path)))
+            body = body if endpoint.of is None else self._fact(endpoint.of, body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = self._fact(expression, body)
@@ -277,6 +278,10 @@ class RAGClient:
         return TransportFailure(
             ResponseError(kind="timeout", message=message), retryable=False, elapsed_ms=limit * 1000
         )
+
+    def set_rps(self, rps: float | None) -> None:
+        """Let at most so many requests start in a second from now on; None for no limit."""
+        self._pacer.change(rps)
 
     def restart_pace(self) -> None:
         """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""

@@ -45,8 +45,10 @@ class Endpoint(Record):
 class InfoEndpoint(Endpoint):
     """A path that tells about the server's configuration."""
 
+    of: str | None = None
+    """JMESPath to the part of the body that is configuration, where the rest changes with every question."""
     map: dict[str, str] = {}
-    """Our name of a fact: the JMESPath expression that finds it in the body."""
+    """Our name of a fact: the JMESPath expression that finds it in that part."""
 
 
 class RequestSpec(Record, populate_by_name=True):

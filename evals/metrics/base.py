@@ -125,6 +125,11 @@ class BaseMetric(ABC):
         result, disputed = self._measured(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
 
+    def missing_for(self, case: Case) -> str | None:
+        """Why there is no value for the case whatever a judge may say; None where there may be one."""
+        lost = self._without_what_it_needs(case)
+        return None if lost is None else lost.reason
+
     def _without_what_it_needs(self, case: Case) -> MetricResult | None:
         """The result where there is nothing to measure; None where there is, which all metrics of the kind share."""
         reason = self.unavailable(case) or self.not_applicable_to(case.question)

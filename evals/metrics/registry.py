@@ -35,6 +35,7 @@ _log = logging.getLogger(__name__)
 METRICS: tuple[type[BaseMetric], ...] = (
     retrieval.RecallAtK,
     retrieval.PrecisionAtK,
+    retrieval.SetPrecision,
     retrieval.MRR,
     retrieval.MRRAtK,
     retrieval.NDCG,

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 
-from evals.config import EvalConfig
+from evals.config import EngineConfig, EvalConfig
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, JudgeError, UnknownNameError
 from evals.judges.backends.address import origin_of
@@ -37,6 +38,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         JudgeError: The judge is wanted and there is no key.
     """
     _check_asking(config)
+    _check_engine(config)
     metrics = [_configured(metric, config) for metric in select(config.suite_names, _named(config))]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -94,6 +96,29 @@ def _check_asking(config: EvalConfig) -> None:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
+
+
+def _check_engine(config: EvalConfig) -> None:
+    if config.engine.name == "dask":
+        _check_dask(config.engine, embedded=config.embedded)
+        return
+    for key in ("scheduler", "workers"):
+        if getattr(config.engine, key) is not None:
+            raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+
+
+def _check_dask(engine: EngineConfig, *, embedded: bool) -> None:
+    if engine.scheduler is not None and engine.workers is not None:
+        raise ConfigError(
+            "engine.workers: the cluster of a scheduler has workers of its own", "leave --workers or --scheduler out"
+        )
+    if engine.scheduler is not None and embedded:
+        raise ConfigError(
+            "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
+            "leave --scheduler out, or evaluate a server with --rag-url",
+        )
+    if find_spec("distributed") is None:
+        raise ConfigError("engine.name is dask, and Dask is not installed", "pip install 'rag-evals[dask]'")
 
 
 def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:

@@ -7,14 +7,14 @@ their `Work`, and in whether there is an `Asking`.
 import asyncio
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.errors import CorpusMissingError, JudgeError, StoreError
+from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
@@ -82,7 +82,7 @@ async def measure(
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
-    except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
+    except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
     except StoreError:
         store.restore(work.run)
@@ -94,7 +94,7 @@ async def measure(
     observer.phase("scoring")
     digest = DigestMaker(facts_of(work.run, records), cases.within(records))
     conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
-    record_sum = store.compact(work.run, conclusion.scored(records))
+    record_sum = store.compact(work.run, _watched(conclusion.scored(records), len(records), observer))
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
@@ -115,6 +115,14 @@ async def measure(
     return Measured(run, cases, scored, digest.made(confidence(run)))
 
 
+def _watched(scored: Iterable[EvalRecord], total: int, observer: Observer) -> Iterator[EvalRecord]:
+    """The same records; who watches hears how many are done, but of the last, which ends the work."""
+    for number, record in enumerate(scored, start=1):
+        if number < total:
+            observer.progress(number, total)
+        yield record
+
+
 def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
@@ -131,6 +139,7 @@ def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
         "warmup_ms": asking.warmup_ms,
         "stopped": asking.stop.reason,
         "server": asking.seen(work.run.server),
+        "engine": asking.engine(work.run.engine),
     }
 
 
@@ -289,7 +298,7 @@ def _notes_on_answers(
 
 
 def _with_way_on(problem: BaseException, work: Work) -> BaseException:
-    """The same error; one of the judge's also says how to go on with what is saved."""
-    if not isinstance(problem, JudgeError) or not work.way_on:
+    """The same error; one of the judge's or the cluster's also says how to go on with what is saved."""
+    if not isinstance(problem, (EngineError, JudgeError)) or not work.way_on:
         return problem
-    return JudgeError(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)
+    return type(problem)(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)

@@ -1,8 +1,8 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -15,10 +15,10 @@ from evals.credentials.stored import in_clear
 from evals.errors import StoreError
 from evals.judges.spending import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.checks import check_config, wants_judge
+from evals.run.checks import check_config, model_choice, wants_judge
 from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
-from evals.run.instruments import estimate_of, judge_identity, load_instruments
+from evals.run.instruments import estimate_of, join_cluster, judge_identity, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
@@ -98,7 +98,18 @@ async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalC
     for note in work.notes:
         observer.note(note)
     RunStore(config.runs_dir).prepare()
-    return await measure(work, await load_instruments(config, metrics, observer), config, observer)
+    async with AsyncExitStack() as stack:
+        cluster = None
+        if model_choice(config, metrics).empty:
+            _note_idle(config, observer)
+        else:
+            cluster = await join_cluster(stack, config, observer)
+        return await measure(work, await load_instruments(config, metrics, observer, cluster), config, observer)
+
+
+def _note_idle(config: EvalConfig, observer: Observer) -> None:
+    if config.engine.name != "local":
+        observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
 
 
 def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Work:
@@ -151,6 +162,23 @@ def work_of(
         questions.append(record.question)
         if record.response is not None:
             responses[record.question.id] = record.response
+    return work_on(run, questions, responses, config, notes=notes, free=free)
+
+
+def work_on(
+    run: EvalRun,
+    questions: Sequence[EvalQuestion],
+    responses: MutableMapping[str, EvalResponse],
+    config: EvalConfig,
+    *,
+    notes: Sequence[str],
+    free: Mapping[str, Sequence[JudgeVerdict]],
+) -> Work:
+    """The same of questions and answers that lie on disk already; every answer is to one of the questions.
+
+    Raises:
+        ConfigError: As of `work_of`.
+    """
     check_cluster(config.cluster, questions)
     return Work(
         run=run,

@@ -18,9 +18,11 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
+from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
 from evals.schemas.record_sum import RecordSum
 from evals.schemas.response import EvalResponse
 from evals.schemas.server_record import ServerRecord
@@ -185,7 +187,8 @@ class Scorecard(Record):
 
     def __repr__(self) -> str:
         count = len(self.metrics)
-        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {', '.join(map(_short, self.metrics))}>"
+        values = ", ".join(f"{one.name} {_shown(one)[0]}" for one in self.metrics)
+        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {values}>"
 
     __str__ = __repr__
 
@@ -231,10 +234,6 @@ def _shown(summary: MetricSummary) -> tuple[str, str]:
     return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
 
 
-def _short(summary: MetricSummary) -> str:
-    return f"{summary.name} {_shown(summary)[0]}"
-
-
 class WeightedScore(Record):
     """The one number over all objectives that something feeds."""
 
@@ -257,22 +256,11 @@ class WeightedScore(Record):
     left_out_metrics: dict[str, dict[str, str]] = {}
     """By objective: metrics with a value that do not feed it, with the reason."""
 
-
-class ParetoPoint(Record):
-    """One run in the space of objectives."""
-
-    run_id: str
-    name: str
-    objectives: dict[str, Finite]
-    dominated_by: list[str] = []
-    """Runs that are better on some objective beyond chance, and worse on none."""
-    dominated_by_values: list[str] = []
-    """Runs whose values are better on some objective, and worse on none."""
-
-    @property
-    def on_front(self) -> bool:
-        """Whether no other run dominates this one."""
-        return not self.dominated_by
+    @model_validator(mode="after")
+    def _each_has_a_weight(self) -> "WeightedScore":
+        for name in self.objectives.keys() - self.weights.keys():
+            raise ValueError(f"objective {name!r} has no weight")
+        return self
 
 
 class SavedFiles(Protocol):
@@ -316,7 +304,7 @@ class EvalRun(Record):
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
+    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
@@ -327,6 +315,8 @@ class EvalRun(Record):
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in runs of before."""
+    engine: EngineRecord | None = None
+    """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []
     """The shards whose answers it holds; empty where it is no merged run."""
 

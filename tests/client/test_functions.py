@@ -93,6 +93,14 @@ def test_two_lists_are_joined_by_a_key() -> None:
     assert find("lookup(nothing, docs, 'id')", body) is None
 
 
+def test_distinct_values_are_counted_as_they_first_occur() -> None:
+    """For markers that number documents: what is no name has no number."""
+    body = {"names": ["b", "a", "b", None, "c", ["x"]]}
+    found = find("number(names)[].{index: number, document_id: value}", body)
+    assert found == [{"index": n, "document_id": name} for n, name in enumerate("bac", start=1)]
+    assert find("number(nothing)", body) is None
+
+
 def test_json_in_a_text_is_read() -> None:
     """As of servers that wrap what a pipeline gave."""
     assert find("parse_json(out).answer", {"out": '{"answer": "a"}'}) == "a"

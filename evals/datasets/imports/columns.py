@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from evals.errors import DatasetError
@@ -56,6 +57,7 @@ _NO_SLIPS = frozenset({"turns"})
 _LISTED = 12
 
 
+@lru_cache(maxsize=1024)
 def plain_name(title: str) -> str:
     """A title as names are compared: "Ground Truth", "groundTruth" and "ground-truth" are `ground_truth`."""
     return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip()))).casefold()
