@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from evals.client.mapping import find
 from evals.client.spec import ServerSpec
 from evals.client.values import text_or_none
-from evals.schemas import EvalResponse, ResponseError
+from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
 
 class AskTurn(Protocol):
@@ -87,6 +87,21 @@ async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> Eval
         error = _named(last.error, f"turn {len(turns)} of {len(turns)}")
         return last.model_copy(update={"error": error, "turns": before})
     return last.model_copy(update={"turns": before})
+
+
+class AsksQuestions(Protocol):
+    """Who asks questions and conversations: a client, or what stands for one."""
+
+    async def ask(self, question: str) -> EvalResponse:
+        """Ask one question."""
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation."""
+
+
+async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalResponse:
+    """Ask a question, in its conversation where it is of one."""
+    return await (client.converse(question.turns) if question.turns else client.ask(question.question))
 
 
 def _failed(problem: ResponseError, which: str, response: EvalResponse, before: list[EvalResponse]) -> EvalResponse:

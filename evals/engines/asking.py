@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Protocol
 
 from evals.client.spec import ServerSpec
-from evals.engines.asker import Answers
+from evals.engines.asker import Answers, AskedText
 from evals.engines.cluster import PATIENCE_S, Cluster
 from evals.engines.shares import Share, next_size, shares
 from evals.errors import EngineError, EvalsError
@@ -38,7 +38,7 @@ class Workers(Protocol):
 
     async def workers(self) -> list[str]: ...
 
-    async def ask(self, worker: str, questions: list[str], share: Share) -> Answers: ...
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers: ...
 
 
 class AskingWorkers:
@@ -66,7 +66,7 @@ class AskingWorkers:
         """Their addresses."""
         return await self._cluster.workers()
 
-    async def ask(self, worker: str, questions: list[str], share: Share) -> Answers:
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
         """Have one of them ask."""
         from evals.engines.plugin import ask_batch  # noqa: PLC0415 - with Dask
 
@@ -266,7 +266,7 @@ class ClusterAsking:
         return _Batch(questions) if questions else None
 
     def _give(self, batch: _Batch, worker: str, share: Share) -> None:
-        texts = [question.question for question in batch.questions]
+        texts: list[AskedText] = [question.turns or question.question for question in batch.questions]
         call = asyncio.create_task(self._workers.ask(worker, texts, share))
         self._given.append(_Given(batch, worker, share, call, self._clock()))
 
