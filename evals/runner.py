@@ -29,7 +29,7 @@ from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
 from evals.run.uploading import remarks_on
 from evals.run.work import Work
-from evals.run.workload import SHARD, Workload, load_workload
+from evals.run.workload import SHARD, Workload, check_conversations, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.scoring.measured import Measured
@@ -216,6 +216,7 @@ class EvaluationRunner:
         """
         self.observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self.config)
+        check_conversations(self.config.server_spec(), workload.questions)
         if self.config.shard:
             shard = f"{SHARD} {self.config.shard} of the questions"
             self.remarks.add(f"{shard}: `evals merge` makes one run of all shards")

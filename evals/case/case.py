@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import zip_longest
 
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
@@ -50,6 +51,16 @@ class Case:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
         listed = self.listed
         return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
+
+    @property
+    def asked(self) -> str:
+        """The question as somebody reads it who was not there: of a conversation, with what was said before."""
+        if not self.question.turns:
+            return self.question.question
+        answers = [turn.answer or "" for turn in self.response.turns]
+        before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
+        said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
+        return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
 
     @derived
     def listed(self) -> ChunkList:

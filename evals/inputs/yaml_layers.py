@@ -39,7 +39,7 @@ def text_of(path: Path) -> str:
         return file.read(MAX_BYTES + 1).decode("utf-8")
 
 
-_QUESTION = "{{question}}"
+_QUESTIONS = ("{{question}}", "{{messages}}")
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        both = both and not (key == "json" and (not value or _QUESTION in str(value)))
+        both = both and not (key == "json" and (not value or any(name in str(value) for name in _QUESTIONS)))
         merged[key] = merge(merged[key], value) if both else value
     return merged
 

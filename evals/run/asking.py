@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.client import RAGClient
+from evals.client.conversation import ask_question
 from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
@@ -304,7 +305,7 @@ async def _work(
     stop: StopRule,
 ) -> None:
     for question in waiting:
-        response = await client.ask(question.question)
+        response = await ask_question(client, question)
         stop.see(response, client.away)
         on_answer(question, response)
         if stop.reason:
