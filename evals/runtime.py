@@ -101,6 +101,10 @@ class SideLoop:
         """Run to the end there, and wait for it here; cancelling this cancels the work."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run to the end there, and block this thread until then."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
     def close(self) -> None:
         """End the thread; work that still runs is dropped."""
         self._loop.call_soon_threadsafe(self._loop.stop)

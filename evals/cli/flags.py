@@ -115,6 +115,15 @@ class ServerFlags:
 
 
 @dataclass(frozen=True)
+class VariantFlags:
+    """Several runs over the same questions."""
+
+    panel: ClassVar[str] = "Variants"
+    vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
+    alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
+
+
+@dataclass(frozen=True)
 class MeasureFlags:
     """What is computed, and what it must reach."""
 
@@ -155,6 +164,22 @@ class JudgeFlags:
 
 
 @dataclass(frozen=True)
+class EngineFlags:
+    """Who asks and embeds."""
+
+    panel: ClassVar[str] = "Engine"
+    engine: Annotated[
+        str | None, Option(help="Who asks and embeds: local | dask, workers of a cluster (local)"), "engine.name"
+    ] = None
+    scheduler: Annotated[
+        str | None, Option(help="Of a Dask cluster: tcp://HOST:8786 (one on this machine)"), "engine.scheduler"
+    ] = None
+    workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
 class RunFlags:
     """What every command that makes a run takes."""
 
@@ -168,13 +193,13 @@ class RunFlags:
 
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
         Path | None, Option("--runs-dir", "--output", help="Folder of saved runs (data/eval_runs)"), "runs_dir"
     ] = None
-    resume: Annotated[str | None, Option(help="Id of a saved run to go on with")] = None
+    resume: Annotated[str | None, Option(help="Id of a saved run to go on with; of variants, with all of them")] = None
     on_error: Annotated[
         str | None, Option(help="Questions without an answer: exclude | worst (exclude)"), "on_error"
     ] = None
@@ -184,14 +209,14 @@ class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, Ques
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 

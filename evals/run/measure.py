@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.errors import CorpusMissingError, JudgeError, StoreError
+from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
@@ -82,7 +82,7 @@ async def measure(
                 )
                 _add_answers(judging, work, free, journal)
             await _ask_and_judge(work, cases, asking, judging, journal, observer)
-    except (asyncio.CancelledError, CorpusMissingError, JudgeError) as error:
+    except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
     except StoreError:
         store.restore(work.run)
@@ -139,6 +139,7 @@ def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
         "warmup_ms": asking.warmup_ms,
         "stopped": asking.stop.reason,
         "server": asking.seen(work.run.server),
+        "engine": asking.engine(work.run.engine),
     }
 
 
@@ -297,7 +298,7 @@ def _notes_on_answers(
 
 
 def _with_way_on(problem: BaseException, work: Work) -> BaseException:
-    """The same error; one of the judge's also says how to go on with what is saved."""
-    if not isinstance(problem, JudgeError) or not work.way_on:
+    """The same error; one of the judge's or the cluster's also says how to go on with what is saved."""
+    if not isinstance(problem, (EngineError, JudgeError)) or not work.way_on:
         return problem
-    return JudgeError(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)
+    return type(problem)(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -15,10 +15,10 @@ from evals.credentials.stored import in_clear
 from evals.errors import StoreError
 from evals.judges.spending import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.checks import check_config, wants_judge
+from evals.run.checks import check_config, model_choice, wants_judge
 from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
-from evals.run.instruments import estimate_of, judge_identity, load_instruments
+from evals.run.instruments import estimate_of, join_cluster, judge_identity, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
@@ -50,6 +50,7 @@ _OF_THE_EXCHANGE = {
     "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
+    "time_to_last_token_ms",
     "attempts",
     "waited_ms",
     "raw",
@@ -96,7 +97,18 @@ async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalC
     for note in work.notes:
         observer.note(note)
     RunStore(config.runs_dir).prepare()
-    return await measure(work, await load_instruments(config, metrics, observer), config, observer)
+    async with AsyncExitStack() as stack:
+        cluster = None
+        if model_choice(config, metrics).empty:
+            _note_idle(config, observer)
+        else:
+            cluster = await join_cluster(stack, config, observer)
+        return await measure(work, await load_instruments(config, metrics, observer, cluster), config, observer)
+
+
+def _note_idle(config: EvalConfig, observer: Observer) -> None:
+    if config.engine.name != "local":
+        observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
 
 
 def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Work:

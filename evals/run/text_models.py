@@ -6,8 +6,10 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric
@@ -43,9 +45,11 @@ async def compare_texts(
     wanted = _Wanted(metrics, records, cases)
     try:
         if semantics.embedder is not None:
-            await _in_batches(semantics.embedder.embed, wanted.texts, "text", "embedding {}", observer)
+            embedding = _Doing(wanted.texts, "text", "embedding {}", semantics.at_a_time)
+            await _in_batches(semantics.embedder.embed, embedding, observer)
         if semantics.scorer is not None:
-            await _in_batches(semantics.scorer.f1, wanted.pairs, "pair", "comparing {} of texts", observer)
+            comparing = _Doing(wanted.pairs, "pair", "comparing {} of texts", semantics.at_a_time)
+            await _in_batches(semantics.scorer.f1, comparing, observer)
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
@@ -89,20 +93,45 @@ def leave_out_models(cases: Cases, reason: str) -> None:
         cases.compare_by(Semantics(reason=reason))
 
 
-async def _in_batches(
-    work: Callable[[Sequence[T]], object],
-    items: Callable[[], Iterator[T]],
-    what: str,
-    doing: str,
-    observer: Observer,
-) -> None:
-    total, done = sum(1 for _ in items()), 0
+@dataclass(frozen=True, slots=True)
+class _Doing(Generic[T]):
+    """What a model is given.
+
+    Attributes:
+        items: Walks over all of it; more than once.
+        what: An item is called.
+        said: How the work is told, with a place for the count.
+        at_a_time: So many batches.
+    """
+
+    items: Callable[[], Iterator[T]]
+    what: str
+    said: str
+    at_a_time: int
+
+
+async def _in_batches(work: Callable[[Sequence[T]], object], doing: _Doing[T], observer: Observer) -> None:
+    """Do the work on all items, several batches at a time where that is of use."""
+    total, done = sum(1 for _ in doing.items()), 0
     if total:
-        observer.phase(doing.format(counted(total, what)))
-    for batch in _batches(items()):
-        await asyncio.to_thread(work, batch)
-        done += len(batch)
-        observer.progress(done, total)
+        observer.phase(doing.said.format(counted(total, doing.what)))
+    waiting, loop = _batches(doing.items()), asyncio.get_running_loop()
+    threads = ThreadPoolExecutor(doing.at_a_time, "evals texts")
+
+    async def own() -> None:
+        nonlocal done
+        for batch in waiting:
+            await loop.run_in_executor(threads, work, batch)
+            done += len(batch)
+            observer.progress(done, total)
+
+    tasks = [asyncio.create_task(own()) for _ in range(doing.at_a_time)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

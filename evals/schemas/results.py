@@ -18,6 +18,7 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
@@ -186,7 +187,8 @@ class Scorecard(Record):
 
     def __repr__(self) -> str:
         count = len(self.metrics)
-        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {', '.join(map(_short, self.metrics))}>"
+        values = ", ".join(f"{one.name} {_shown(one)[0]}" for one in self.metrics)
+        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {values}>"
 
     __str__ = __repr__
 
@@ -230,10 +232,6 @@ def _question_row(record: EvalRecord) -> dict[str, Any]:
 def _shown(summary: MetricSummary) -> tuple[str, str]:
     value = "–" if summary.value is None else f"{'≥ ' if summary.at_least else ''}{summary.value:.4g}"
     return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
-
-
-def _short(summary: MetricSummary) -> str:
-    return f"{summary.name} {_shown(summary)[0]}"
 
 
 class WeightedScore(Record):
@@ -306,7 +304,7 @@ class EvalRun(Record):
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
+    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
@@ -317,6 +315,8 @@ class EvalRun(Record):
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in runs of before."""
+    engine: EngineRecord | None = None
+    """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []
     """The shards whose answers it holds; empty where it is no merged run."""
 
