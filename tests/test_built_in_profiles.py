@@ -76,14 +76,15 @@ def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Evalua
     questions.write_text("\n".join(map(json.dumps, corpus.questions())))
     with ExitStack() as running:
 
-        def evaluation(name: str, server: Mapping[str, Any] | None = None) -> tuple[EvalRun, list[EvalRecord]]:
+        def evaluation(
+            name: str, server: Mapping[str, Any] | None = None, **config: Any
+        ) -> tuple[EvalRun, list[EvalRecord]]:
             url = running.enter_context(serving(getattr(documented, name.replace("-", "_"))()))
             over = {**(FED if name == "cohere" else {}), **(server or {})}
             keys = {"profile": name, "url": f"{url}{BELOW.get(name, '')}", **over}
-            config = {"dataset_file": questions, "judge": False, "runs_dir": tmp_path / "runs", "preflight": False}
-            run = run_evaluation(
-                EvalConfig.build({"server": keys, "metrics": ["recall_at_3"], "suite": ["core"], **config})
-            )
+            fixed = {"dataset_file": questions, "judge": False, "runs_dir": tmp_path / "runs", "preflight": False}
+            measured = {"metrics": ["recall_at_3"], "suite": ["core"]}
+            run = run_evaluation(EvalConfig.build({"server": keys, **measured, **fixed, **config}))
             return run, list(RunStore(tmp_path / "runs").records(run))
 
         yield evaluation
@@ -137,6 +138,20 @@ def test_a_server_with_two_paths_is_evaluated_in_one_run(name: str, evaluate: Ev
         assert record.response is not None
         assert record.response.retrieval_latency_ms is not None
         assert record.response.raw_retrieval is not None
+
+
+@pytest.mark.parametrize("name", ["cohere", "pinecone"])
+def test_a_retriever_and_a_generator_behind_two_paths_have_all_five_groups(
+    name: str, evaluate: Evaluate, messages_api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one run with a judge: of chunks that were given to the generator, and of chunks that it retrieved itself."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script({"then": {"python": "judge"}})
+    run, _ = evaluate(name, judge={"base_url": messages_api.url}, prices={documented.MODEL: {"input": 1, "output": 10}})
+    with_value = {summary.group.value for summary in run.scorecard.metrics if summary.value is not None}
+    assert with_value == {"retrieval", "generation", "citation", "abstention", "performance"}
+    assert _values(run, corpus.RETRIEVAL) == pytest.approx(corpus.RETRIEVAL)
+    assert _values(run, corpus.CITATION) == corpus.CITATION
 
 
 def test_what_lightrag_does_not_find_is_no_failure(evaluate: Evaluate) -> None:
