@@ -26,8 +26,8 @@ T = TypeVar("T")
 _PICKLED = b"\x80"
 """How a pickle begins, and no JSON does."""
 _HELD = 4 << 20
-"""Bytes of the first values of a spill, as they are written, that are held in memory too: most sets of questions are no
-larger, and are walked again and again."""
+"""Bytes of the first values of a list, as they are written, that are held in memory too: most sets of questions are no
+larger, and are walked again and again. As objects they take three times as much."""
 _AHEAD = 1 << 16
 """Bytes that are read at once where values are read in their order."""
 
@@ -41,14 +41,16 @@ class Spill(Generic[T]):
     Args:
         kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
         folder: Where the file is; None for the system's folder of temporary files.
+        most_held: So many bytes of the first values are held in memory too.
 
     Raises:
         StoreError: The disk is full; also while values are written.
     """
 
-    def __init__(self, kind: Any, folder: Path | None = None) -> None:
+    def __init__(self, kind: Any, folder: Path | None = None, *, most_held: int = 0) -> None:
         self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
         self._ends = array("Q", [0])
+        self._most_held = most_held
         self._held: list[T] = []
         self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._lock = Lock()  # asking and judging run in two threads
@@ -71,7 +73,7 @@ class Spill(Generic[T]):
             except OSError as error:
                 raise _write_error(error) from error
             self._ends.append(self._ends[-1] + len(data))
-            if self._ends[-1] <= _HELD:
+            if self._ends[-1] <= self._most_held:
                 self._held.append(value)
             return len(self._ends) - 2
 
@@ -143,7 +145,7 @@ class SpilledList(Sliced[T]):
     """
 
     def __init__(self, kind: Any, values: Iterable[T] = (), folder: Path | None = None) -> None:
-        self._spill: Spill[T] = Spill(kind, folder)
+        self._spill: Spill[T] = Spill(kind, folder, most_held=_HELD)
         for value in values:
             self._spill.append(value)
 

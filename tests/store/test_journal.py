@@ -151,11 +151,8 @@ def test_a_closed_journal_refuses_to_write(store: RunStore, run: EvalRun) -> Non
 
 
 @pytest.mark.parametrize("answered", [True, False])
-def test_the_line_of_a_record_is_the_json_of_all_of_it(
-    questions: list[EvalQuestion], monkeypatch: pytest.MonkeyPatch, *, answered: bool
-) -> None:
+def test_the_line_of_a_record_is_the_json_of_all_of_it(questions: list[EvalQuestion], *, answered: bool) -> None:
     """It is put together of parts that were written before, of an answer that was read from disk too."""
-    monkeypatch.setattr("evals.store.spill._HELD", 0)
     verdict = JudgeVerdict(request="faithfulness", reply={"claims": []})
     spilled: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
     spilled["q0"] = EvalResponse(answer="Nein", latency_ms=1.5, stages=[{"name": "ä"}], notes=["left out"])
