@@ -53,3 +53,4 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200
 	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20
+	$(PYTHON) benchmarks/variants.py --runs 5

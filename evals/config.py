@@ -16,8 +16,9 @@ from evals.credentials.stored import public_url, without_credentials
 from evals.datasets.imports.columns import NAMES as FIELDS
 from evals.engines.config import EngineConfig
 from evals.errors import ConfigError, UnknownNameError
+from evals.inputs.places import FileLayer, place_among, read_layer
 from evals.inputs.problems import Problem, first_problem, nearest_hint
-from evals.inputs.yaml_layers import merge, read_yaml
+from evals.inputs.yaml_layers import merge
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
 from evals.schemas.marks import MayChange
@@ -90,6 +91,9 @@ class EvalConfig(Record):
     """Metrics by name, beside those of the suites."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
+    variants: dict[str, dict[str, Any]] = {}
+    """By label, keys laid over `server`: each is a run of its own over the same questions, asked in turn with the
+    others, and they are compared at the end. See docs/variants.md."""
     embedded: bool = False
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False
@@ -238,14 +242,23 @@ class EvalConfig(Record):
         """Build a configuration of layers, of which later ones go before earlier ones.
 
         Raises:
-            ConfigError: A key is unknown or a value wrong; the message names the key.
+            ConfigError: A key is unknown or a value wrong; the message names the key, and where it stands in a file.
         """
         merged: dict[str, Any] = {}
         for layer in layers:
             spelt = _spell_out(layer)
             _refuse_foreign_address(merged.get("judge"), spelt.get("judge"))
             merged = merge(merged, spelt)
-        return cls.model_validate(merged)
+        try:
+            config = cls.model_validate(merged)
+            if any(isinstance(layer, FileLayer) and "server" in layer for layer in layers):
+                config.server_spec()  # now, as long as the file is known
+        except ConfigError as error:
+            place = place_among(layers, error.key)
+            if place is not None:
+                error.stands(place)
+            raise
+        return config
 
     @classmethod
     def from_file(cls, path: Path | str, overrides: Mapping[str, Any] | None = None) -> "EvalConfig":
@@ -258,12 +271,13 @@ class EvalConfig(Record):
         Raises:
             ConfigError: The file cannot be read, a key is unknown or a value wrong.
         """
-        return cls.build(read_yaml(Path(path), "configuration"), overrides or {})
+        return cls.build(read_layer(Path(path), "configuration"), overrides or {})
 
     def as_written(self) -> dict[str, Any]:
         """What is stored with a run: all values, with ${ENV} as written and without credentials."""
         data = self.model_dump(mode="json")
         data["server"] = without_credentials(data["server"])
+        data["variants"] = {label: without_credentials(over) for label, over in data["variants"].items()}
         return data
 
 
@@ -312,5 +326,8 @@ def _explain(problem: Problem) -> ConfigError:
     if problem.beside:
         section, _, name = problem.key.rpartition(".")
         known = problem.beside if section else (*problem.beside, "rag_server_url")
-        return UnknownNameError("configuration key", name, known, section=section)
-    return ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
+        error: ConfigError = UnknownNameError("configuration key", name, known, section=section)
+    else:
+        error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
+    error.key = problem.key
+    return error

@@ -39,6 +39,7 @@ _IN_PYTHON = {
     "--no-preflight": "preflight=False",
     "--ingest": "ingest=True",
     "--embedded": "embedded=True",
+    "--alone": "EvaluationRunner, which takes one run,",
     "--rag-url": "rag_server_url",
     "--profile": 'server={"profile": …}',
     "--metrics": "metrics",
@@ -104,7 +105,18 @@ class EvalsError(Exception):
 
 
 class ConfigError(EvalsError):
-    """Wrong usage: an option, a configuration key or a value."""
+    """Wrong usage: an option, a configuration key or a value.
+
+    Attributes:
+        key: The key of the configuration that is wrong, with those above it; empty where it is none.
+    """
+
+    key: str = ""
+
+    def stands(self, place: str) -> None:
+        """Say where the key stands: in which file, line and column."""
+        self.message = f"{self.message} ({place})"
+        self.args = (self.message,)
 
 
 _LISTED, _AT_MOST, _NEAREST, _NEAR = 30, 100, 8, 0.4

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "evals"
 LAYERS = (
     ("errors", "version", "runtime", "plugins"),
     ("schemas", "text", "stats", "credentials"),
-    ("inputs", "semantics", "store"),
+    ("inputs", "store", "semantics"),
     ("case",),
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
@@ -24,6 +24,7 @@ LAYERS = (
     ("compare", "views", "export"),
     ("run",),
     ("runner",),
+    ("variants",),
     ("cli",),
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""
@@ -38,7 +39,7 @@ BRANCHY = (
     ("case/cited.py", "cited_sources", 11),
     ("case/matching/common.py", "_common", 15),
     ("case/matching/recognise.py", "_put_together", 12),
-    ("case/matching/repeats.py", "_originals", 19),
+    ("case/matching/repeats.py", "_originals", 17),
     ("case/matching/survey.py", "_found_by_text", 12),
     ("cli/commands/stats.py", "_print_reading", 11),
     ("cli/commands/stats.py", "_row", 11),

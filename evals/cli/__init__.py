@@ -61,6 +61,15 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
+@app.command("doctor")
+@takes_flags()
+def doctor_command(flags: EvalFlags) -> None:
+    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
+    from evals.cli.commands.doctor import doctor
+
+    raise typer.Exit(doctor(flags))
+
+
 @app.command("ingest")
 @takes_flags()
 def ingest_command(
@@ -111,11 +120,13 @@ def metrics_command(
 
 
 @app.command("profiles")
-def profiles_command() -> None:
-    """List the kinds of servers."""
-    from evals.cli.commands.catalogue import list_server_profiles
+def profiles_command(
+    name: Annotated[str | None, typer.Argument(help="A profile, to print its file")] = None,
+) -> None:
+    """List the kinds of servers with what can be measured of each, or print the profile of one."""
+    from evals.cli.commands.profiles import show_profiles
 
-    list_server_profiles()
+    show_profiles(name)
 
 
 @app.command("runs")

@@ -115,6 +115,15 @@ class ServerFlags:
 
 
 @dataclass(frozen=True)
+class VariantFlags:
+    """Several runs over the same questions."""
+
+    panel: ClassVar[str] = "Variants"
+    vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
+    alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
+
+
+@dataclass(frozen=True)
 class MeasureFlags:
     """What is computed, and what it must reach."""
 
@@ -184,13 +193,13 @@ class RunFlags:
 
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
         Path | None, Option("--runs-dir", "--output", help="Folder of saved runs (data/eval_runs)"), "runs_dir"
     ] = None
-    resume: Annotated[str | None, Option(help="Id of a saved run to go on with")] = None
+    resume: Annotated[str | None, Option(help="Id of a saved run to go on with; of variants, with all of them")] = None
     on_error: Annotated[
         str | None, Option(help="Questions without an answer: exclude | worst (exclude)"), "on_error"
     ] = None

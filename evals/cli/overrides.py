@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from evals.cli.flags import IngestFlags, RunFlags, flag_name, given_flags, keys_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError
+from evals.inputs.places import read_layer
 from evals.inputs.problems import problems_of
-from evals.inputs.yaml_layers import merge, read_yaml
+from evals.inputs.yaml_layers import merge
 
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
@@ -44,7 +45,7 @@ def config_layers(flags: RunFlags | IngestFlags) -> list[dict[str, Any]]:
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
-    return [*([read_yaml(flags.config, "configuration")] if flags.config else []), overrides(flags)]
+    return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
 
 
 def _layer(key: str, value: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Functions that expressions may call beside those of JMESPath itself.
 
-`zip` makes one list of parallel lists and gives children the fields of their parent, `lookup` joins two lists, `split`
-cuts one text into many, and `parse_json` reads JSON that stands in a text.
+`zip` makes one list of parallel lists and gives children the fields of their parent, `lookup` joins two lists, `number`
+counts what is distinct, `split` cuts one text into many, and `parse_json` reads JSON that stands in a text.
 """
 
 import re
@@ -68,6 +68,17 @@ class Functions(functions.Functions):
         named = [each for each in objects if isinstance(each, Mapping) and each.get(name) is not None]
         known = {str(each[name]): each for each in reversed(named)}
         return [known.get(str(key), {name: key}) for key in (keys if isinstance(keys, list) else [keys])]
+
+    @functions.signature(_LIST)
+    def _func_number(self, values: Sequence[Any] | None) -> list[dict[str, Any]] | None:
+        """The distinct values of a list as they first occur, counted from 1: `number(names)[].{index: number}`.
+
+        For servers whose markers count documents, not chunks.
+        """
+        if values is None:
+            return None
+        distinct = dict.fromkeys(value for value in values if isinstance(value, str | int | float))
+        return [{"number": number, "value": value} for number, value in enumerate(distinct, start=1)]
 
     @functions.signature(_TEXT)
     def _func_parse_json(self, text: str | None) -> Any:

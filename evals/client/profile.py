@@ -15,8 +15,9 @@ from evals import plugins
 from evals.client.spec import ServerSpec
 from evals.client.spec_check import SpecError, check_spec
 from evals.errors import ConfigError, UnknownNameError
+from evals.inputs.places import holds, place_in
 from evals.inputs.problems import first_problem
-from evals.inputs.yaml_layers import merge, place_in, read_yaml
+from evals.inputs.yaml_layers import merge, read_yaml
 
 _BUILT_IN = Path(__file__).parent / "profiles"
 _OF_THE_PROFILE = frozenset({"about", "extends"})
@@ -140,18 +141,18 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
         message = f"server: {problem}{_place(problem.key, name, overrides)}"
-        raise ConfigError(message, problem.hint or "see docs/profiles.md for the keys") from error
+        raise SpecError(problem.key, message, problem.hint or "see docs/profiles.md for the keys") from error
     try:
         check_spec(spec, before_environment=True)
     except SpecError as error:
-        place = _place(error.key, name, overrides)
-        raise SpecError(error.key, f"{error.message}{place}", error.hint) from error
+        key = error.key.removeprefix("server.")
+        raise SpecError(key, f"{error.message}{_place(key, name, overrides)}", error.hint) from error
     return spec
 
 
 def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
     """Where a key stands, in brackets, or where the key above it stands; nothing where neither is in a profile."""
-    while key and not _holds(overrides, key):
+    while key and not holds(overrides, key):
         found = next(_places(key, profile), None)
         if found is not None:
             return f" ({found})"
@@ -161,20 +162,7 @@ def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
 
 def _places(key: str, profile: str) -> Iterator[str]:
     for layer in _layers(profile):
-        if layer.file is not None and _holds(layer.keys, key):
+        if layer.file is not None and holds(layer.keys, key):
             place = place_in(layer.file, key)
             if place is not None:
                 yield place
-
-
-def _holds(keys: Mapping[str, Any], path: str) -> bool:
-    """Whether a path of keys leads to something."""
-    place: Any = keys
-    for key in path.split("."):
-        if isinstance(place, Mapping) and key in place:
-            place = place[key]
-        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
-        else:
-            return False
-    return bool(path)

@@ -12,15 +12,17 @@ from evals.inputs.yaml_layers import VARIABLE
 
 
 class SpecError(ConfigError):
-    """A key of a specification has a wrong value.
+    """A key of a specification is unknown or has a wrong value.
 
-    Attributes:
+    Args:
         key: Its path, such as `map.chunks`; empty where no single key is wrong.
+        message: One sentence that names it.
+        hint: The way out.
     """
 
     def __init__(self, key: str, message: str, hint: str | None = None) -> None:
         super().__init__(message, hint)
-        self.key = key
+        self.key = f"server.{key}" if key else "server"
 
 
 def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
@@ -64,19 +66,28 @@ def _expressions(spec: ServerSpec) -> Iterator[tuple[str, str]]:
     yield from _given("map", spec.map.model_dump())
     yield from _given("ask", {"ok_when": spec.ask.ok_when})
     for number, endpoint in enumerate(spec.info):
+        yield from _given(f"info.{number}", {"of": endpoint.of})
         yield from _given(f"info.{number}.map", endpoint.map)
     if spec.retrieve is not None:
         yield from _given("retrieve.map", spec.retrieve.map.model_dump())
         yield from _given("retrieve.give", spec.retrieve.give)
         yield from _given("retrieve", {"ok_when": spec.retrieve.ok_when})
+    yield from _of_streams(spec)
     yield from _of_documents(spec)
+
+
+def _of_streams(spec: ServerSpec) -> Iterator[tuple[str, str]]:
+    if spec.stream is not None:
+        yield from _given("stream", spec.stream.model_dump(include={"delta", "done", "error"}))
+    if spec.session is not None:
+        yield from _given("session", {"id": spec.session.id})
 
 
 def _of_documents(spec: ServerSpec) -> Iterator[tuple[str, str]]:
     if spec.documents is not None:
         yield from _given("documents", {"map": spec.documents.map})
     if spec.upload is not None:
-        yield from _given("upload", {"id": spec.upload.id})
+        yield from _given("upload", {"id": spec.upload.id, "document_ids": spec.upload.document_ids})
     if spec.ready is not None:
         yield from _given("ready", {"done_when": spec.ready.done_when, "failed": spec.ready.failed})
 

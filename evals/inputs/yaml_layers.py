@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from yaml import YAMLError
-
 from evals.errors import ConfigError
-from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, find_place, load_yaml
+from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
 """${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
@@ -22,7 +20,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
         ConfigError: It cannot be read, is no YAML or no mapping, or names a key twice.
     """
     try:
-        data = load_yaml(_text_of(path))
+        data = load_yaml(text_of(path))
     except OSError as error:
         raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
     except (YamlTextError, UnicodeDecodeError) as error:
@@ -35,21 +33,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
     return cast("dict[str, Any]", data)
 
 
-def place_in(path: Path, key: str) -> str | None:
-    """Where a key of a YAML file stands: `profile.yml, line 3, column 5`; None where it does not, or no more.
-
-    Args:
-        path: A file that was read before.
-        key: With all keys above it: `ask.json`.
-    """
-    try:
-        found = find_place(_text_of(path), key.split("."))
-    except (OSError, UnicodeDecodeError, YAMLError):
-        return None
-    return f"{path}, line {found[0]}, column {found[1]}" if found else None
-
-
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
     """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1).decode("utf-8")

@@ -80,7 +80,6 @@ class Asking:
         probes: Questions whose answers show whether the corpus is on the server; none where that is known.
         own_file: Whether the questions are of a user's own file, of which one or two may miss.
         observer: Hears of the progress.
-        others: Ask instead of this process, but for the unscored questions; None where nobody does.
     """
 
     def __init__(
@@ -92,21 +91,23 @@ class Asking:
         probes: Sequence[EvalQuestion],
         own_file: bool,
         observer: Observer,
-        others: ClusterAsking | None = None,
     ) -> None:
-        self._others = others
         self._own_file = own_file
         self._client = client
         self._concurrency = concurrency
         self._warmup = warmup
-        self._probes = probes
+        self.probes = probes
         self._observer = observer
         self._warned = False
         self.stop = StopRule(concurrency)
+        self.others: ClusterAsking | None = None
+        """Who asks instead of this process, but for the unscored questions; None where nobody does."""
         self.warmup_ms: list[float | None] = []
         """Latencies of the unscored questions."""
         self.snapshot_end: dict[str, Any] | None = None
         """What the server said of itself at the end; None where asking did not come to one."""
+        self.ended_by: BaseException | None = None
+        """What ended the asking before `ask` was called, where questions were asked in turn with other runs."""
 
     async def ask(
         self,
@@ -126,14 +127,26 @@ class Asking:
         Raises:
             CorpusMissingError: The probes show that the server does not hold the documents.
         """
-        self._observer.begin(len(questions), len(there))
-        if self._probes:
-            await self._ask(self._probes, there, on_answer)
-            asked = [(probe, there[probe.id]) for probe in self._probes if probe.id in there]
-            check_probes(self._client, asked, cases, own_file=self._own_file)
+        if self.ended_by is not None:
+            raise self.ended_by
+        if len(there) < len(questions):
+            self._observer.begin(len(questions), len(there))
+        if self.probes:
+            await self._ask(self.probes, there, on_answer)
+            self.check(there, cases)
         if not self.stop.reason:
             await self._ask(questions, there, on_answer)
         self.snapshot_end = (await self._client.info())[1]
+
+    def check(self, there: Mapping[str, EvalResponse], cases: Cases) -> None:
+        """See by the answers to the probes that the server holds the documents.
+
+        Raises:
+            CorpusMissingError: It does not.
+        """
+        asked = [(probe, there[probe.id]) for probe in self.probes if probe.id in there]
+        if asked:
+            check_probes(self._client, asked, cases, own_file=self._own_file)
 
     async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
         """Ask the first questions, unscored, before there is a run.
@@ -165,14 +178,14 @@ class Asking:
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
         todo = (question for question in some if question.id not in there)
-        if self._others is not None:
+        if self.others is not None:
 
             def see(question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
                 self.stop.see(response, away)
                 on_answer(question, response)
                 return self.stop.reason is None
 
-            await self._others.ask(todo, see)
+            await self.others.ask(todo, see)
             return
         self._client.restart_pace()
         await ask_all(self._client, todo, concurrency=self._concurrency, on_answer=on_answer, stop=self.stop)
@@ -185,26 +198,26 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if surplus := self._client.transport.surplus + (self._others.surplus if self._others else 0):
+        if surplus := self._client.transport.surplus + (self.others.surplus if self.others else 0):
             what = agree(surplus, "it was followed", "they were followed")
             notes.append(
                 f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
                 f"was given up each time, so that they are in no other answer"
             )
-        if refused := self._client.refused + (self._others.refused if self._others else 0):
+        if refused := self._client.refused + (self.others.refused if self.others else 0):
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
-        if self._others is not None:
-            notes += self._others.notes()
+        if self.others is not None:
+            notes += self.others.notes()
         if self.seen(server).changed:
             notes.append(CHANGED)
         return notes
 
     def engine(self, before: EngineRecord | None) -> EngineRecord | None:
         """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
-        if self._others is None:
+        if self.others is None:
             return before
-        return self._others.record(before)
+        return self.others.record(before)
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""

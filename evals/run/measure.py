@@ -7,7 +7,7 @@ their `Work`, and in whether there is an `Asking`.
 import asyncio
 import time
 from collections import ChainMap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
@@ -94,7 +94,7 @@ async def measure(
     observer.phase("scoring")
     digest = DigestMaker(facts_of(work.run, records), cases.within(records))
     conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
-    record_sum = store.compact(work.run, conclusion.scored(records))
+    record_sum = store.compact(work.run, _watched(conclusion.scored(records), len(records), observer))
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
@@ -113,6 +113,14 @@ async def measure(
     if problem is not None:
         raise _with_way_on(problem, work)
     return Measured(run, cases, scored, digest.made(confidence(run)))
+
+
+def _watched(scored: Iterable[EvalRecord], total: int, observer: Observer) -> Iterator[EvalRecord]:
+    """The same records; who watches hears how many are done, but of the last, which ends the work."""
+    for number, record in enumerate(scored, start=1):
+        if number < total:
+            observer.progress(number, total)
+        yield record
 
 
 def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -> Ended:

@@ -1,7 +1,7 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,6 +50,7 @@ _OF_THE_EXCHANGE = {
     "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
+    "time_to_last_token_ms",
     "attempts",
     "waited_ms",
     "raw",
@@ -160,6 +161,23 @@ def work_of(
         questions.append(record.question)
         if record.response is not None:
             responses[record.question.id] = record.response
+    return work_on(run, questions, responses, config, notes=notes, free=free)
+
+
+def work_on(
+    run: EvalRun,
+    questions: Sequence[EvalQuestion],
+    responses: MutableMapping[str, EvalResponse],
+    config: EvalConfig,
+    *,
+    notes: Sequence[str],
+    free: Mapping[str, Sequence[JudgeVerdict]],
+) -> Work:
+    """The same of questions and answers that lie on disk already; every answer is to one of the questions.
+
+    Raises:
+        ConfigError: As of `work_of`.
+    """
     check_cluster(config.cluster, questions)
     return Work(
         run=run,

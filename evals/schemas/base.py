@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 """A number that JSON can hold: no NaN, no infinity."""
+Text = Annotated[str, Field(min_length=0)]
+"""A text that a file can hold: without half of a pair of surrogates, which a bound on the length makes pydantic see."""
 _Of = TypeVar("_Of", bound="Record")
 _set = object.__setattr__
 

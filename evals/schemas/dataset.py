@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation, model_validator
 
-from evals.schemas.base import Finite, Record
+from evals.schemas.base import Finite, Record, Text
 
 
 class GoldPassage(Record):
@@ -14,13 +14,13 @@ class GoldPassage(Record):
     It needs one of text, chunk_id and document_id: relevance judgements know a document by its id alone.
     """
 
-    text: str = ""
+    text: Text = ""
     """Empty where it is known by an id alone."""
-    chunk_id: str | None = None
+    chunk_id: Text | None = None
     """The id of the server's chunk that holds it, where the user knows it."""
-    document_id: str | None = None
+    document_id: Text | None = None
     """The document it stands in: an id, or the name of the file."""
-    section: str | None = None
+    section: Text | None = None
     span: tuple[int, int] | None = None
     """First and one-past-last character of the text in its document."""
     relevance: Finite = Field(default=1.0, gt=0)
@@ -43,27 +43,27 @@ class KeySentence(Record):
     """A sentence that a full answer must draw on."""
 
     text: str = Field(min_length=1)
-    source: str
+    source: Text
     """What names it as key: for example "supporting_facts" or "expected_answer"."""
-    document_id: str | None = None
+    document_id: Text | None = None
 
 
 class ListItem(Record):
     """One item that a complete list holds."""
 
-    name: str
-    any: list[str] = Field(min_length=1)
+    name: Text
+    any: list[Text] = Field(min_length=1)
     """The forms of which any one counts as the item named."""
-    listed: list[str] = []
+    listed: list[Text] = []
     """Forms of common words, which count only as an item of a list: "Deductibles"."""
 
 
 class Fact(Record):
     """A fact that an answer states: it holds where any word form or any number is found."""
 
-    name: str
-    any: list[str] = []
-    numbers: list[str] = []
+    name: Text
+    any: list[Text] = []
+    numbers: list[Text] = []
 
     @model_validator(mode="after")
     def _says_something(self) -> "Fact":
@@ -76,7 +76,7 @@ class ListCheck(Record):
     """How many items of a list the answer names."""
 
     kind: Literal["list"]
-    name: str
+    name: Text
     items: list[ListItem] = Field(min_length=1)
 
 
@@ -92,9 +92,9 @@ class CalculationCheck(Record):
 
     kind: Literal["calculation"]
     facts: list[Fact] = Field(min_length=1)
-    answer: str
+    answer: Text
     """The name of the fact that is the right result."""
-    cannot_phrases: list[str] = []
+    cannot_phrases: list[Text] = []
 
     @model_validator(mode="after")
     def _answer_is_a_fact(self) -> "CalculationCheck":
@@ -109,18 +109,18 @@ Check = Annotated[ListCheck | FactsCheck | CalculationCheck, Field(discriminator
 class EvalQuestion(Record):
     """One question with what is known about its answer. Only `question` is required of a user's file."""
 
-    id: str = ""
+    id: Text = ""
     """Unique within a run and the same in every run; derived from the question where a file gives none."""
     question: str = Field(min_length=1)
-    expected_answer: str | None = None
+    expected_answer: Text | None = None
     """Where a file gives accepted variants alone, the first of them."""
-    answers: list[str] = []
+    answers: list[Text] = []
     """Accepted variants of the expected answer."""
     gold_passages: list[GoldPassage] = []
     key_sentences: list[KeySentence] = []
     is_unanswerable: bool | None = None
     """None: the dataset does not say, so no abstention metric applies."""
-    dataset: str = ""
+    dataset: Text = ""
     checks: list[Check] = []
     metadata: dict[str, Any] = {}
     """What slices group by: domain, type, difficulty."""
@@ -139,7 +139,7 @@ class EvalQuestion(Record):
 class Section(Record):
     """A titled part of a document."""
 
-    title: str
+    title: Text
     start: int = Field(ge=0)
     end: int = Field(ge=0)
 
@@ -152,8 +152,8 @@ class Document(Record):
     """A document of the corpus; `id` is what gold passages name and what the uploaded file is called."""
 
     id: str = Field(pattern=DOCUMENT_ID)
-    name: str
-    text: str
+    name: Text
+    text: Text
     sections: list[Section] = []
 
     @property

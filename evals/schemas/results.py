@@ -22,6 +22,7 @@ from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
+from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
 from evals.schemas.record_sum import RecordSum
 from evals.schemas.response import EvalResponse
 from evals.schemas.server_record import ServerRecord
@@ -255,22 +256,11 @@ class WeightedScore(Record):
     left_out_metrics: dict[str, dict[str, str]] = {}
     """By objective: metrics with a value that do not feed it, with the reason."""
 
-
-class ParetoPoint(Record):
-    """One run in the space of objectives."""
-
-    run_id: str
-    name: str
-    objectives: dict[str, Finite]
-    dominated_by: list[str] = []
-    """Runs that are better on some objective beyond chance, and worse on none."""
-    dominated_by_values: list[str] = []
-    """Runs whose values are better on some objective, and worse on none."""
-
-    @property
-    def on_front(self) -> bool:
-        """Whether no other run dominates this one."""
-        return not self.dominated_by
+    @model_validator(mode="after")
+    def _each_has_a_weight(self) -> "WeightedScore":
+        for name in self.objectives.keys() - self.weights.keys():
+            raise ValueError(f"objective {name!r} has no weight")
+        return self
 
 
 class SavedFiles(Protocol):
@@ -314,7 +304,7 @@ class EvalRun(Record):
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
+    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRecord, MetricSummary
 from evals.scoring.gathered.columns import ResultColumn
+from evals.scoring.guarded import score_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -55,7 +56,7 @@ def by_threshold(
                 case = Cases(moved).of(record)
                 rules.update(case.matches.rules)
                 for metric, own in zip(metrics, found, strict=True):
-                    own.add(metric.score(case))
+                    own.add(score_of(metric, case))
         summaries = tuple(summarise(metric, own, moved) for metric, own in zip(metrics, found, strict=True))
         results.append(Sensitivity(threshold, summaries, dict(rules)))
     return results

@@ -23,6 +23,8 @@ from evals.store.plain import is_plain
 T = TypeVar("T")
 _PICKLED = b"\x80"
 """How a pickle begins, and no JSON does."""
+_AHEAD = 1 << 16
+"""Bytes that are read at once where values are read in their order."""
 
 
 class Spill(Generic[T]):
@@ -42,6 +44,7 @@ class Spill(Generic[T]):
     def __init__(self, kind: Any, folder: Path | None = None) -> None:
         self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
         self._ends = array("Q", [0])
+        self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._lock = Lock()  # asking and judging run in two threads
         try:
             self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
@@ -68,12 +71,22 @@ class Spill(Generic[T]):
         """Read a value."""
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
-            try:
-                self._file.seek(start)  # writes what waits in the buffer first
-                data = self._file.read(end - start)
-            except OSError as error:
-                raise _write_error(error) from error
+            first = start - self._ahead_from
+            if first < 0 or end > self._ahead_from + len(self._ahead):
+                self._read_ahead(start, end)
+                first = 0
+            data = self._ahead[first : first + end - start]
+            self._next = end
         return self._read(data)
+
+    def _read_ahead(self, start: int, end: int) -> None:
+        """Read a value, and some of those behind it where it follows the one that was read last."""
+        try:
+            self._file.seek(start)  # writes what waits in the buffer first
+            self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)
+        except OSError as error:
+            raise _write_error(error) from error
+        self._ahead_from = start
 
     def _written(self, value: T) -> bytes:
         if self._adapter is None or not is_plain(getattr(value, "metadata", None)):

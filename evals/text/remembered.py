@@ -18,7 +18,8 @@ class Remembered(Generic[T]):
     """A function of a text that remembers its results.
 
     There are two generations: when the young one is full the old one is dropped, and the young one grows old; what is
-    asked for again becomes young again. Threads may use it at once: the worst is that something is derived twice.
+    asked for again becomes young again. Of texts that are too long for that the last is remembered: the metrics of an
+    answer ask for it one after the other. Threads may use it at once: the worst is that something is derived twice.
 
     Args:
         function: Gives the same for the same text.
@@ -32,6 +33,7 @@ class Remembered(Generic[T]):
         self._left = self._most
         self._young: dict[str, object] = {}
         self._old: dict[str, object] = {}
+        self._too_long: dict[str, object] = {}
 
     def __call__(self, text: str) -> T:
         """The result, derived or remembered."""
@@ -40,10 +42,13 @@ class Remembered(Generic[T]):
 
     def _recalled(self, text: str) -> T:
         found = self._old.get(text, _MISSING) if self._old else _MISSING
+        if found is _MISSING:
+            found = self._too_long.get(text, _MISSING)
         result: T = self.function(text) if found is _MISSING else found  # type: ignore[assignment]
         size = len(text) + _OF_EACH
         if size > self._left:
             if size > self._most:
+                self._too_long = {text: result}
                 return result
             self._old, self._young, self._left = self._young, {}, self._most
         self._young[text] = result
@@ -52,11 +57,11 @@ class Remembered(Generic[T]):
 
     def clear(self) -> None:
         """Forget everything."""
-        self._old, self._young, self._left = {}, {}, self._most
+        self._old, self._young, self._too_long, self._left = {}, {}, {}, self._most
 
     @property
     def characters(self) -> int:
-        """How many characters are remembered now, counting as the bound does."""
+        """How many characters are remembered now, counting as the bound does, without a text beyond it."""
         return sum(len(text) + _OF_EACH for kept in (self._young, self._old) for text in kept)
 
 

@@ -93,6 +93,14 @@ def test_two_lists_are_joined_by_a_key() -> None:
     assert find("lookup(nothing, docs, 'id')", body) is None
 
 
+def test_distinct_values_are_counted_as_they_first_occur() -> None:
+    """For markers that number documents: what is no name has no number."""
+    body = {"names": ["b", "a", "b", None, "c", ["x"]]}
+    found = find("number(names)[].{index: number, document_id: value}", body)
+    assert found == [{"index": n, "document_id": name} for n, name in enumerate("bac", start=1)]
+    assert find("number(nothing)", body) is None
+
+
 def test_json_in_a_text_is_read() -> None:
     """As of servers that wrap what a pipeline gave."""
     assert find("parse_json(out).answer", {"out": '{"answer": "a"}'}) == "a"
@@ -136,7 +144,7 @@ def test_a_key_that_nobody_reads_is_refused_behind_a_function_too(part: str, exp
     spec = ServerSpec.model_validate({"ask": {"path": "/a"}, "map": {"answer": "a", part: expression}})
     with pytest.raises(SpecError, match=named.rpartition(".")[2]) as raised:
         check_spec(spec)
-    assert raised.value.key == f"map.{part}"
+    assert raised.value.key == f"server.map.{part}"
 
 
 def test_keys_that_are_looked_into_again_are_of_any_name() -> None:

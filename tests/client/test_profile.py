@@ -211,7 +211,7 @@ def test_a_plug_in_can_bring_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path
         return [SimpleNamespace(name=known, load=lambda known=known: loaded[known]) for known in names]
 
     monkeypatch.setattr(profiles, "entry_points", points)
-    assert list_profiles() == ["filed", "mapped", "rag-server"]
+    assert set(list_profiles()) > {"filed", "mapped", "rag-server"}
     assert [resolve_spec({"profile": name}).ask.path for name in loaded] == ["/x", "/y"]
 
 

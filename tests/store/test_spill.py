@@ -118,3 +118,18 @@ def test_a_full_disk_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(StoreError, match="No space left") as caught:
         SpilledList(str)
     assert "TMPDIR" in (caught.value.hint or "")
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(st.integers(0, 40), max_size=30), st.lists(st.integers(0, 9), max_size=5))
+def test_values_are_read_as_they_stand_however_they_are_asked_for(places: list[int], more: list[int]) -> None:
+    """In their order some are read ahead: what is written between, or asked for out of order, is right all the same."""
+    words = [str(number) * 4000 for number in range(41)]
+    spilled = SpilledList(str, words[:10])
+    for number, place in enumerate(places):
+        if number < len(words) - 10:
+            spilled.append(words[10 + number])
+        known = words[: len(spilled)]
+        assert spilled[place % len(known)] == known[place % len(known)]
+        assert list(spilled[5 : 5 + len(more)]) == known[5 : 5 + len(more)]
+    assert list(spilled) == words[: len(spilled)]

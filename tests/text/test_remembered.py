@@ -47,12 +47,17 @@ def test_no_more_is_remembered_than_the_bound(texts: list[str], characters: int)
         assert upper.characters <= characters
 
 
-def test_a_text_longer_than_the_bound_is_not_kept() -> None:
-    """And drives nothing out."""
+def test_of_texts_longer_than_the_bound_the_last_is_kept() -> None:
+    """For what asks about one answer again and again; it drives nothing out."""
     upper, called = counting(400)
-    for text in ("short", "x" * 1000, "short", "x" * 1000):
-        upper(text)
-    assert called == ["short", "x" * 1000, "x" * 1000]
+    long, longer = "x" * 1000, "y" * 2000
+    for text in ("short", long, long, "short", long, longer, longer, long):
+        assert upper(text) == text.upper()
+    assert called == ["short", long, longer, long]
+    assert upper.characters <= 400
+    upper.clear()
+    upper(long)
+    assert called[4:] == [long]
 
 
 def test_everything_can_be_forgotten() -> None:

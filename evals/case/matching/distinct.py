@@ -38,9 +38,9 @@ class DistinctChunks:
 
     def with_id(self, chunk_id: str) -> Sequence[int]:
         """The places of the chunks that have the id, or repeat one that has it."""
-        if not self._listed.all_differ:
+        if self._listed.places is None:
             return self._by_id.get(chunk_id, ())
-        place = self._place_of.get(chunk_id)
+        place = self._listed.places.get(chunk_id)
         return () if place is None else (place,)
 
     @cached_property
@@ -58,11 +58,6 @@ class DistinctChunks:
     @cached_property
     def _places(self) -> Sequence[int]:
         return self._original if self._listed.all_differ else list(dict.fromkeys(self._original))
-
-    @cached_property
-    def _place_of(self) -> dict[str | None, int]:
-        """The place of each id; only where none is repeated."""
-        return dict(zip(self._listed.ids, self._original, strict=True))
 
     @cached_property
     def _by_id(self) -> dict[str, Sequence[int]]:

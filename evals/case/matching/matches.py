@@ -77,9 +77,10 @@ class Matches:
 
     @cached_property
     def found_counts(self) -> list[int]:
-        """For each rank, how many golds are found there and at no earlier rank."""
-        counts = [0] * self.size
-        for place, _ in self.found.values():
+        """For each rank down to the last at which a gold is found, how many are found there and at no earlier rank."""
+        places = [place for place, _ in self.found.values()]
+        counts = [0] * (max(places, default=-1) + 1)
+        for place in places:
             counts[place] += 1
         return counts
 

@@ -28,6 +28,7 @@ class Terminal(Observer):
 
     def phase(self, message: str) -> None:
         self._console.print(clean(f"· {message}"), style="dim")
+        self._last_line = time.monotonic()
 
     def progress(self, done: int, total: int) -> None:
         if done == total or self._time_for_a_line():

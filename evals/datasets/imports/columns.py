@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from evals.errors import DatasetError
@@ -53,6 +54,7 @@ _SHORTEST_SLIP = 4
 _LISTED = 12
 
 
+@lru_cache(maxsize=1024)
 def plain_name(title: str) -> str:
     """A title as names are compared: "Ground Truth", "groundTruth" and "ground-truth" are `ground_truth`."""
     return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip()))).casefold()

@@ -17,7 +17,7 @@ from functools import lru_cache
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import EvalQuestion
 from evals.scoring.diagnosis.values import Values, in_place_of, lacking, readable_units, wanted_values
-from evals.text.denials import denials
+from evals.text.denials import denials, may_deny
 from evals.text.folding import tokens
 from evals.text.number_words import spelt_out
 from evals.text.remembered import remembered
@@ -149,7 +149,7 @@ def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> 
     if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
         return True
     lost = lacking(wanted_values(rest, question), answer, question)
-    return in_place_of(lost, accepted, _to_the_point(answer, question), question)
+    return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
 
 
 def _to_the_point(answer: str, question: str) -> str:
@@ -190,12 +190,12 @@ def _said_beside(answer: str, question: str) -> frozenset[str]:
 
 def _denies(form: str, answer: str) -> bool:
     """Whether the sentence of the answer that is nearest to the expected one has a negation where that has none."""
-    wanted = _content(form)
-    if len(wanted) < 2:
-        return False
+    wanted, expected = _content(form), bool(denials(tokens(form)))
+    if len(wanted) < 2 or not (expected or may_deny(tokens(answer))):
+        return False  # too little to find the sentence by, or none that has a negation
     nearest = max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
-    return near and bool(denials(tokens(nearest))) is not bool(denials(tokens(form)))
+    return near and bool(denials(tokens(nearest))) is not expected
 
 
 def _yes_or_no(form: str) -> tuple[bool | None, str]:

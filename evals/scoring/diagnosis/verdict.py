@@ -12,6 +12,7 @@ from evals.metrics.graphrag import CorrectAnswersCount, WrongAnswersCount
 from evals.metrics.inquiries import COMPARED
 from evals.metrics.judged import JudgedMetric
 from evals.schemas import EvalRecord, MetricResult
+from evals.scoring.guarded import score_of
 
 
 class JudgedAs(StrEnum):
@@ -30,6 +31,7 @@ _LABELLED = (
     (WrongAnswersCount, {1.0: JudgedAs.INCORRECT}),
 )
 """The metrics whose judge says whether an answer is right, the most telling first, and what their values mean."""
+_COMPARED_LISTS = ("answer_claims", "reference_claims")
 _SETTLED = ("abstained", "answered")
 """How the verdict of a value begins that no judge gave."""
 _NOT_ASKED = "the judge was not asked"
@@ -96,7 +98,7 @@ def _result(metric: type[JudgedMetric], record: EvalRecord, case: Case) -> Metri
     if scored is not None:
         return scored
     asked = {inquiry.name for inquiry in metric.inquiries}
-    return metric().score(case) if any(verdict.request in asked for verdict in record.verdicts) else None
+    return score_of(metric(), case) if any(verdict.request in asked for verdict in record.verdicts) else None
 
 
 def _by_claims(record: EvalRecord) -> JudgedAs | None:
@@ -115,4 +117,12 @@ def _by_claims(record: EvalRecord) -> JudgedAs | None:
 
 
 def _reply(record: EvalRecord, request: str) -> dict[str, Any] | None:
-    return next((one.reply for one in record.verdicts if one.request == request and one.reply is not None), None)
+    """The reply to a comparison of claims; None where there is none, or somebody changed it on disk."""
+    replies = (one.reply for one in record.verdicts if one.request == request and one.reply is not None)
+    return next((reply for reply in replies if all(map(_is_judged, map(reply.get, _COMPARED_LISTS)))), None)
+
+
+def _is_judged(claims: Any) -> bool:
+    return isinstance(claims, list) and all(
+        isinstance(claim, dict) and isinstance(claim.get("verdict"), str) for claim in claims
+    )
