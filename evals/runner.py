@@ -134,9 +134,10 @@ class EvaluationRunner:
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
-            others = await self._others(stack, cluster, server) if cluster else None
-            asking = await self.prepare_asking(server.client, workload, others)
+            asking = await self.prepare_asking(server.client, workload)
             work = await self.plan(begun, server, workload)
+            if cluster is not None:  # what plans the run has seen how the server calls its documents
+                asking.others = await self._others(stack, cluster, server)
             if len(work.responses) < len(work.questions):
                 work = replace(work, run=set_apart(work.run))
             return await self.measure(work, instruments, asking)
@@ -144,7 +145,7 @@ class EvaluationRunner:
     async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
         workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
@@ -251,15 +252,12 @@ class EvaluationRunner:
         server.client.know_documents(corpus.ids)
         return replace(server, corpus=corpus)
 
-    async def prepare_asking(
-        self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
-    ) -> Asking:
+    async def prepare_asking(self, client: RAGClient, workload: Workload) -> Asking:
         """What will ask; the server is warm then.
 
         Args:
             client: Of the server.
             workload: What is asked.
-            others: Workers of a cluster that ask too.
 
         Raises:
             ServerRefusedError: The server is of another kind.
@@ -272,7 +270,6 @@ class EvaluationRunner:
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
             levels=self.config.load,
-            others=others,
         )
         await asking.warm_up(workload.questions)
         return asking

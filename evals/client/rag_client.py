@@ -106,6 +106,11 @@ class RAGClient:
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
 
+    @property
+    def document_names(self) -> Mapping[str, str]:
+        """How documents are called whose ids the server gives; empty where nobody said."""
+        return self._reader.document_names
+
     def know_documents(self, names: Mapping[str, str]) -> None:
         """Say how documents are called whose ids the server gives: chunks without a name get it.
 
