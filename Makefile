@@ -45,6 +45,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
+	$(PYTHON) benchmarks/performance.py --small
 	$(PYTHON) benchmarks/saved_runs.py
 	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py
@@ -52,3 +53,4 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/matching.py --datasets golden
 	$(PYTHON) benchmarks/intervals.py --samples 200
 	$(PYTHON) benchmarks/compare_errors.py --repeats 200 --dominance-repeats 20
+	$(PYTHON) benchmarks/variants.py --runs 5

@@ -14,9 +14,11 @@ from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
 from evals.credentials.stored import public_url, without_credentials
 from evals.datasets.imports.columns import NAMES as FIELDS
+from evals.engines.config import EngineConfig
 from evals.errors import ConfigError, UnknownNameError
+from evals.inputs.places import FileLayer, place_among, read_layer
 from evals.inputs.problems import Problem, first_problem, nearest_hint
-from evals.inputs.yaml_layers import merge, read_yaml
+from evals.inputs.yaml_layers import merge
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
 from evals.schemas.base import Finite, Record
 from evals.schemas.marks import MayChange
@@ -31,6 +33,7 @@ __all__ = [
     "DEFAULT_RUNS_DIR",
     "DEFAULT_SUITE",
     "DatasetName",
+    "EngineConfig",
     "EvalConfig",
     "JudgeConfig",
     "MatchConfig",
@@ -88,6 +91,11 @@ class EvalConfig(Record):
     """Metrics by name, beside those of the suites."""
     server: dict[str, Any] = {}
     """Keys laid over the profile's: see docs/profiles.md."""
+    variants: dict[str, dict[str, Any]] = {}
+    """By label, keys laid over `server`: each is a run of its own over the same questions, asked in turn with the
+    others, and they are compared at the end. See docs/variants.md."""
+    repeats: int = Field(default=1, ge=1, le=100)
+    """How often each question is asked: all of them once, then all of them again. See docs/variants.md."""
     embedded: bool = False
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False
@@ -95,8 +103,13 @@ class EvalConfig(Record):
     preflight: Annotated[bool, MayChange.ON_RESUME] = True
     """Stop where the server holds none of the documents that the questions are about."""
     concurrency: Annotated[int, MayChange.ON_RESUME] = Field(default=4, ge=1, le=256)
+    load: list[Annotated[int, Field(ge=1, le=256)]] = []
+    """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
+    sets it too. See docs/load.md."""
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """At most so many requests start in a second."""
+    engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
+    """Who asks and who embeds: this process, or the workers of a Dask cluster."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
@@ -144,6 +157,13 @@ class EvalConfig(Record):
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= _MOST_SHARDS:
             raise ValueError(f"must be a part such as 2/7: the second of seven (at most {_MOST_SHARDS:,})")
         return f"{int(found[1])}/{int(found[2])}"
+
+    @field_validator("load")
+    @classmethod
+    def _levels_differ(cls, levels: list[int]) -> list[int]:
+        if len(set(levels)) < len(levels) or len(levels) == 1:
+            raise ValueError("must be several levels, each of them once")
+        return levels
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -234,14 +254,23 @@ class EvalConfig(Record):
         """Build a configuration of layers, of which later ones go before earlier ones.
 
         Raises:
-            ConfigError: A key is unknown or a value wrong; the message names the key.
+            ConfigError: A key is unknown or a value wrong; the message names the key, and where it stands in a file.
         """
         merged: dict[str, Any] = {}
         for layer in layers:
             spelt = _spell_out(layer)
             _refuse_foreign_address(merged.get("judge"), spelt.get("judge"))
             merged = merge(merged, spelt)
-        return cls.model_validate(merged)
+        try:
+            config = cls.model_validate(merged)
+            if any(isinstance(layer, FileLayer) and "server" in layer for layer in layers):
+                config.server_spec()  # now, as long as the file is known
+        except ConfigError as error:
+            place = place_among(layers, error.key)
+            if place is not None:
+                error.stands(place)
+            raise
+        return config
 
     @classmethod
     def from_file(cls, path: Path | str, overrides: Mapping[str, Any] | None = None) -> "EvalConfig":
@@ -254,12 +283,13 @@ class EvalConfig(Record):
         Raises:
             ConfigError: The file cannot be read, a key is unknown or a value wrong.
         """
-        return cls.build(read_yaml(Path(path), "configuration"), overrides or {})
+        return cls.build(read_layer(Path(path), "configuration"), overrides or {})
 
     def as_written(self) -> dict[str, Any]:
         """What is stored with a run: all values, with ${ENV} as written and without credentials."""
         data = self.model_dump(mode="json")
         data["server"] = without_credentials(data["server"])
+        data["variants"] = {label: without_credentials(over) for label, over in data["variants"].items()}
         return data
 
 
@@ -270,10 +300,15 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):
         data["server"] = {**server, "url": url}
+    if isinstance(data.get("concurrency"), list):
+        data["load"] = data["concurrency"]
+        data["concurrency"] = max((width for width in data["load"] if isinstance(width, int)), default=1)
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):
         data["judge"] = spell_out_model(data["judge"])
+    if isinstance(data.get("engine"), str):
+        data["engine"] = {"name": data["engine"]}
     return data
 
 
@@ -306,5 +341,8 @@ def _explain(problem: Problem) -> ConfigError:
     if problem.beside:
         section, _, name = problem.key.rpartition(".")
         known = problem.beside if section else (*problem.beside, "rag_server_url")
-        return UnknownNameError("configuration key", name, known, section=section)
-    return ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
+        error: ConfigError = UnknownNameError("configuration key", name, known, section=section)
+    else:
+        error = ConfigError(f"configuration: {problem}", problem.hint or "eval_config.yml documents every key")
+    error.key = problem.key
+    return error

@@ -7,6 +7,7 @@
     ├── DatasetError               2   rows that cannot be loaded or read
     │   └── HubUnreachableError    2   the dataset hub cannot be reached and the cache is empty
     ├── JudgeError                 2   the judge cannot be used (no key, refused key)
+    ├── EngineError                2   the cluster cannot be used (no scheduler, no worker left)
     ├── ServerError                3   the RAG server, before any question was answered
     │   ├── ServerUnreachableError 3   nothing answers at the URL
     │   └── ServerRefusedError     3   something answers, but not as a RAG server should
@@ -38,6 +39,7 @@ _IN_PYTHON = {
     "--no-preflight": "preflight=False",
     "--ingest": "ingest=True",
     "--embedded": "embedded=True",
+    "--alone": "EvaluationRunner, which takes one run,",
     "--rag-url": "rag_server_url",
     "--profile": 'server={"profile": …}',
     "--metrics": "metrics",
@@ -64,6 +66,9 @@ _IN_PYTHON = {
     "--scale": "scale",
     "--allow-uncalibrated": "allow_uncalibrated=True",
     "--shard": "shard",
+    "--engine": 'engine={"name": …}',
+    "--scheduler": 'engine={"scheduler": …}',
+    "--workers": 'engine={"workers": …}',
     "--allow-partial": "allow_partial=True",
     "--no-judge-cache": 'judge={"cache": False}',
 }
@@ -100,7 +105,18 @@ class EvalsError(Exception):
 
 
 class ConfigError(EvalsError):
-    """Wrong usage: an option, a configuration key or a value."""
+    """Wrong usage: an option, a configuration key or a value.
+
+    Attributes:
+        key: The key of the configuration that is wrong, with those above it; empty where it is none.
+    """
+
+    key: str = ""
+
+    def stands(self, place: str) -> None:
+        """Say where the key stands: in which file, line and column."""
+        self.message = f"{self.message} ({place})"
+        self.args = (self.message,)
 
 
 _LISTED, _AT_MOST, _NEAREST, _NEAR = 30, 100, 8, 0.4
@@ -145,6 +161,10 @@ class HubUnreachableError(DatasetError):
 
 class JudgeError(EvalsError):
     """The judge cannot be used at all; a single failed judgement is a record, not this."""
+
+
+class EngineError(EvalsError):
+    """The cluster that asks and embeds cannot be used; one lost worker is a note, not this."""
 
 
 class ServerError(EvalsError):

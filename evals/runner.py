@@ -3,26 +3,31 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
 from evals.client import RAGClient
-from evals.client.ingest import ingest
+from evals.client.ingest import ingest, upload_key, uploads_of
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
+from evals.engines.asker import HowToAsk
+from evals.engines.asking import AskingWorkers, ClusterAsking
+from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
 from evals.run.asking import Asking
 from evals.run.checks import check_config
 from evals.run.child_server import embedded_server, embedded_spec, other_profile
-from evals.run.corpus import missing_documents
-from evals.run.instruments import Instruments, load_instruments
+from evals.run.corpus import Corpus, survey_corpus
+from evals.run.instruments import Instruments, join_cluster, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
-from evals.run.resume import check_resumable, kept_of, lock_saved, with_concurrency
+from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
+from evals.run.uploading import remarks_on
 from evals.run.work import Work
 from evals.run.workload import SHARD, Workload, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
@@ -34,6 +39,7 @@ from evals.store.journal import Journal
 from evals.store.record_check import damage_of
 from evals.store.runs import RunStore
 from evals.store.spill import SpilledMapping
+from evals.store.upload_log import UploadLog
 from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
@@ -72,14 +78,16 @@ async def run_evaluation_async(config: EvalConfig, observer: Observer | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class _Server:
+class MetServer:
     """The server as it was met: healthy, and with what it says of itself."""
 
     client: RAGClient
+    spec: ServerSpec
+    """How it is asked, with ${NAME} as it is written."""
     facts: Mapping[str, Any]
     snapshot: dict[str, Any]
-    missing: list[str] | None = None
-    """Gold documents that it does not list, where that is known."""
+    corpus: Corpus = field(default_factory=Corpus)
+    """What is known of the golds' documents."""
 
 
 class EvaluationRunner:
@@ -96,6 +104,9 @@ class EvaluationRunner:
     ) -> None:
         self.config = config
         self.observer = observer or usual_observer()
+        self.remarks = Remarks(self.observer)
+        self.rps = config.rps
+        """At most so many requests start in a second."""
         self.store = RunStore(config.runs_dir)
         self.run_id: str | None = None
         """Known as soon as there is something saved."""
@@ -111,27 +122,51 @@ class EvaluationRunner:
 
     async def evaluate(self) -> Measured:
         """The same; the run comes with its records."""
+        self._refuse_variants()
         metrics = check_config(self.config)
-        remarks = Remarks(self.observer)
         async with AsyncExitStack() as stack:
-            begun = self._take_up(stack)
+            begun = self.take_up(stack)
             self.store.prepare()
             stack.enter_context(seldom_collecting())
-            server = await self._connect(stack, remarks)
-            instruments = await load_instruments(self.config, metrics, self.observer)
-            workload = await self._load(server.client, remarks)
-            if self.config.shard:
-                remarks.add(f"{SHARD} {self.config.shard} of the questions: `evals merge` makes one run of all shards")
-            if self._checks_corpus:
-                server = replace(server, missing=await missing_documents(server.client, workload.questions))
-            return await self._measure(begun, server, instruments, workload, remarks)
+            server = await self.connect(stack)
+            cluster = await join_cluster(stack, self.config, self.observer)
+            instruments = await load_instruments(self.config, metrics, self.observer, cluster)
+            workload = await self.load()
+            await self.give_documents(server.client, workload)
+            server = await self.survey(server, workload)
+            others = await self._others(stack, cluster, server) if cluster else None
+            asking = await self.prepare_asking(server.client, workload, others)
+            work = await self.plan(begun, server, workload)
+            if len(work.responses) < len(work.questions):
+                work = replace(work, run=set_apart(work.run))
+            return await self.measure(work, instruments, asking)
+
+    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
+        """The workers of the cluster, told how the server is asked."""
+        config = self.config
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        workers = await AskingWorkers.equipped(cluster, how)
+        stack.push_async_callback(workers.let_go)
+        return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
+
+    def _refuse_variants(self) -> None:
+        """Stop where several runs are configured: this is one.
+
+        Raises:
+            ConfigError: They are.
+        """
+        if self.config.variants:
+            raise ConfigError(
+                f"this makes one run, and the configuration has {counted(len(self.config.variants), 'variant')}",
+                "`evals.variants.VariantsRunner(variants_of(config))` makes a run of each; so does `evals eval`",
+            )
 
     @property
     def _checks_corpus(self) -> bool:
         """Whether to see that the server holds the documents: of shards the first does it for all."""
         return self.config.preflight and self.config.part[0] == 1
 
-    def _take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
+    def take_up(self, stack: AsyncExitStack) -> tuple[EvalRun, Journal] | None:
         """The run to go on with, locked against other processes; None where a new one begins."""
         if self._resume is None:
             return None
@@ -139,33 +174,61 @@ class EvaluationRunner:
         check_resumable(run, self.config)
         return lock_saved(self.store, run, stack)
 
-    async def _connect(self, stack: AsyncExitStack, remarks: Remarks) -> _Server:
-        """Health check and snapshot: a dead server is known before datasets are loaded."""
+    async def connect(self, stack: AsyncExitStack, embedded_at: str | None = None) -> MetServer:
+        """Health check and snapshot: a dead server is known before datasets are loaded.
+
+        Args:
+            stack: Ends the connections, and the embedded server where one is started.
+            embedded_at: The URL of an embedded server that runs already.
+
+        Raises:
+            EvalsError: The server is not there, or is not healthy.
+        """
         spec = self.config.server_spec()
         if self.config.embedded:
-            self.observer.phase("starting the embedded server")
-            url = stack.enter_context(embedded_server())
+            url = embedded_at or self.start_embedded(stack)
             spec = embedded_spec(url, self.config.server)
             if other := other_profile(self.config.server):
-                remarks.add(f"the embedded server is of profile {spec.profile}: server.profile {other} is not used")
+                unused = f"server.profile {other} is not used"
+                self.remarks.add(f"the embedded server is of profile {spec.profile}: {unused}")
         client = RAGClient(
             spec,
-            concurrency=self.config.concurrency,
+            concurrency=max([self.config.concurrency, *self.config.load]),
             max_attempts=self.config.max_attempts,
-            rps=self.config.rps,
+            rps=self.rps,
         )
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()
-        return _Server(client, {**dict.fromkeys(_FACTS), **facts}, snapshot)
+        return MetServer(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
-    async def _load(self, client: RAGClient, remarks: Remarks) -> Workload:
-        """Load the datasets, and give their documents to the server where it is to hold them."""
+    def start_embedded(self, stack: AsyncExitStack) -> str:
+        """Start the reference server; returns its URL."""
+        self.observer.phase("starting the embedded server")
+        return stack.enter_context(embedded_server())
+
+    async def load(self) -> Workload:
+        """Load the datasets.
+
+        Raises:
+            EvalsError: They cannot be had or read.
+        """
         self.observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self.config)
+        if self.config.shard:
+            shard = f"{SHARD} {self.config.shard} of the questions"
+            self.remarks.add(f"{shard}: `evals merge` makes one run of all shards")
+        return workload
+
+    async def give_documents(self, client: RAGClient, workload: Workload) -> None:
+        """Give the documents of the datasets to the server, where it is to hold them.
+
+        Raises:
+            EvalsError: There are none, or they cannot be uploaded.
+        """
         if not (self.config.ingest or self.config.embedded):
-            return workload
+            return
         count = len(workload.documents)
         if not count:
             raise ConfigError(
@@ -173,22 +236,33 @@ class EvaluationRunner:
                 "put `documents` beside `questions` into a JSON file, or evaluate a server that holds them",
             )
         self.observer.phase(f"uploading {counted(count, 'document')}")
-        report = await ingest(client, workload.documents, progress=self.observer.progress)
-        if not report.listed:
-            remarks.add(f"the server does not list its documents: all {report.uploaded} were uploaded")
-        if report.already_there:
-            remarks.add(f"{share(report.already_there, count, 'document', 'was')} on the server already")
-        return workload
+        # An embedded server ends with the run, and what it was given with it.
+        with UploadLog(None if self.config.embedded else self.store.folder, upload_key(client)) as log:
+            report = await ingest(client, uploads_of(workload.documents), log, progress=self.observer.progress)
+        for remark in remarks_on(report):
+            self.remarks.add(remark)
 
-    async def _measure(
-        self,
-        begun: tuple[EvalRun, Journal] | None,
-        server: _Server,
-        instruments: Instruments,
-        workload: Workload,
-        remarks: Remarks,
-    ) -> Measured:
-        client = server.client
+    async def survey(self, server: MetServer, workload: Workload) -> MetServer:
+        """The server with what is known of its corpus."""
+        if not self._checks_corpus:
+            return server
+        corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+        server.client.know_documents(corpus.ids)
+        return replace(server, corpus=corpus)
+
+    async def prepare_asking(
+        self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
+    ) -> Asking:
+        """What will ask; the server is warm then.
+
+        Args:
+            client: Of the server.
+            workload: What is asked.
+            others: Workers of a cluster that ask too.
+
+        Raises:
+            ServerRefusedError: The server is of another kind.
+        """
         asking = Asking(
             client,
             concurrency=self.config.concurrency,
@@ -196,17 +270,35 @@ class EvaluationRunner:
             probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
+            levels=self.config.load,
+            others=others,
         )
         await asking.warm_up(workload.questions)
-        work = self._go_on(*begun, server, workload, remarks) if begun else self._begin(server, workload, remarks)
+        return asking
+
+    async def plan(self, begun: tuple[EvalRun, Journal] | None, server: MetServer, workload: Workload) -> Work:
+        """What is to be measured: a new run, or one that goes on.
+
+        Raises:
+            ConfigError: The run asked other questions.
+        """
+        work = self._go_on(*begun, server, workload) if begun else self._begin(server, workload)
         self.run_id = work.run.id
+        return work
+
+    async def measure(self, work: Work, instruments: Instruments, asking: Asking) -> Measured:
+        """Ask what is not asked yet; judge, score and save all.
+
+        Raises:
+            EvalsError: The server refused every question, or the work ended early.
+        """
         done = await measure(work, instruments, self.config, self.observer, asking=asking)
         problem = asking.problem(done.run.outcomes)
         if problem is not None:
             raise problem
         return done
 
-    def _begin(self, server: _Server, workload: Workload, remarks: Remarks) -> Work:
+    def _begin(self, server: MetServer, workload: Workload) -> Work:
         """A new run."""
         run_id, spec = token_hex(4), server.client.spec
         run = EvalRun(
@@ -224,16 +316,19 @@ class EvaluationRunner:
                 citation_base=spec.citations.base,
                 masked=list(in_clear(self.config.server)),
                 snapshot_start=server.snapshot,
-                missing_documents=server.missing,
+                missing_documents=server.corpus.missing,
+                document_ids=server.corpus.ids,
             ),
             fingerprints=workload.fingerprints,
             seed=self.config.seed,
             concurrency=self.config.concurrency,
+            concurrencies=self.config.load,
+            notes=note_on_widths(self.config.load),
             package_versions=package_versions(),
         )
-        return self._work(run, server, workload, remarks)
+        return self._work(run, server, workload)
 
-    def _go_on(self, run: EvalRun, journal: Journal, server: _Server, workload: Workload, remarks: Remarks) -> Work:
+    def _go_on(self, run: EvalRun, journal: Journal, server: MetServer, workload: Workload) -> Work:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
         if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
             raise ConfigError(
@@ -242,17 +337,17 @@ class EvaluationRunner:
             )
         log = self.store.open_records(run)
         if damage := damage_of(run, log):
-            remarks.add(f"resumed over damaged records: {damage.said}")
+            self.remarks.add(f"resumed over damaged records: {damage.said}")
         planned = set(log.ids)  # a kill while they were written may have cut them off
         journal.questions(question for question in workload.questions if question.id not in planned)
         kept = kept_of(log, self.store.folder)
         if run.config != server.facts and not self.config.embedded:
-            remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
-        remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+            self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
+        self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+        if not self.config.load:
+            run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
         return replace(
-            self._work(
-                with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload, remarks
-            ),
+            self._work(run, server, workload),
             responses=kept.responses,
             verdicts=kept.verdicts,
             before=run.judge,
@@ -261,13 +356,13 @@ class EvaluationRunner:
             before_s=log.elapsed_s,
         )
 
-    def _work(self, run: EvalRun, server: _Server, workload: Workload, remarks: Remarks) -> Work:
+    def _work(self, run: EvalRun, server: MetServer, workload: Workload) -> Work:
         return Work(
             run=run,
             questions=workload.questions,
             responses=SpilledMapping(EvalResponse, self.store.folder),
             documents=workload.documents,
             usage_needs_concurrency=server.client.spec.usage_needs_concurrency,
-            notes=remarks.made,
+            notes=self.remarks.made,
             way_on=f"what was answered is saved: {command(f'eval --resume {run.id}', self.config.runs_dir)}",
         )

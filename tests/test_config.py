@@ -304,3 +304,32 @@ def test_columns_may_be_a_text_with_commas() -> None:
     said = {"question": "Meine Frage", "id": "nr"}
     for columns in (said, "question=Meine Frage, id = nr,"):
         assert EvalConfig(dataset_file="q.csv", columns=columns).columns == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("judge:\n  enabeld: false\n", "unknown configuration key 'judge.enabeld' (FILE, line 2, column 3)"),
+        ("name: x\nconcurrency: many\n", "(FILE, line 2, column 1)"),
+        ("server:\n  ask: {pth: /q}\n", "server: ask.pth: unknown key (FILE, line 2, column 9)"),
+        ("server:\n  map:\n    chunks: 'a['\n", "(FILE, line 3, column 5)"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_line_and_column(text: str, said: str, tmp_path: Path) -> None:
+    """Of a key of the configuration, and of one of the server."""
+    file = tmp_path / "config.yml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        EvalConfig.from_file(file)
+    assert said.replace("FILE", str(file)) in raised.value.message
+    assert raised.value.message == str(raised.value)
+
+
+def test_what_is_wrong_in_a_flag_stands_in_no_line(tmp_path: Path) -> None:
+    """Though the file has the same key, with a value that is right."""
+    file = tmp_path / "config.yml"
+    file.write_text("server: {timeout_s: 5}\nconcurrency: 2\n")
+    for over in ({"concurrency": "many"}, {"server": {"timeout_s": "soon"}}):
+        with pytest.raises(ConfigError) as raised:
+            EvalConfig.from_file(file, over).server_spec()
+        assert "line" not in raised.value.message

@@ -1,4 +1,4 @@
-"""Servers that are not of the default kind, evaluated whole by a few lines of YAML; docs/profiles.md holds three."""
+"""Servers that are not of the default kind, evaluated whole by a few lines of YAML, as docs/profiles.md shows them."""
 
 import importlib
 import json
@@ -15,6 +15,7 @@ import pytest
 from evals import EvalConfig, run_evaluation
 from evals.cli import app
 from evals.cli.terminal.exits import run as run_command
+from evals.client.profile import profile_text
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
 from evals.scoring.gathered.notes import notes_on_answers
@@ -27,6 +28,7 @@ _package.__path__ = [str(HOME / "servers")]
 sys.modules.setdefault("other_servers", _package)
 corpus = importlib.import_module("other_servers.corpus")
 kinds = importlib.import_module("other_servers.kinds")
+of_profiles = importlib.import_module("other_servers.documented")
 serving = importlib.import_module("other_servers.loopback").serving
 
 Evaluate = Callable[..., EvalRun]
@@ -44,26 +46,34 @@ citations: {given_as: markers, markers: '\[doc(\d+)\]'}
 """
 
 
+BELOW = {"hayhooks": "/rag", "langserve": "/rag"}
+
+
+def _routes(kind: str) -> Any:
+    return (getattr(kinds, kind, None) or getattr(of_profiles, kind))()
+
+
 def documented() -> dict[str, str]:
     """The profiles that docs/profiles.md shows whole, by the names of their files."""
     page = (HOME.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
     return dict(re.findall(r"```yaml\n# (\w+\.yml)\n(.*?)```", page, re.DOTALL))
 
 
-PROFILES = {**documented(), "on_your_data.yml": ON_YOUR_DATA}
+PROFILES = {**documented(), "on_your_data.yml": ON_YOUR_DATA, "ragflow.yml": profile_text("ragflow")}
 
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGFLOW_API_KEY", kinds.API_KEY)
     monkeypatch.setenv("RAGFLOW_CHAT_ID", kinds.CHAT)
+    monkeypatch.setenv("LIGHTRAG_API_KEY", of_profiles.KEY)
 
 
 @pytest.fixture
 def start() -> Iterator[Callable[[str], str]]:
     """Start a server of a kind; returns its URL."""
     with ExitStack() as running:
-        yield lambda kind: running.enter_context(serving(getattr(kinds, kind)()))
+        yield lambda kind: running.enter_context(serving(_routes(kind))) + BELOW.get(kind, "")
 
 
 @pytest.fixture
@@ -84,11 +94,24 @@ def _values(run: EvalRun, names: Mapping[str, float]) -> dict[str, float | None]
     return {summary.name: summary.value for summary in run.scorecard.metrics if summary.name in names}
 
 
-def test_the_documentation_shows_three_servers() -> None:
-    """Each is evaluated below as it stands there, by at most ten lines."""
-    assert list(documented()) == ["txtai.yml", "contexts.yml", "ragflow.yml"]
-    for text in PROFILES.values():
-        assert len(text.strip().splitlines()) <= 10
+def test_the_documentation_begins_with_three_servers() -> None:
+    """Each is evaluated below as it stands there, by five to ten lines."""
+    assert list(documented()) == ["hayhooks.yml", "langserve.yml", "lightrag.yml", "contexts.yml", "txtai.yml"]
+    for name in ("hayhooks.yml", "langserve.yml", "lightrag.yml"):
+        assert 5 <= len(documented()[name].strip().splitlines()) <= 10
+    page = (HOME.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
+    assert page.index("# hayhooks.yml") < page.index("## What a chunk holds") < page.index("## All keys")
+
+
+@pytest.mark.parametrize("kind", ["hayhooks", "langserve", "lightrag"])
+def test_the_three_servers_of_the_documentation_are_evaluated_as_it_shows_them(kind: str, evaluate: Evaluate) -> None:
+    """Retrieval and abstention of all, and citations of those that give them."""
+    run = evaluate(kind, metrics=["recall_at_3"], suite=["core"], preflight=False)
+    assert (run.status, run.outcomes.answered, run.error_count) == ("complete", 5, 0)
+    assert _values(run, corpus.RETRIEVAL) == pytest.approx(corpus.RETRIEVAL)
+    assert _values(run, corpus.ABSTENTION) == corpus.ABSTENTION
+    cited = dict.fromkeys(corpus.CITATION) if kind == "langserve" else corpus.CITATION
+    assert _values(run, corpus.CITATION) == cited
 
 
 @pytest.mark.parametrize("kind", ["txtai", "contexts", "ragflow"])

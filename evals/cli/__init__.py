@@ -13,6 +13,7 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
+    IngestFlags,
     Lenient,
     RescoreFlags,
     RunAsJson,
@@ -60,6 +61,30 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
+@app.command("doctor")
+@takes_flags()
+def doctor_command(flags: EvalFlags) -> None:
+    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
+    from evals.cli.commands.doctor import doctor
+
+    raise typer.Exit(doctor(flags))
+
+
+@app.command("ingest")
+@takes_flags()
+def ingest_command(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
+    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
+    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
+    *,
+    flags: IngestFlags,
+) -> None:
+    """Give documents to a server, each once, and see that they are found."""
+    from evals.cli.commands.ingest import ingest
+
+    ingest(folder, flags, check=check, no_check=no_check)
+
+
 @app.command("datasets")
 def datasets_command() -> None:
     """List the datasets."""
@@ -95,11 +120,13 @@ def metrics_command(
 
 
 @app.command("profiles")
-def profiles_command() -> None:
-    """List the kinds of servers."""
-    from evals.cli.commands.catalogue import list_server_profiles
+def profiles_command(
+    name: Annotated[str | None, typer.Argument(help="A profile, to print its file")] = None,
+) -> None:
+    """List the kinds of servers with what can be measured of each, or print the profile of one."""
+    from evals.cli.commands.profiles import show_profiles
 
-    list_server_profiles()
+    show_profiles(name)
 
 
 @app.command("runs")

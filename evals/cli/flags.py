@@ -59,6 +59,15 @@ def _seconds(value: float, flag: str) -> float:
     return value
 
 
+def _widths(value: object, flag: str) -> int | list[int]:
+    """One number of questions in flight, or several with commas."""
+    parts = [part.strip() for part in str(value).split(",") if part.strip()]
+    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+        raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
+    widths = [int(part) for part in parts]
+    return widths if len(widths) > 1 else widths[0]
+
+
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
@@ -108,10 +117,22 @@ class ServerFlags:
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
     ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
     preflight: Annotated[bool | None, Option(help="First see that the corpus is there (yes)"), "preflight"] = None
-    concurrency: Annotated[int | None, Option(help="Questions in flight (4)"), "concurrency"] = None
+    concurrency: Annotated[
+        str | None, Option(help="Questions in flight (4); 1,4,16 for a sweep"), "concurrency", _widths
+    ] = None
     rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
     timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
     warmup: Annotated[int | None, Option(help="Unscored questions asked first (1)"), "warmup"] = None
+
+
+@dataclass(frozen=True)
+class VariantFlags:
+    """Several runs over the same questions."""
+
+    panel: ClassVar[str] = "Variants"
+    vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
+    repeats: Annotated[int | None, Option(help="How often each question is asked (1)"), "repeats"] = None
+    alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
 
 
 @dataclass(frozen=True)
@@ -155,6 +176,22 @@ class JudgeFlags:
 
 
 @dataclass(frozen=True)
+class EngineFlags:
+    """Who asks and embeds."""
+
+    panel: ClassVar[str] = "Engine"
+    engine: Annotated[
+        str | None, Option(help="Who asks and embeds: local | dask, workers of a cluster (local)"), "engine.name"
+    ] = None
+    scheduler: Annotated[
+        str | None, Option(help="Of a Dask cluster: tcp://HOST:8786 (one on this machine)"), "engine.scheduler"
+    ] = None
+    workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
 class RunFlags:
     """What every command that makes a run takes."""
 
@@ -168,13 +205,13 @@ class RunFlags:
 
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
         Path | None, Option("--runs-dir", "--output", help="Folder of saved runs (data/eval_runs)"), "runs_dir"
     ] = None
-    resume: Annotated[str | None, Option(help="Id of a saved run to go on with")] = None
+    resume: Annotated[str | None, Option(help="Id of a saved run to go on with; of variants, with all of them")] = None
     on_error: Annotated[
         str | None, Option(help="Questions without an answer: exclude | worst (exclude)"), "on_error"
     ] = None
@@ -184,14 +221,14 @@ class EvalFlags(RunFlags, JudgeFlags, MeasureFlags, ServerFlags, FileFlags, Ques
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
@@ -202,13 +239,41 @@ class CalibrateFlags(RunFlags, JudgeFlags):
     as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
 
 
-def keys_of(flags: RunFlags) -> dict[str, tuple[str, Reader | None]]:
+@dataclass(frozen=True)
+class IngestFlags(FileFlags):
+    """The flags of `ingest`."""
+
+    panel: ClassVar[str] = "Server"
+    datasets: Annotated[
+        str | None,
+        Option(help="Datasets whose documents to give, with commas", rich_help_panel="Questions"),
+        "datasets",
+        names_of,
+    ] = None
+    samples: Annotated[
+        int | None,
+        Option(help="Questions of each dataset whose documents are given (100; own file: all); 0: all"),
+        "samples_per_dataset",
+        sample_count,
+    ] = None
+    seed: Annotated[int | None, Option(help="Seed of the draw (42)"), "seed"] = None
+    data_dir: DataDir = None
+    rag_url: Annotated[
+        str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
+    ] = None
+    profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
+    config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
+    as_json: Annotated[bool, Option("--json", help="Print what was done as JSON and nothing else")] = False
+    runs_dir: RunsDir = None
+
+
+def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
     """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
     told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
     return {name: (behind[0], behind[1] if len(behind) > 1 else None) for name, behind in told.items() if behind}
 
 
-def given_flags(flags: RunFlags) -> dict[str, Any]:
+def given_flags(flags: RunFlags | IngestFlags) -> dict[str, Any]:
     """The values of the flags given that set a key; one that is left out is None, or an empty list."""
     values = {name: getattr(flags, name) for name in keys_of(flags)}
     return {name: value for name, value in values.items() if value not in (None, [])}

@@ -6,18 +6,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.cli.flags import RunFlags, flag_name, given_flags, keys_of
+from evals.cli.flags import IngestFlags, RunFlags, flag_name, given_flags, keys_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError
+from evals.inputs.places import read_layer
 from evals.inputs.problems import problems_of
-from evals.inputs.yaml_layers import merge, read_yaml
+from evals.inputs.yaml_layers import merge
 
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
 """Flags of which one would silently win over the other."""
 
 
-def overrides(flags: RunFlags) -> dict[str, Any]:
+def overrides(flags: RunFlags | IngestFlags) -> dict[str, Any]:
     """The flags given, as keys of the configuration.
 
     Raises:
@@ -38,13 +39,13 @@ def overrides(flags: RunFlags) -> dict[str, Any]:
     return result
 
 
-def config_layers(flags: RunFlags) -> list[dict[str, Any]]:
+def config_layers(flags: RunFlags | IngestFlags) -> list[dict[str, Any]]:
     """What a configuration file and flags say, where they are given; later ones go before earlier ones.
 
     Raises:
         ConfigError: The file cannot be read, or a flag is wrong.
     """
-    return [*([read_yaml(flags.config, "configuration")] if flags.config else []), overrides(flags)]
+    return [*([read_layer(flags.config, "configuration")] if flags.config else []), overrides(flags)]
 
 
 def _layer(key: str, value: Any) -> dict[str, Any]:

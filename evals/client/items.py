@@ -57,6 +57,24 @@ def citations_of(value: Any, chunks: Sequence[RetrievedChunk] | None) -> list[Ci
     return _items(value, citation, "a whole number, a text or an object that names its source")
 
 
+def references_of(value: Any, _: list[str]) -> list[tuple[str, Citation]]:
+    """What markers stand for, each with what stands in it; an object without `index`, or without a source, is left out.
+
+    Raises:
+        UnreadableListError: It is no list, or an item of it is no object.
+    """
+    if not isinstance(value, list):
+        raise UnreadableListError(f"gives {kind_of(value)}, not a list")
+    references = []
+    for item in value:
+        if not isinstance(item, Mapping):
+            raise UnreadableListError(f"gives a list that holds {kind_of(item)}, where each item is to be an object")
+        label, citation = text_or_none(item.get("index")), _citation({**item, "index": None})
+        if label is not None and citation is not None:
+            references.append((label, citation))
+    return references
+
+
 def _items(value: Any, read: Callable[[Any], Item | None], wanted: str) -> list[Item]:
     if not isinstance(value, list):
         raise UnreadableListError(f"gives {kind_of(value)}, not a list")

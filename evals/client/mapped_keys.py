@@ -1,14 +1,12 @@
 """The keys that an expression gives to its items, checked before anything is sent: one that nobody reads is wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import jmespath
 
 from evals.client.items import CHUNK_KEYS, CITATION_KEYS
-from evals.client.spec import MapSpec
-from evals.errors import ConfigError
 from evals.schemas import TokenUsage
 
 Node = Mapping[str, Any]
@@ -16,6 +14,7 @@ Node = Mapping[str, Any]
 _KNOWN: Mapping[str, Sequence[str]] = {
     "chunks": CHUNK_KEYS,
     "citations": CITATION_KEYS,
+    "references": CITATION_KEYS,
     "usage": tuple(TokenUsage.model_fields),
 }
 _SAME = frozenset({"identity", "current"})
@@ -23,21 +22,25 @@ _IN_TURN = frozenset({"pipe", "subexpression", "projection", "value_projection",
 """Nodes whose second child works on what the first gives."""
 _OF_FIRST = frozenset({"flatten", "index_expression", "expref"})
 _OF_ALL = frozenset({"or_expression", "and_expression", "multi_select_list"})
-_FUNCTIONS = frozenset({"not_null", "reverse", "sort_by", "max_by", "min_by", "merge", "to_array"})
-"""Those that give objects as they got them."""
+_FUNCTIONS = frozenset({"not_null", "reverse", "sort_by", "max_by", "min_by", "merge", "to_array", "zip"})
+"""Those that give objects with the keys that they got."""
 
 
-def check_mapped_keys(mapping: MapSpec) -> None:
-    """Check the keys that chunks, citations and usage are given, as in `sources[].{text: content}`.
+def unknown_keys(key: str, expression: str) -> Iterator[tuple[str, str]]:
+    """The keys that chunks, citations, references and usage are given and that nobody reads, as in `[].{txt: content}`.
 
-    Raises:
-        ConfigError: There is no such key; it names the nearest.
+    Args:
+        key: Where the expression stands, such as `map.chunks` or `retrieve.map.chunks`.
+        expression: What finds them.
+
+    Yields:
+        Each such key, with what to write instead.
     """
-    for part, known in _KNOWN.items():
-        expression = getattr(mapping, part)
-        for key in _keys(expression) if expression is not None else ():
-            if key not in known:
-                raise ConfigError(f"unknown key {f'server.map.{part}.{key}'!r}", _hint(key, known))
+    within, _, part = key.rpartition(".")
+    known = _KNOWN.get(part) if within in {"map", "retrieve.map"} else None
+    for name in _keys(expression) if known else ():
+        if known and name not in known:
+            yield name, _hint(name, known)
 
 
 def _hint(key: str, known: Sequence[str]) -> str:

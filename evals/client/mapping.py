@@ -6,17 +6,16 @@ chunks and citations a note says then what stood there.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
 from evals.client.expressions import compiled
-from evals.client.items import UnreadableListError, chunks_of, citations_of
-from evals.client.mapped_keys import check_mapped_keys
+from evals.client.items import UnreadableListError, chunks_of, citations_of, references_of
 from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
+from evals.client.spec_check import check_spec
 from evals.client.values import flag_or_none, is_lost, kind_of, number_or_none, text_or_none, whole_or_none
-from evals.credentials.known import masked
-from evals.errors import ConfigError
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
 T = TypeVar("T")
@@ -28,6 +27,23 @@ _MAX_RANGE = 100
 
 class MappingError(Exception):
     """The body does not hold what the mapping says it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """The answer that the pieces of a stream make.
+
+    Attributes:
+        text: None where no piece had one.
+        notes: What a reader must know of it; why there is no text, where there is none.
+    """
+
+    text: str | None
+    notes: list[str]
+
+
+class RetrievalMappingError(MappingError):
+    """The same of the request that brings the chunks."""
 
 
 def find(expression: str | None, body: Any) -> Any:
@@ -53,44 +69,78 @@ class ResponseReader:
 
     def __init__(self, spec: ServerSpec) -> None:
         self._map: MapSpec = spec.map
+        self._only_retrieves = not spec.gives_answers
+        self._retrieved = None if spec.retrieve is None else spec.retrieve.map
         self._citations = spec.citations
         self._most = spec.max_chunks
-        try:
-            self._clean = [re.compile(pattern) for pattern in spec.clean]
-            self._markers = re.compile(spec.citations.markers)
-        except re.error as error:
-            pattern = str(error.pattern)
-            if masked(pattern) != pattern:  # what the library says may hold a part of it
-                raise ConfigError("not a valid pattern: it holds a value of the environment") from None
-            raise ConfigError(f"not a valid pattern: {error.pattern!r} ({error.msg})") from error
-        for expression in _expressions(spec):
-            if expression is not None:
-                compiled(expression)
-        check_mapped_keys(spec.map)
+        self.document_names: Mapping[str, str] = {}
+        """Names of documents by the server's ids: what a chunk that has an id alone is recognised by."""
+        check_spec(spec)
+        self._clean = [re.compile(pattern) for pattern in spec.clean]
+        self._markers = re.compile(spec.citations.markers)
 
-    def read(self, body: Any) -> dict[str, Any]:
+    def read(self, body: Any, retrieved: Any = None, streamed: Streamed | None = None) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.
 
+        Args:
+            body: Of the request that asks.
+            retrieved: The body of the request that retrieves, of a server that has one.
+            streamed: The answer, where the pieces of a stream make it; `body` is the list of all pieces then.
+
         Raises:
-            MappingError: There is no answer in it; of a server that only retrieves, no list of chunks.
+            MappingError: There is no answer in it; of what only retrieves, no list of chunks.
         """
         notes: list[str] = []
         refused = self._read_refused(body, notes)
-        answer = self._read_answer(body, refused=refused)
-        chunks = self._listed("chunks", find(self._map.chunks, body), chunks_of, notes)
-        if answer is None and chunks is None:
-            raise MappingError(notes[0] if notes else f"the body has no list at `{self._map.chunks}`; {shape_of(body)}")
+        if streamed is None:
+            answer = self._read_answer(body, refused=refused)
+        else:
+            answer = self._read_streamed(streamed, notes, refused=refused)
+        chunks, stages = self._read_retrieval(body, retrieved, notes)
         return {
             "answer": answer,
             "chunks": chunks,
-            "citations": None if answer is None else self._read_citations(body, answer, chunks, notes),
+            "citations": self._read_citations(body, answer, chunks, notes),
             "usage": _usage(find(self._map.usage, body), notes),
             "model": text_or_none(find(self._map.model, body)),
             "confidence": _confidence(find(self._map.confidence, body), notes),
-            "stages": _stages(find(self._map.stages, body)),
+            "stages": stages,
             "refused": refused,
             "notes": notes,
         }
+
+    def _named(self, chunks: list[RetrievedChunk] | None) -> list[RetrievedChunk] | None:
+        """The chunks, with the names of their documents where the server gives only ids that are known."""
+        if not chunks or not self.document_names:
+            return chunks
+        return [
+            chunk.model_copy(update={"document_name": self.document_names.get(chunk.document_id or "")})
+            if chunk.document_name is None
+            else chunk
+            for chunk in chunks
+        ]
+
+    def _read_retrieval(
+        self, body: Any, retrieved: Any, notes: list[str]
+    ) -> tuple[list[RetrievedChunk] | None, list[Any] | None]:
+        """Chunks and stages: of the request that retrieves, where there is one, else of the answer's body."""
+        if self._retrieved is None:
+            chunks = self._read_chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
+            return chunks, _stages(find(self._map.stages, body))
+        try:
+            chunks = self._read_chunks(self._retrieved.chunks, retrieved, notes, needed=True)
+            stages = find(self._retrieved.stages, retrieved)
+        except MappingError as error:
+            raise RetrievalMappingError(str(error)) from error
+        return chunks, _stages(find(self._map.stages, body) if stages is None else stages)
+
+    def _read_chunks(
+        self, expression: str | None, body: Any, notes: list[str], *, needed: bool
+    ) -> list[RetrievedChunk] | None:
+        chunks = self._named(self._listed("chunks", find(expression, body), chunks_of, notes))
+        if chunks is None and needed:
+            raise MappingError(notes[0] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
+        return chunks
 
     def _read_refused(self, body: Any, notes: list[str]) -> bool | None:
         """Whether the server says that it declined; what is neither true nor false says nothing, and is noted."""
@@ -109,13 +159,25 @@ class ResponseReader:
             return ""
         if not isinstance(answer, str):
             raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
+        return self._cleaned(answer)
+
+    def _read_streamed(self, streamed: Streamed, notes: list[str], *, refused: bool | None) -> str:
+        """The answer of a stream, cleaned."""
+        if streamed.text is None and not refused:
+            raise MappingError("; ".join(streamed.notes))
+        notes += streamed.notes if streamed.text is not None else []
+        return self._cleaned(streamed.text or "")
+
+    def _cleaned(self, answer: str) -> str:
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         return answer
 
     def _read_citations(
-        self, body: Any, answer: str, chunks: list[RetrievedChunk] | None, notes: list[str]
+        self, body: Any, answer: str | None, chunks: list[RetrievedChunk] | None, notes: list[str]
     ) -> list[Citation] | None:
+        if answer is None:
+            return None
         given_as = self._citations.given_as
         if given_as in {"list", "auto"}:
             found = find(self._map.citations, body)
@@ -123,9 +185,17 @@ class ResponseReader:
                 return self._listed("citations", found, lambda value, _: citations_of(value, chunks), notes)
         if given_as == "none":
             return None
-        marked = self._bounded("citations", list(islice(self._marked(answer), self._most + 1)), notes)
+        marked = self._read_markers(body, answer, notes)
         # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
         return marked or (None if given_as == "auto" else [])
+
+    def _read_markers(self, body: Any, answer: str, notes: list[str]) -> list[Citation]:
+        """What the markers of the text cite: places of chunks, or what `map.references` says that they stand for."""
+        marked: list[Citation] = self._bounded("citations", list(islice(self._marked(answer), self._most + 1)), notes)
+        if self._map.references is None:
+            return marked
+        references = dict(self._listed("references", find(self._map.references, body), references_of, notes) or ())
+        return [_referred(citation, references) for citation in marked]
 
     def _listed(
         self, name: str, value: Any, read: Callable[[Any, list[str]], list[T]], notes: list[str]
@@ -153,17 +223,13 @@ class ResponseReader:
                 yield from _from_marker(part.strip(), marker.start(), marker.end())
 
 
-def _expressions(spec: ServerSpec) -> list[str | None]:
-    """Every expression of a profile, so that a wrong one is known before anything is sent."""
-    return [
-        *spec.map.model_dump().values(),
-        *(expression for endpoint in spec.info for expression in endpoint.map.values()),
-        spec.ask.ok_when,
-        spec.documents and spec.documents.map,
-        spec.upload and spec.upload.id,
-        spec.ready and spec.ready.done_when,
-        spec.ready and spec.ready.failed,
-    ]
+def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citation:
+    """What a marker stands for; one that is not among the references cites what there is not."""
+    label = citation.chunk_id if citation.index is None else str(citation.index)
+    known = references.get(label or "")
+    if known is None:
+        return citation.model_copy(update={"chunk_id": label, "index": None})
+    return known.model_copy(update={"start": citation.start, "end": citation.end})
 
 
 def _from_marker(part: str, start: int, end: int) -> list[Citation]:

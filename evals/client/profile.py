@@ -1,8 +1,9 @@
 """From a profile's name and the user's overrides to a `ServerSpec`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -12,12 +13,25 @@ from pydantic import ValidationError
 
 from evals import plugins
 from evals.client.spec import ServerSpec
+from evals.client.spec_check import SpecError, check_spec
 from evals.errors import ConfigError, UnknownNameError
+from evals.inputs.places import holds, place_in
 from evals.inputs.problems import first_problem
 from evals.inputs.yaml_layers import merge, read_yaml
 
 _BUILT_IN = Path(__file__).parent / "profiles"
+_OF_THE_PROFILE = frozenset({"about", "extends"})
+"""Keys of a profile that are none of a server: what it is for, and on which other one it is laid."""
+_FILE_NAMES = (".yml", ".yaml")
 DEFAULT_PROFILE = "rag-server"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One profile, without those that it extends: its keys, and its file where it is one."""
+
+    keys: dict[str, Any]
+    file: Path | None
 
 
 def list_profiles() -> list[str]:
@@ -37,21 +51,78 @@ def _built_in_profile(name: str) -> dict[str, Any]:
 
 
 def load_profile(name: str) -> dict[str, Any]:
-    """The keys of a profile, by its name or by the path of a YAML file.
+    """The keys of a profile, by its name or by the path of a YAML file, laid over those of the profile it extends.
 
     Raises:
-        ConfigError: There is no such profile or file, it is no YAML mapping, or its plug-in cannot be loaded.
+        ConfigError: There is no such profile or file, it is no YAML mapping, its plug-in cannot be loaded, or it
+            extends itself.
     """
-    if name.endswith((".yml", ".yaml")):
-        return read_yaml(Path(name), "profile")
+    whole: dict[str, Any] = {}
+    for layer in reversed(_layers(name)):
+        whole = merge(whole, {key: value for key, value in layer.keys.items() if key not in _OF_THE_PROFILE})
+    return whole
+
+
+def about_profile(name: str) -> str:
+    """Which server a profile is for, in a few words; empty where it does not say.
+
+    Raises:
+        ConfigError: As of `load_profile`.
+    """
+    return str(_layer(name).keys.get("about") or "")
+
+
+def profile_text(name: str) -> str:
+    """The text of the file that a profile stands in.
+
+    Raises:
+        ConfigError: There is no such profile or file, or the profile of a plug-in is in no file.
+    """
+    file = _layer(name).file
+    if file is None:
+        raise ConfigError(f"profile {name!r} of a plug-in is in no file")
+    return file.read_text(encoding="utf-8")
+
+
+def _layers(name: str) -> list[_Layer]:
+    """A profile, the one that it extends, the one that this extends, and so on."""
+    seen: list[str] = []
+    layers: list[_Layer] = []
+    above: str | None = name
+    while above is not None:
+        if above in seen:
+            raise ConfigError(
+                f"the profile {name} extends itself: {' → '.join([*seen, above])}", "leave out one of the `extends`"
+            )
+        seen.append(above)
+        layers.append(_layer(above))
+        above = _extended(layers[-1], above)
+    return layers
+
+
+def _extended(layer: _Layer, name: str) -> str | None:
+    """What a profile extends: a name, or a file's path, which is looked for beside the profile's own file."""
+    extended = layer.keys.get("extends")
+    if extended is None:
+        return None
+    if not isinstance(extended, str):
+        raise ConfigError(f"the profile {name}: extends must be the name of a profile or the path of a file")
+    if layer.file is None or not extended.endswith(_FILE_NAMES):
+        return extended
+    return os.path.normpath(layer.file.parent / extended)
+
+
+def _layer(name: str) -> _Layer:
+    if name.endswith(_FILE_NAMES):
+        return _Layer(read_yaml(Path(name), "profile"), Path(name))
     if name in _built_in():
-        return deepcopy(_built_in_profile(name))
+        return _Layer(deepcopy(_built_in_profile(name)), _BUILT_IN / f"{name}.yml")
     for point in entry_points(group="evals.profiles", name=name):
         loaded = plugins.load(point)
         if isinstance(loaded, Mapping):
-            return dict(loaded)
+            return _Layer(dict(loaded), None)
         if isinstance(loaded, str | os.PathLike):
-            return read_yaml(Path(loaded), "profile")
+            return _Layer(read_yaml(Path(loaded), "profile"), Path(loaded))
         raise plugins.broken(point, f"is no profile: {loaded!r} is neither a mapping nor the path of a file")
     raise UnknownNameError("profile", name, list_profiles())
 
@@ -60,11 +131,38 @@ def resolve_spec(overrides: Mapping[str, Any]) -> ServerSpec:
     """Build the specification of a server from its profile with the user's keys laid over it.
 
     Raises:
-        ConfigError: The profile does not exist, or a key is unknown or has a wrong value.
+        ConfigError: The profile does not exist, or a key is unknown or has a wrong value; it names the line and column
+            of a key that stands in the profile.
     """
     name = str(overrides.get("profile") or DEFAULT_PROFILE)
+    whole = merge(load_profile(name), overrides)
     try:
-        return ServerSpec.model_validate({**merge(load_profile(name), overrides), "profile": name})
+        spec = ServerSpec.model_validate({**whole, "profile": name})
     except ValidationError as error:
         problem = first_problem(error, ServerSpec)
-        raise ConfigError(f"server: {problem}", problem.hint or "see docs/profiles.md for the keys") from error
+        message = f"server: {problem}{_place(problem.key, name, overrides)}"
+        raise SpecError(problem.key, message, problem.hint or "see docs/profiles.md for the keys") from error
+    try:
+        check_spec(spec, before_environment=True)
+    except SpecError as error:
+        key = error.key.removeprefix("server.")
+        raise SpecError(key, f"{error.message}{_place(key, name, overrides)}", error.hint) from error
+    return spec
+
+
+def _place(key: str, profile: str, overrides: Mapping[str, Any]) -> str:
+    """Where a key stands, in brackets, or where the key above it stands; nothing where neither is in a profile."""
+    while key and not holds(overrides, key):
+        found = next(_places(key, profile), None)
+        if found is not None:
+            return f" ({found})"
+        key = key.rpartition(".")[0]
+    return ""
+
+
+def _places(key: str, profile: str) -> Iterator[str]:
+    for layer in _layers(profile):
+        if layer.file is not None and holds(layer.keys, key):
+            place = place_in(layer.file, key)
+            if place is not None:
+                yield place

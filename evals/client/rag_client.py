@@ -1,6 +1,7 @@
 """`RAGClient`: the only code that talks to the server under evaluation."""
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,19 +9,29 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.address import check_url, is_place_of
+from evals.client.bodies import (
+    UnusableError,
+    body_of,
+    stored_body,
+    stored_stream,
+    streamed_answer,
+    why_unusable,
+)
 from evals.client.endurance import Endurance
-from evals.client.mapping import MappingError, ResponseReader, find
+from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
+from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
-from evals.client.spec import AskSpec, ServerSpec
-from evals.client.template import render, render_path
+from evals.client.spec import ServerSpec
+from evals.client.streams.collector import Collector
+from evals.client.streams.sending import send_streamed, with_received
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.known import remember
 from evals.credentials.stored import public_url, without_secrets
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.inputs.json_body import TooManyValuesError, parse_json
+from evals.inputs.json_body import parse_json
 from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse, ResponseError
 from evals.text.counts import counted
@@ -57,17 +68,19 @@ class RAGClient:
     ) -> None:
         template = resolve_spec({"url": spec}) if isinstance(spec, str) else spec
         secrets: set[str] = set()
-        self.spec = ServerSpec.model_validate(expand_env(template.model_dump(by_alias=True), secrets))
+        self.spec = ServerSpec.model_validate(expand_env(without_unset_headers(template), secrets))
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
-        self._asks_uuid = "uuid" in self.spec.ask.model_dump_json()
+        templates = self.spec.model_dump_json(include={"ask", "retrieve"})
+        self._names_more = "uuid" in templates or "question_json" in templates
         self._max_attempts = max_attempts
         self._sleep = sleep
-        self._pacer = Pacer(rps, sleep=sleep, clock=clock)
+        requests = 1 if self.spec.retrieve is None else 2
+        self._pacer = Pacer(rps / requests if rps else None, sleep=sleep, clock=clock)
         self._endurance = Endurance(self.spec.patience_s, concurrency=concurrency, sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
@@ -92,6 +105,14 @@ class RAGClient:
         """The server's URL without credentials: neither a login, nor what a ${NAME} put into its path."""
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
+
+    def know_documents(self, names: Mapping[str, str]) -> None:
+        """Say how documents are called whose ids the server gives: chunks without a name get it.
+
+        Args:
+            names: By the server's ids.
+        """
+        self._reader.document_names = names
 
     async def health(self) -> None:
         """Check that the server is there.
@@ -128,6 +149,7 @@ class RAGClient:
         raw: dict[str, Any] = {}
         for endpoint in self.spec.info:
             body = without_secrets(self.redact.value(await self.get_json(endpoint.path)))
+            body = body if endpoint.of is None else self._fact(endpoint.of, body)
             raw[self.redact.text(endpoint.path)] = body
             for name, expression in endpoint.map.items():
                 value = self._fact(expression, body)
@@ -160,26 +182,67 @@ class RAGClient:
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
-        attempts = Attempts(began=self._pacer.due())
-        request = self._request(self.spec.ask, question)
-
-        async def send() -> Reply:
-            await self._pacer.wait()
-            return await self.transport.send(**request)
-
-        async def endured() -> Reply:
-            return await self._endurance.send(send, attempts)
-
+        exchange = Exchange(self.spec, self._pacer.due())
         try:
             async with asyncio.timeout(self.spec.deadline_s):
-                reply = await send_with_retries(endured, self._attempts_left(), attempts, self._sleep)
+                await self._make(exchange, question)
         except TransportFailure as failure:
-            return self._failed(failure, attempts)
+            return self._failed(failure, exchange)
         except TimeoutError:
-            return self._failed(self._too_late(attempts), attempts)
-        if len(reply.body) > _LARGE:
-            return await asyncio.to_thread(self._read, reply, attempts)
-        return self._read(reply, attempts)
+            late, stream = self._too_late(exchange), exchange.current.stream
+            return self._failed(with_received(late, stream) if stream is not None else late, exchange)
+        if exchange.size > _LARGE:
+            return await asyncio.to_thread(self._read, exchange)
+        return self._read(exchange)
+
+    async def _make(self, exchange: Exchange, question: str) -> None:
+        """Make the requests of a question, each with its retries; what the first one gives goes into the second.
+
+        Raises:
+            TransportFailure: Of the first that fails.
+        """
+        values: dict[str, Any] = {"question": question}
+        if self._names_more:
+            values |= {"question_json": json.dumps(question, ensure_ascii=False), "uuid": str(uuid.uuid4())}
+        for part in exchange.order:
+            exchange.current = part
+            part.reply = await self._reply(part, rendered(part.spec, values), paced=part is exchange.order[0])
+            if part.gives:
+                values |= await asyncio.to_thread(self._given, part)
+
+    async def _reply(self, part: QuestionRequest, request: Mapping[str, Any], *, paced: bool) -> Reply:
+        async def send() -> Reply:
+            if paced:
+                await self._pacer.wait()
+            if self.spec.stream is None or part.name != "ask":
+                return await self.transport.send(**request)
+            part.stream = Collector(self.spec.stream)
+            return await send_streamed(self.transport, part.stream, request)
+
+        async def endured() -> Reply:
+            return await self._endurance.send(send, part.attempts)
+
+        return await send_with_retries(endured, self._attempts_left(), part.attempts, self._sleep)
+
+    def _given(self, part: QuestionRequest) -> dict[str, Any]:
+        """What the body of a request gives to the templates of the other.
+
+        Raises:
+            TransportFailure: The body cannot be read, or holds nothing to give.
+        """
+        try:
+            body = body_of(part, self.redact)
+            return {name: _there(find(expression, body), name, expression) for name, expression in part.gives.items()}
+        except (UnusableError, MappingError) as error:
+            raise TransportFailure(why_unusable(part, error, self.redact), retryable=False) from error
+
+    async def send_patiently(self, send: Callable[[], Awaitable[Reply]], attempts: Attempts) -> Reply:
+        """Send a request once, and again while the server only wants to be asked later (429, 503).
+
+        Raises:
+            TransportFailure: It failed, or was refused for `server.patience_s`.
+        """
+        return await self._endurance.send(send, attempts)
 
     @property
     def away(self) -> str | None:
@@ -194,65 +257,83 @@ class RAGClient:
     def _attempts_left(self) -> int:
         return 1 if self.away else self._max_attempts
 
-    def _too_late(self, attempts: Attempts) -> TransportFailure:
+    def _too_late(self, exchange: Exchange) -> TransportFailure:
         limit = self.spec.deadline_s
-        message = f"no answer within {limit:g} s, in {counted(attempts.count, 'attempt')} (server.deadline_s)"
+        count = exchange.current.attempts.count
+        message = f"no answer within {limit:g} s, in {counted(count, 'attempt')} (server.deadline_s)"
         return TransportFailure(
             ResponseError(kind="timeout", message=message), retryable=False, elapsed_ms=limit * 1000
         )
+
+    def set_rps(self, rps: float | None) -> None:
+        """Let at most so many requests start in a second from now on; None for no limit."""
+        self._pacer.change(rps)
 
     def restart_pace(self) -> None:
         """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
         self._pacer.restart()
 
-    def _request(self, ask: AskSpec, question: str) -> dict[str, Any]:
-        values = {"question": question, "uuid": str(uuid.uuid4()) if self._asks_uuid else ""}
-        request: dict[str, Any] = {"method": ask.method, "path": render_path(ask.path, values)}
-        for key, template in (("params", ask.query or None), ("headers", ask.headers), ("json", ask.body)):
-            if template is not None:
-                request[key] = render(template, values)
-        return request
-
-    def _read(self, reply: Reply, attempts: Attempts) -> EvalResponse:
+    def _read(self, exchange: Exchange) -> EvalResponse:
         base: dict[str, Any] = {
-            "latency_ms": reply.elapsed_ms,
-            "total_ms": attempts.total_ms(reply),
-            "attempts": attempts.count,
-            "waited_ms": attempts.waited_s * 1000,
-            **self._bounded(reply.body),
+            **self._measured(exchange),
+            "latency_ms": exchange.latency_ms(),
+            **exchange.token_times(),
+            "total_ms": exchange.total_ms(),
+            **self._raw(exchange),
         }
+        part = exchange.asking
         try:
-            body = self.redact.value(parse_json(reply.body))
-        except TooManyValuesError as error:
-            problem = ResponseError(kind="too_large", status=reply.status, message=str(error))
-            return EvalResponse(**base, error=problem)
-        except ValueError:
-            kind = self.redact.text(reply.headers.get("content-type", "no content type"))
-            message = f"the body is not JSON ({kind}): {base['raw'][:120]!r}"
-            return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
-        try:
-            if self.spec.ask.ok_when is not None and not find(self.spec.ask.ok_when, body):
-                message = f"`{self.spec.ask.ok_when}` does not hold: {base['raw'][:200]}"
-                return EvalResponse(**base, error=ResponseError(kind="not_ok", status=reply.status, message=message))
-            return EvalResponse(**base, **self._reader.read(body))
+            body, retrieved = body_of(part, self.redact), None
+            if exchange.retrieving is not None:
+                part = exchange.retrieving
+                retrieved = body_of(part, self.redact)
+            streamed = streamed_answer(exchange.asking.reply, self.redact)
+            return EvalResponse(**base, **self._reader.read(body, retrieved, streamed))
+        except RetrievalMappingError as error:
+            return EvalResponse(**base, error=why_unusable(exchange.retrieving or part, error, self.redact))
         except MappingError as error:
-            message = f"{error}: {base['raw'][:120]}"
-            return EvalResponse(**base, error=ResponseError(kind="malformed", status=reply.status, message=message))
+            return EvalResponse(**base, error=why_unusable(exchange.asking, error, self.redact))
+        except UnusableError as error:
+            return EvalResponse(**base, error=why_unusable(part, error, self.redact))
 
-    def _failed(self, failure: TransportFailure, attempts: Attempts) -> EvalResponse:
+    def _failed(self, failure: TransportFailure, exchange: Exchange) -> EvalResponse:
+        part, error = exchange.current, failure.error
+        if part.name != error.request:
+            error = error.model_copy(update={"request": part.name, "message": part.told(error.message)})
+        cut = failure.error.kind == "too_large"
         return EvalResponse(
-            error=failure.error,
-            total_ms=attempts.total_ms(failure),
-            latency_ms=failure.elapsed_ms if failure.error.kind == "timeout" else None,
-            attempts=attempts.count,
-            waited_ms=attempts.waited_s * 1000,
-            **(self._bounded(failure.body, cut=failure.error.kind == "too_large") if failure.body else {}),
+            error=error,
+            total_ms=exchange.total_ms(failure),
+            latency_ms=exchange.late_ms(failure),
+            **exchange.token_times(failure),
+            **self._measured(exchange),
+            **self._raw(exchange, failed=failure.body, cut=cut),
         )
 
-    def _bounded(self, body: bytes, *, cut: bool = False) -> dict[str, Any]:
-        """A received body as it is recorded."""
-        text = self.redact.body(body)
-        return {"raw": text[:MAX_RAW_CHARS], "raw_cut": cut or len(text) > MAX_RAW_CHARS}
+    def _measured(self, exchange: Exchange) -> dict[str, Any]:
+        """What it took, whatever came of it."""
+        return {
+            "retrieval_latency_ms": exchange.retrieval_latency_ms(),
+            "attempts": exchange.attempts,
+            "waited_ms": exchange.waited_ms,
+        }
+
+    def _raw(self, exchange: Exchange, *, failed: bytes = b"", cut: bool = False) -> dict[str, Any]:
+        """The bodies that were received, as they are recorded.
+
+        Args:
+            exchange: The requests.
+            failed: What was received for the one that failed.
+            cut: Whether that is only its beginning.
+        """
+        raw: dict[str, Any] = {"raw_cut": False}
+        for part in exchange.order:
+            body = part.reply.body if part.reply is not None else failed if part is exchange.current else b""
+            if part.reply is not None or body:
+                text = self.redact.body(body)
+                raw["raw" if part is exchange.asking else "raw_retrieval"] = text[:MAX_RAW_CHARS]
+                raw["raw_cut"] |= (cut and part.reply is None) or len(text) > MAX_RAW_CHARS
+        return raw
 
     def _fact(self, expression: str, body: Any) -> Any:
         try:
@@ -260,11 +341,29 @@ class RAGClient:
         except MappingError:
             return None  # the path exists but holds something else: the server does not say
 
-    def reread(self, raw: str) -> Mapping[str, Any]:
-        """Read a stored body with this client's mapping.
+    def reread(self, raw: str, raw_retrieval: str | None = None) -> Mapping[str, Any]:
+        """Read stored bodies with this client's mapping.
+
+        Args:
+            raw: Of the request that asks.
+            raw_retrieval: Of the one that brings the chunks, where there was one.
 
         Raises:
-            MappingError: The body holds no answer for this mapping.
-            ValueError: It is not JSON.
+            MappingError: They hold no answer for this mapping.
+            ValueError: One is not JSON.
         """
-        return self._reader.read(parse_json(raw.encode()))
+        if self.spec.stream is not None:
+            body, streamed = stored_stream(self.spec.stream, raw)
+        else:
+            body, streamed = stored_body(self.spec.ask, raw), None
+        retrieve = self.spec.retrieve
+        if retrieve is not None and raw_retrieval is None:
+            raise MappingError("the run holds no body of a second request (server.retrieve)")
+        retrieved = stored_body(retrieve, raw_retrieval) if retrieve is not None and raw_retrieval is not None else None
+        return self._reader.read(body, retrieved, streamed)
+
+
+def _there(value: Any, name: str, expression: str) -> Any:
+    if value is None:
+        raise MappingError(f"the body has nothing at `{expression}` to give as {name}")
+    return value

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from evals.client.spec import ServerSpec
+from evals.client.spec import RequestSpec, ServerSpec
 from evals.credentials.masker import Masker, looks_secret, secrets_in_url
 from evals.credentials.stored import in_clear, is_credential, looks_random
 
@@ -27,17 +27,22 @@ class Redactor(Masker):
 
     def __init__(self, secrets: Iterable[str], spec: ServerSpec) -> None:
         found = set(secrets)
-        for name, value in {**spec.headers, **spec.ask.headers}.items():
+        headers = [spec.headers, *(request.headers for request in _requests(spec))]
+        for name, value in (item for each in headers for item in each.items()):
             if is_credential(name) or looks_random(value):
                 found.update((value, value.rpartition(" ")[2]))
         super().__init__({*found, *_in_question(spec), *secrets_in_url(spec.url)})
 
-    def body(self, body: bytes) -> str:
+    def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""
         return self.text(body.decode("utf-8", "replace"))
 
 
 def _in_question(spec: ServerSpec) -> Iterable[str]:
     """The credentials in the body and the parameters of a question; a word such as `sort_key: title` is none."""
-    values = map(str, in_clear(spec.ask.model_dump(include={"query", "body"})).values())
-    return filter(looks_secret, values)
+    sent = (request.model_dump(include={"query", "body", "form"}) for request in _requests(spec))
+    return filter(looks_secret, (str(value) for each in sent for value in in_clear(each).values()))
+
+
+def _requests(spec: ServerSpec) -> list[RequestSpec]:
+    return [spec.ask, *([spec.retrieve] if spec.retrieve is not None else [])]

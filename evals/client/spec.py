@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from evals.client.streams.spec import StreamSpec
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
 
@@ -24,6 +25,13 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 """A text that is sent; a number, true, false or a date may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
+GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
+"""What every template may name."""
+_NEWER = (
+    *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
+    *(("retrieve",), ("stream",), ("session",)),
+)
+"""Keys that a specification had not always: where they say nothing, its fingerprint is as it was without them."""
 
 
 class Endpoint(Record):
@@ -35,12 +43,14 @@ class Endpoint(Record):
 class InfoEndpoint(Endpoint):
     """A path that tells about the server's configuration."""
 
+    of: str | None = None
+    """JMESPath to the part of the body that is configuration, where the rest changes with every question."""
     map: dict[str, str] = {}
-    """Our name of a fact: the JMESPath expression that finds it in the body."""
+    """Our name of a fact: the JMESPath expression that finds it in that part."""
 
 
-class AskSpec(Record, populate_by_name=True):
-    """The request that asks a question; {{question}} and {{uuid}} may stand anywhere in its strings."""
+class RequestSpec(Record, populate_by_name=True):
+    """A request about a question; {{question}} and {{uuid}} may stand anywhere in its strings."""
 
     method: Literal["GET", "POST"] = "POST"
     path: str
@@ -49,8 +59,45 @@ class AskSpec(Record, populate_by_name=True):
     headers: dict[str, Sent] = {}
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body; None sends none."""
+    form: dict[str, Sent] = {}
+    """The fields of a form, sent as application/x-www-form-urlencoded; none sends no form."""
+    reply: Literal["json", "text"] = "json"
+    """What comes back: JSON, or a plain text, which is `@` to the mapping."""
     ok_when: str | None = None
     """JMESPath over the body: where it is false or null, a 200 counts as a failure (not_ok)."""
+
+    @model_validator(mode="after")
+    def _has_one_body(self) -> Self:
+        if self.form and self.body is not None:
+            raise ValueError("json and form are both given: a request has one body")
+        return self
+
+
+class AskSpec(RequestSpec):
+    """The request that asks a question."""
+
+
+class RetrievedMapSpec(Record):
+    """Where the parts of a retrieval stand in its body, as JMESPath."""
+
+    chunks: str
+    stages: str | None = None
+
+
+class RetrieveSpec(RequestSpec):
+    """A second request, which brings the chunks where the answer does not hold them."""
+
+    map: Annotated[RetrievedMapSpec, MayChange.ON_REMAP]
+    give: dict[str, str] = {}
+    """Names for the templates of `ask`, and the JMESPath over this body that finds what each stands for. With it this
+    request goes first and its time is part of the latency; without it, it follows the answer."""
+
+    @model_validator(mode="after")
+    def _gives_other_names(self) -> Self:
+        for name in self.give:
+            if name in GIVEN_NAMES:
+                raise ValueError(f"give.{name}: {{{{{name}}}}} is given already")
+        return self
 
 
 class MapSpec(Record):
@@ -66,12 +113,9 @@ class MapSpec(Record):
     stages: str | None = None
     refused: str | None = None
     """Whether the server says itself that it declined: true settles it, false and null leave it to rules and judge."""
-
-    @model_validator(mode="after")
-    def _finds_something(self) -> Self:
-        if self.answer is None and self.chunks is None:
-            raise ValueError("neither answer nor chunks is given: one of them is what the server is asked for")
-        return self
+    references: str | None = None
+    """What the markers of the text stand for, where these are not the places of chunks: a list of objects with `index`
+    (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
 
 
 class CitationSpec(Record):
@@ -85,16 +129,47 @@ class CitationSpec(Record):
     """Number of the first chunk."""
 
 
-class UploadSpec(Record):
-    """How documents are given to the server."""
+class FollowUp(Record, populate_by_name=True):
+    """A request that is made after an upload; {{id}} in its strings is the id of the upload."""
+
+    method: Literal["GET", "POST", "PUT"] = "POST"
+    path: str
+    body: JsonValue = Field(default=None, alias="json")
+    """The JSON body; None sends none."""
+
+
+class SessionSpec(Record):
+    """How the server knows that a turn belongs to those before it, where it gives a conversation an id."""
+
+    id: str
+    """JMESPath to it in the answer to a turn, over what `map` sees; {{session_id}} stands for it in the next turn."""
+    first: JsonValue = None
+    """What {{session_id}} stands for in the first turn."""
+
+
+class UploadSpec(Record, populate_by_name=True):
+    """How documents are given to the server: as files of a form, or, where `json` is given, within a JSON body."""
 
     method: Literal["POST", "PUT"] = "POST"
     path: str
     field: str = "files"
     """Name of the multipart field, repeated for each document of a batch."""
+    form: dict[str, Sent] = {}
+    """Other fields of the form, beside the documents."""
+    body: JsonValue = Field(default=None, alias="json")
+    """The JSON body. A string that is nothing but {{documents}}, {{texts}} or {{names}} becomes the list of the batch;
+    with `batch: 1`, {{text}} and {{name}} stand for the one document."""
+    each: JsonValue = {"id": "{{name}}", "text": "{{text}}"}
+    """What an item of {{documents}} is."""
     batch: int = Field(default=50, ge=1)
     id: str | None = None
     """JMESPath to the id of the upload job, which `ready.path` holds as {{id}}."""
+    document_ids: str | None = None
+    """JMESPath to the server's own ids of the documents, in their order; they are kept for runs."""
+    then: list[FollowUp] = []
+    """Requests after each batch, such as one that puts a file into a collection."""
+    finish: list[FollowUp] = []
+    """Requests after the last batch, such as one that builds the index."""
 
 
 class ReadySpec(Record):
@@ -138,6 +213,11 @@ class ServerSpec(Record):
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None
     """Above this concurrency the server's token counts mix, and cost is approximate."""
     ask: AskSpec
+    stream: Annotated[StreamSpec | None, MayChange.ON_REMAP] = None
+    """For a server that sends an answer in pieces."""
+    session: SessionSpec | None = None
+    """For conversations: questions with `turns`."""
+    retrieve: RetrieveSpec | None = None
     map: Annotated[MapSpec, MayChange.ON_REMAP]
     citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
     clean: Annotated[list[str], MayChange.ON_REMAP] = []
@@ -146,9 +226,29 @@ class ServerSpec(Record):
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
 
+    @property
+    def gives_answers(self) -> bool:
+        """Whether answers are looked for; a server that only retrieves has none."""
+        return self.map.answer is not None or (self.stream is not None and self.stream.text_at is not None)
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if not self.gives_answers and self.map.chunks is None:
+            raise ValueError("map: neither answer nor chunks is given: one of them is what the server is asked for")
+        return self
+
+    @model_validator(mode="after")
+    def _has_an_answer_to_join(self) -> Self:
+        if self.retrieve is not None and not self.gives_answers:
+            raise ValueError("retrieve joins chunks to an answer, and map.answer is not given: ask for chunks by `ask`")
+        return self
+
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
-        deciding = self.model_dump(mode="json", by_alias=True, include={"ask", "map", "citations", "clean"})
-        if self.map.refused is None:  # as in profiles of before there was such a key
-            del deciding["map"]["refused"]
+        asked = {"ask", "stream", "session", "retrieve", "map", "citations", "clean"}
+        deciding = self.model_dump(mode="json", by_alias=True, include=asked)
+        for *above, key in _NEWER:
+            place = deciding[above[0]] if above else deciding
+            if place[key] in (None, {}, "json"):
+                del place[key]
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

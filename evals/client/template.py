@@ -1,5 +1,6 @@
 """Request templates: {{question}} and other names anywhere in the strings of a JSON value."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -8,17 +9,16 @@ from urllib.parse import quote
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
-def render(template: Any, values: Mapping[str, str]) -> Any:
+def render(template: Any, values: Mapping[str, Any]) -> Any:
     """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
 
     Args:
         template: Any JSON value.
-        values: What each {{name}} stands for; a name that is not among them stays as written.
+        values: What each {{name}} stands for; a name that is not among them stays as written. A value that is no text
+            replaces a string that holds nothing but its name, and stands in a longer one as JSON.
     """
     if isinstance(template, str):
-        if "{{" not in template:
-            return template
-        return _NAME.sub(lambda found: values.get(found.group(1), found.group(0)), template)
+        return _filled(template, values) if "{{" in template else template
     if isinstance(template, Mapping):
         return {key: render(item, values) for key, item in template.items()}
     if isinstance(template, list):
@@ -26,6 +26,23 @@ def render(template: Any, values: Mapping[str, str]) -> Any:
     return template
 
 
-def render_path(path: str, values: Mapping[str, str]) -> str:
+def _filled(template: str, values: Mapping[str, Any]) -> Any:
+    whole = _NAME.fullmatch(template)
+    if whole is not None:
+        return values.get(whole[1], template)
+    return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
+
+
+def as_text(value: Any) -> str:
+    """The value as it stands within a text: what is no text as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def render_texts(templates: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, str]:
+    """Fill templates whose values are texts, as those of parameters, forms and headers are."""
+    return {key: as_text(render(template, values)) for key, template in templates.items()}
+
+
+def render_path(path: str, values: Mapping[str, Any]) -> str:
     """Fill the template of a path. Values are quoted, so that none can lead to another path."""
-    return str(render(path, {name: quote(value, safe="") for name, value in values.items()}))
+    return str(render(path, {name: quote(as_text(value), safe="") for name, value in values.items()}))

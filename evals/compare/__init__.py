@@ -14,6 +14,7 @@ from evals.compare.conditions import find_differences, find_warnings
 from evals.compare.models import (
     Comparison,
     Dominance,
+    LatencyRatio,
     LinkMove,
     MetricPair,
     MetricRow,
@@ -34,6 +35,7 @@ from evals.scoring.settings import score_settings
 __all__ = [
     "Comparison",
     "Dominance",
+    "LatencyRatio",
     "LinkMove",
     "MetricPair",
     "MetricRow",

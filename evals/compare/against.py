@@ -7,7 +7,7 @@ from evals.compare.latency import why_no_latency
 from evals.compare.measured import PairedMetric, measure
 from evals.compare.models import MetricPair, RunComparison
 from evals.compare.moves import find_moves
-from evals.compare.paired import Rules, compare_pairs
+from evals.compare.paired import Rules, compare_paired, compare_pairs
 from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.values import Aligned, align_all
 from evals.compare.vanished import find_vanished
@@ -34,11 +34,13 @@ def compare_with_baseline(
     rules = _rules(pairing, primary, comparisons)
     sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
     changes = find_changes(pairing, sound)
+    pairs, latency = compare_paired(metrics, rules)
     return RunComparison(
         baseline=baseline.run.id,
         run=other.run.id,
         common=len(pairing.ids),
-        pairs=compare_pairs(metrics, rules),
+        pairs=pairs,
+        latency=latency,
         vanished=find_vanished(pairing, metrics),
         lost=[change for change in changes if change.change < 0],
         gained=[change for change in reversed(changes) if change.change > 0],

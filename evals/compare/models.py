@@ -10,6 +10,7 @@ from evals.schemas.merged_shard import RunStatus
 from evals.scoring.diagnosis import Link
 
 Verdict = Literal["better", "worse", "changed", "no difference seen", "not established", "not compared"]
+LatencyVerdict = Literal["slower", "faster", "equal", "undecided"]
 Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
 
 ANSWER_RATE = "answer_rate"
@@ -199,6 +200,29 @@ class ParetoReport(Record):
     """Weighted scores over these objectives, in the order of the runs."""
 
 
+class LatencyRatio(Record):
+    """How many times as long a run takes as the baseline, over questions that were asked of both in turn."""
+
+    first_ms: Finite
+    """The geometric mean of the baseline's latencies."""
+    last_ms: Finite
+    ratio: Finite
+    """last_ms / first_ms: the geometric mean of the questions' ratios."""
+    n: int
+    interval: tuple[Finite, Finite] | None
+    """Of the ratio, with the confidence 1 - level: it leaves out 1 exactly where p is below the level."""
+    p: Finite
+    q: Finite
+    """p adjusted for the other metrics of latency and cost: there is a difference where it is below 0.05."""
+    level: Finite
+    margin: Finite
+    """Equal is what lies between 1/(1 + margin) and 1 + margin."""
+    equivalence_interval: tuple[Finite, Finite] | None
+    """Of the ratio, with the confidence of two one-sided tests: equal where it lies within the margin."""
+    verdict: LatencyVerdict
+    """Of the other run against the baseline; undecided is neither different nor equal as far as anybody can tell."""
+
+
 class RunComparison(Record):
     """One run against the baseline, over the questions that these two share, whatever other runs asked."""
 
@@ -207,6 +231,8 @@ class RunComparison(Record):
     common: int
     """Questions that both asked."""
     pairs: list[MetricPair]
+    latency: LatencyRatio | None = None
+    """Where both were asked in turn."""
     vanished: list[VanishedMetric] = []
     lost: list[QuestionChange] = []
     """Questions that fared worse in the run than in the baseline, the worst first."""

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import NOT_IN_TURN
+from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
 from evals.compare.measured import PairedMetric, measure
-from evals.compare.models import ANSWERING, MetricPair, Verdict
+from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
 from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
 from evals.schemas import MetricGroup
 
 ANSWERING_GROUP = "answering"
@@ -45,9 +46,15 @@ class Rules:
 
 
 def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
+    """The metrics of `compare_paired`."""
+    return compare_paired(metrics, rules)[0]
+
+
+def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[MetricPair], LatencyRatio | None]:
     """Compare the second of two runs with the first, metric by metric; metrics that one of the two lacks are left out.
 
-    Metrics of quality are one family, with the levels of `families`; latency and cost are another.
+    Metrics of quality are one family, with the levels of `families`; latency and cost are another, to which the ratio
+    of the latencies belongs too, where these compare.
 
     Args:
         metrics: Each with the values of both runs.
@@ -56,13 +63,16 @@ def compare_pairs(metrics: Sequence[Aligned], rules: Rules) -> list[MetricPair]:
     complete = [each for each in metrics if each.complete]
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
-    rulings = rule_on(list(_tested(found, reasons)), rules)
+    latency = pair_latency(metrics) if rules.latency is None else None
+    pace = [(LatencyPlace(), latency.p)] if latency is not None else []
+    rulings = rule_on([*_tested(found, reasons), *pace], rules)
     pairs = (
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
     )
-    return [
+    told = [
         _with_questions(pair, each, aligned.ids) for pair, each, aligned in zip(pairs, found, complete, strict=True)
     ]
+    return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
 
 
 def _tested(found: Iterable[PairedMetric], reasons: Iterable[str | None]) -> Iterator[tuple[BaseMetric, float]]:
@@ -79,7 +89,7 @@ def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
 
 
 def _is_latency(metric: BaseMetric) -> bool:
-    return metric.unit == "ms"
+    return metric.unit in UNITS_OF_TIME
 
 
 def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:

@@ -16,8 +16,9 @@ _CREDENTIAL = re.compile(
     r")"
 )
 """Over the words of a key's name, so that `keyword_mode`, `tokenizer` and `max_tokens` are none."""
-_FILLED_IN = re.compile(r"\$\{\w+\}|\{\{\s*\w+\s*\}\}")
-"""What stands for a value that comes later: ${NAME} of the environment, {{name}} of a template."""
+_FILLED_IN = re.compile(r"\$\{\w+(?::-)?\}|\{\{\s*\w+\s*\}\}")
+"""What stands for a value that comes later: ${NAME} of the environment, {{name}} of a template. The text of a default,
+${NAME:-text}, may itself be a credential."""
 _SCHEME = re.compile(r"[\s:;,]*(?:(?:basic|bearer|token|api-?key|key|digest)\s+)?", re.IGNORECASE)
 _COOKIE = re.compile(r"[;\s]*(?:[\w.-]{1,40}=)?")
 _COLON = re.compile(":")

@@ -16,6 +16,7 @@ from evals.datasets.rows import DatasetRows, local_rows
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+from evals.store.spill import SpilledList
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class LoadOptions:
         config: Another config of the dataset than its default.
         data_dir: Folder of local files or clones, instead of the hub.
         columns: Of a user's own file: by field, the column that holds it.
+        scratch: Folder for what lies on disk while it is read; that of the system for temporary files where None.
     """
 
     samples: int | None = 100
@@ -35,13 +37,14 @@ class LoadOptions:
     config: str | None = None
     data_dir: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    scratch: Path | None = None
 
 
 @dataclass
 class Draft:
     """What a loader makes of the rows: questions, the corpus, and what it had to drop."""
 
-    questions: list[EvalQuestion] = field(default_factory=list)
+    questions: list[EvalQuestion] | SpilledList[EvalQuestion] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     available: int | None = None
@@ -172,7 +175,7 @@ def make_dataset(
         split: That the rows are of.
     """
     documents = list(draft.documents.values())
-    return EvalDataset(
+    return EvalDataset.model_construct(  # to check what was just checked takes 6 MB for the checks alone
         name=name,
         aspects=list(aspects),
         questions=draft.questions,

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from evals.errors import DatasetError
 from evals.inputs.cells import is_nothing
 from evals.inputs.problems import first_problem
 from evals.schemas import Document, EvalDataset, EvalQuestion
+from evals.store.spill import Chosen, SpilledList
 
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
 _NAMELESS = "file"
@@ -33,14 +35,14 @@ class QuestionFile:
     """What a file holds.
 
     Attributes:
-        questions: In the order of the file.
+        questions: In the order of the file; they lie on disk.
         documents: The corpus that came with them.
         columns: By field, the column that it was read from.
         dropped: What was left out, by reason.
         notes: What a reader must know of how it was read.
     """
 
-    questions: list[EvalQuestion] = field(default_factory=list)
+    questions: Sequence[EvalQuestion] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     columns: Mapping[str, str] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -53,42 +55,43 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    content = read_file(path, options.columns)
+    content = read_file(path, options.columns, options.scratch)
     places = sample([question.id for question in content.questions], options.samples, options.seed)
-    asked = [content.questions[place] for place in sorted(places)]
+    asked = Chosen(content.questions, sorted(places))
     draft = Draft(
-        _of(path.stem, asked),
+        SpilledList(EvalQuestion, map(partial(_of, path.stem), asked), options.scratch),
         {document.id: document for document in content.documents},
         content.dropped,
         available=len(content.questions),
         columns=content.columns,
         notes=content.notes,
     )
-    drawn = fingerprint(_of(_NAMELESS, [content.questions[place] for place in places]))
+    drawn = fingerprint(map(partial(_of, _NAMELESS), Chosen(content.questions, places)))
     return make_dataset(path.stem, (), draft, source=path.name, sha256=drawn)
 
 
-def _of(dataset: str, questions: Iterable[EvalQuestion]) -> list[EvalQuestion]:
-    """The questions, of this dataset where they name none."""
-    return [each if each.dataset else each.model_copy(update={"dataset": dataset}) for each in questions]
+def _of(dataset: str, question: EvalQuestion) -> EvalQuestion:
+    """The question, of this dataset where it names none."""
+    return question if question.dataset else question.model_copy(update={"dataset": dataset})
 
 
-def read_file(path: Path, columns: Mapping[str, str] | None = None) -> QuestionFile:
+def read_file(path: Path, columns: Mapping[str, str] | None = None, scratch: Path | None = None) -> QuestionFile:
     """Read a file of questions, or a folder of queries with judgements of relevance.
 
     Args:
         path: The file.
         columns: By field, the column that holds it, where its name does not say so.
+        scratch: Folder for what lies on disk meanwhile; that of the system where None.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    source = open_source(path)
+    source = open_source(path, scratch)
     if not source.rows:
         raise DatasetError(f"{path.name} holds no questions")
-    reading = reading_of(path.name, [row for _, row in source.rows], columns or {})
+    reading = reading_of(path.name, (row for _, row in source.rows), columns or {})
     content = QuestionFile([], source.documents, reading.used(), source.dropped)
-    content.questions = _questions(source.rows, reading, content.dropped)
+    content.questions = SpilledList(EvalQuestion, _questions(source.rows, reading, content.dropped), scratch)
     content.notes = _as_one(path.name, [*source.notes, *reading.notes()])
     return content
 
@@ -98,17 +101,15 @@ def _as_one(name: str, notes: Sequence[str]) -> list[str]:
 
 
 def _questions(
-    rows: Iterable[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str]
-) -> list[EvalQuestion]:
-    questions: dict[str, EvalQuestion] = {}
-    places: dict[str, str] = {}
-    for where, row in rows:
+    rows: Sequence[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str]
+) -> Iterator[EvalQuestion]:
+    numbers: dict[str, int] = {}
+    for number, (where, row) in enumerate(rows):
         question, named = _question(row, reading, where, dropped)
-        if question.id in questions:
-            raise _twice(question, where, places[question.id], named=named)
-        places[question.id] = where
-        questions[question.id] = question
-    return list(questions.values())
+        first = numbers.setdefault(question.id, number)
+        if first != number:
+            raise _twice(question, where, rows[first][0], named=named)
+        yield question
 
 
 def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> DatasetError:

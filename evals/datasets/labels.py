@@ -14,6 +14,7 @@ from typing import Any
 from evals.datasets.file import derived_id
 from evals.errors import DatasetError
 from evals.inputs.cells import as_text, is_nothing, parsed
+from evals.inputs.delimited import Rows
 from evals.inputs.rows import listed_rows, read_table, read_tree
 
 _TITLES = {
@@ -89,7 +90,7 @@ def read_labels(path: Path) -> list[LabelRow]:
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows by their titles in small letters, without empty cells but for those of labels."""
     if path.suffix.lower() == ".json":
-        placed = list(listed_rows(path.name, read_tree(path)))
+        placed: Rows = list(listed_rows(path.name, read_tree(path)))
     else:
         known = {title for titles in _TITLES.values() for title in titles}
         placed = read_table(path, lambda title: title.strip().lower() in known).rows

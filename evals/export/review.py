@@ -7,7 +7,7 @@ from evals.export.cells import sheet_lines
 from evals.export.table import error_of, metric_names, metric_values
 from evals.schemas import EvalRecord, EvalRun, RetrievedChunk
 from evals.scoring.diagnosis import needs_verification
-from evals.scoring.digest.digest import BrokenLink
+from evals.scoring.digest.broken_links import BrokenLink
 from evals.scoring.measured import Measured
 from evals.views.formatting import place_of, shortened
 

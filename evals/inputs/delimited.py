@@ -15,7 +15,7 @@ _NAMED = re.compile(r"sep=(.)\r?\n")
 _LONGEST = 2**31 - 1
 """Characters of a cell: ten passages in one are more than the 131,072 that Python allows."""
 
-Rows = list[tuple[str, Any]]
+Rows = Sequence[tuple[str, Any]]
 
 
 def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Rows:
@@ -34,7 +34,7 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     reader = csv.reader(
         io.StringIO(body, newline=""), delimiter=named[1] if named else separator(body, is_known), strict=True
     )
-    rows: Rows = []
+    rows: list[tuple[str, Any]] = []
     number = 0
     limit = csv.field_size_limit(_LONGEST)
     try:

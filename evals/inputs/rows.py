@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.errors import DatasetError
-from evals.inputs.decoding import read_text
+from evals.inputs.decoding import read_text, text_lines
 from evals.inputs.delimited import Rows, delimited_rows
 from evals.inputs.problems import nearest_hint
 from evals.inputs.sheets import SPREADSHEETS, parquet_rows, spreadsheet_rows
@@ -48,7 +48,7 @@ def read_table(path: Path, is_known: Callable[[str], bool]) -> Table:
     """
     ending = path.suffix.lower()
     if ending == ".jsonl":
-        return Table(list(jsonl_rows(path.name, read_text(path)[0])))
+        return Table(list(jsonl_rows(path)))
     if ending == ".parquet":
         return Table(parquet_rows(path))
     if ending in SPREADSHEETS:
@@ -105,15 +105,15 @@ def listed_documents(name: str, data: Any) -> Iterator[tuple[str, Any]]:
         yield f"{name}, document {number}", row
 
 
-def jsonl_rows(name: str, text: str) -> Iterator[tuple[str, Any]]:
-    """The values of a JSONL file: one a line.
+def jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """The values of a JSONL file, one a line; none is held.
 
     Raises:
-        DatasetError: A line is no JSON.
+        DatasetError: The file cannot be read, or a line is no JSON; while they are read.
     """
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text_lines(path), start=1):
         if line.strip():
-            where = f"{name}, line {number}"
+            where = f"{path.name}, line {number}"
             yield where, loads(line, where)
 
 

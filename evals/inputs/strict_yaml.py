@@ -5,7 +5,7 @@ mistake holds: nesting without end, and aliases that stand for more than a file 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -40,6 +40,41 @@ def load_yaml(text: str) -> Any:
         raise YamlTextError(f"a character that YAML does not allow, at {_place(error)}") from None
     except RecursionError:
         raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels") from None
+
+
+def find_place(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
+    """Line and column, from 1, of the key that a path of keys and numbers leads to; where it ends early, of the last.
+
+    Args:
+        text: A YAML text that can be loaded.
+        keys: Such as `("info", "0", "path")`.
+
+    Returns:
+        None where not even the first key is there.
+    """
+    loader = yaml.SafeLoader(text)
+    try:
+        node, found = loader.get_single_node(), None
+    finally:
+        loader.dispose()
+    for key in keys:
+        mark, node = _inside(node, key)
+        if mark is None:
+            break
+        found = (mark.line + 1, mark.column + 1)
+    return found
+
+
+def _inside(node: Node | None, key: str) -> tuple[yaml.Mark | None, Node | None]:
+    """Where a key or number stands within a node, and what it holds."""
+    if isinstance(node, MappingNode):
+        for name, value in node.value:
+            if name.value == key:
+                return name.start_mark, value
+    elif isinstance(node, SequenceNode) and key.isdecimal() and int(key) < len(node.value):
+        inner = node.value[int(key)]
+        return inner.start_mark, inner
+    return None, None
 
 
 def _load(text: str) -> Any:

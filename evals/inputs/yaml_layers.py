@@ -10,8 +10,8 @@ from evals.errors import ConfigError
 from evals.inputs.files import check_file
 from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
 
-VARIABLE = re.compile(r"\$\{(\w+)\}")
-"""${NAME}: stands for a value of the environment."""
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
+"""${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
 
 
 def read_yaml(path: Path, what: str) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
         ConfigError: It cannot be read, is no YAML or no mapping, or names a key twice.
     """
     try:
-        data = load_yaml(_text_of(path))
+        data = load_yaml(text_of(path))
     except OSError as error:
         raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
     except (YamlTextError, UnicodeDecodeError) as error:
@@ -34,7 +34,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
     return cast("dict[str, Any]", data)
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
     """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
     check_file(path, most=None)
     with path.open("rb") as file:
@@ -58,8 +58,16 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def is_left_out(text: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a text holds a ${NAME:-} that nothing stands for, so that a header of it is not sent."""
+    env = os.environ if environ is None else environ
+    return any(other == "" and not env.get(name) for name, other in VARIABLE.findall(text) if f"${{{name}:-}}" in text)
+
+
 def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
     """Replace ${NAME} in all strings by the environment's value, and add each value to `secrets`.
+
+    Of ${NAME:-other}, the other stands where NAME is not set or empty; what has another text than none is no secret.
 
     Raises:
         ConfigError: A variable is not set.
@@ -67,12 +75,15 @@ def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None 
     env = os.environ if environ is None else environ
 
     def substitute(found: re.Match[str]) -> str:
-        name = found.group(1)
+        name, other = found.groups()
+        if other is not None and not env.get(name):
+            return str(other)
         if name not in env:
             raise ConfigError(
                 f"environment variable {name} is not set", f"the configuration uses ${{{name}}}: export it"
             )
-        secrets.add(env[name])
+        if not other:
+            secrets.add(env[name])
         return env[name]
 
     if isinstance(value, str):

@@ -59,6 +59,8 @@ _IN_SHORT = {
 }
 
 
+UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
+"""Of what a server's speed is measured in, which another hour or another load changes."""
 _KINDS: dict[tuple[frozenset[Need], bool], int] = {}
 """The preconditions that metrics have, each with its number."""
 
@@ -88,6 +90,8 @@ class BaseMetric(ABC):
     """Whether there is nothing to measure where the server sent no answer."""
     heeds_abstention: ClassVar[bool] = False
     """Whether the value depends on whether the answer declines to answer (`case.abstained`)."""
+    of_stream: ClassVar[bool] = False
+    """Whether it measures how an answer arrives in pieces: the suite core has it where the profile has `stream`."""
     _needs_gold: ClassVar[bool]
     _needs_answerability: ClassVar[bool]
     _needs_answer: ClassVar[bool]
@@ -120,6 +124,11 @@ class BaseMetric(ABC):
             )
         result, disputed = self._measured(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
+
+    def missing_for(self, case: Case) -> str | None:
+        """Why there is no value for the case whatever a judge may say; None where there may be one."""
+        lost = self._without_what_it_needs(case)
+        return None if lost is None else lost.reason
 
     def _without_what_it_needs(self, case: Case) -> MetricResult | None:
         """The result where there is nothing to measure; None where there is, which all metrics of the kind share."""

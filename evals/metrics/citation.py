@@ -127,7 +127,7 @@ def _stands_in(source: CitedSource, gold: GoldPassage, chunks: Sequence[Retrieve
     return any(names.is_near(chunks[place], gold.document_id) for place in source.places)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _section_key(section: str) -> tuple[str, ...]:
     """The words of a section's title, without what only says that a number follows; the text where it has no words."""
     words = tokens(section)

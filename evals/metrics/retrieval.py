@@ -54,6 +54,23 @@ class PrecisionAtK(AtK, _Retrieval):
         return precision_at(case.matches.hits_within(self.k), self.k)
 
 
+class SetPrecision(_Retrieval):
+    """Share of all chunks returned that hold any gold passage, however many those are.
+
+    Formula: |distinct relevant chunks| / |chunks|, 0 where none is returned. Other than `precision_at_K` it falls as a
+    server returns more chunks of which no more are relevant.
+    Range 0 to 1, higher is better. None without gold passages. In no suite: named alone, or a part of `core` where
+    variants are compared. Reference: trec_eval set_P, with the limits that `precision_at_K` has too.
+    """
+
+    name = "set_precision"
+    suites: ClassVar = frozenset()
+
+    def value(self, case: Case) -> float:
+        size = case.matches.size
+        return precision_at(case.matches.hits_within(size), size) if size else 0.0
+
+
 class MRR(_Retrieval):
     """Reciprocal rank of the first relevant chunk; its mean over questions is the MRR.
 

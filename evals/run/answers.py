@@ -11,10 +11,10 @@ from evals.errors import DatasetError
 from evals.run.checks import check_config
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
-from evals.run.saved import measure_saved, saved_verdicts, work_of
+from evals.run.saved import measure_saved, saved_verdicts, work_on
 from evals.run.work import Work
 from evals.run.workload import Workload, load_workload
-from evals.schemas import EvalRecord, EvalResponse, EvalRun, ServerRecord
+from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions
 from evals.store.spill import SpilledMapping
@@ -54,20 +54,22 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
     workload = load_workload(config)
     responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
     responses.update(each_answer(answers, config.columns))
-    known = {question.id for question in workload.questions}
-    if known.isdisjoint(responses):
+    asked = [question.id for question in workload.questions]
+    known, answered = frozenset(asked), list(responses)
+    if known.isdisjoint(answered):
         raise DatasetError(
-            f"{answers.name}: none of its {counted(len(responses), 'answer')} is to a question of the dataset",
-            f"a `question_id` is the `id` of a question, such as {workload.questions[0].id!r}",
+            f"{answers.name}: none of its {counted(len(answered), 'answer')} is to a question of the dataset",
+            f"a `question_id` is the `id` of a question, such as {asked[0]!r}",
         )
-    records = (EvalRecord(question=question, response=responses.get(question.id)) for question in workload.questions)
     notes = [
-        *_note("without a saved answer", [one.id for one in workload.questions if one.id not in responses]),
-        *_note("answered but not in the dataset, ignored", [key for key in responses if key not in known]),
+        *_note("without a saved answer", [one for one in asked if one not in responses]),
+        *_note("answered but not in the dataset, ignored", [one for one in answered if one not in known]),
     ]
+    for stranger in set(answered) - known:
+        del responses[stranger]
     new = _new_run(answers, config, workload)
     verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
-    return work_of(new, records, config, notes=notes, free=verdicts)
+    return work_on(new, workload.questions, responses, config, notes=notes, free=verdicts)
 
 
 def _note(what: str, ids: Sequence[str]) -> list[str]:

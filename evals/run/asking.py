@@ -1,16 +1,20 @@
 """Asking many questions: bounded, and stopped where going on is pointless."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.client import RAGClient
+from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
 from evals.run.preflight import another_question, check_probes, is_final, why_wrong_server
 from evals.run.unfound import chunks_unfound
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
+from evals.schemas.engine import EngineRecord
+from evals.scoring.load import CONCURRENCY, Window
 from evals.scoring.settings import Cases
 from evals.text.counts import agree, counted
 
@@ -78,6 +82,8 @@ class Asking:
         probes: Questions whose answers show whether the corpus is on the server; none where that is known.
         own_file: Whether the questions are of a user's own file, of which one or two may miss.
         observer: Hears of the progress.
+        levels: Of concurrency, one after the other, where questions say at which they are asked.
+        others: Ask instead of this process, but for the unscored questions; None where nobody does.
     """
 
     def __init__(
@@ -89,12 +95,18 @@ class Asking:
         probes: Sequence[EvalQuestion],
         own_file: bool,
         observer: Observer,
+        others: ClusterAsking | None = None,
+        levels: Sequence[int] = (),
     ) -> None:
+        self._others = others
+        self._levels = levels
+        self.windows: dict[int, Window] = {}
+        """By concurrency, what was asked in how many seconds."""
         self._own_file = own_file
         self._client = client
         self._concurrency = concurrency
         self._warmup = warmup
-        self._probes = probes
+        self.probes = probes
         self._observer = observer
         self._warned = False
         self.stop = StopRule(concurrency)
@@ -102,6 +114,8 @@ class Asking:
         """Latencies of the unscored questions."""
         self.snapshot_end: dict[str, Any] | None = None
         """What the server said of itself at the end; None where asking did not come to one."""
+        self.ended_by: BaseException | None = None
+        """What ended the asking before `ask` was called, where questions were asked in turn with other runs."""
 
     async def ask(
         self,
@@ -121,14 +135,26 @@ class Asking:
         Raises:
             CorpusMissingError: The probes show that the server does not hold the documents.
         """
-        self._observer.begin(len(questions), len(there))
-        if self._probes:
-            await self._ask(self._probes, there, on_answer)
-            asked = [(probe, there[probe.id]) for probe in self._probes if probe.id in there]
-            check_probes(self._client, asked, cases, own_file=self._own_file)
+        if self.ended_by is not None:
+            raise self.ended_by
+        if len(there) < len(questions):
+            self._observer.begin(len(questions), len(there))
+        if self.probes:
+            await self._ask(self.probes, there, on_answer)
+            self.check(there, cases)
         if not self.stop.reason:
             await self._ask(questions, there, on_answer)
         self.snapshot_end = (await self._client.info())[1]
+
+    def check(self, there: Mapping[str, EvalResponse], cases: Cases) -> None:
+        """See by the answers to the probes that the server holds the documents.
+
+        Raises:
+            CorpusMissingError: It does not.
+        """
+        asked = [(probe, there[probe.id]) for probe in self.probes if probe.id in there]
+        if asked:
+            check_probes(self._client, asked, cases, own_file=self._own_file)
 
     async def warm_up(self, questions: Sequence[EvalQuestion]) -> None:
         """Ask the first questions, unscored, before there is a run.
@@ -155,12 +181,47 @@ class Asking:
 
     def unfound(self, responses: Iterable[EvalResponse]) -> str | None:
         """That no answer had chunks where the profile looks for them; None where one had, or nothing is looked for."""
-        return chunks_unfound(self._client.spec.map.chunks, responses)
+        spec = self._client.spec
+        return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
-        todo = (question for question in some if question.id not in there)
+        if self._others is not None:
+            await self._ask_others(self._others, (one for one in some if one.id not in there), on_answer)
+        elif not self._levels:
+            await self._ask_at(self._concurrency, (one for one in some if one.id not in there), on_answer)
+        else:
+            await self._ask_levels(some, there, on_answer)
+
+    async def _ask_others(self, others: ClusterAsking, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
+        def see(question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
+            self.stop.see(response, away)
+            on_answer(question, response)
+            return self.stop.reason is None
+
+        await others.ask(todo, see)
+
+    async def _ask_levels(
+        self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer
+    ) -> None:
+        for level in self._levels:
+            own = (one for one in some if one.metadata.get(CONCURRENCY) == level and one.id not in there)
+            if not self.stop.reason:
+                await self._ask_at(level, own, on_answer)
+
+    async def _ask_at(self, concurrency: int, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
+        asked = 0
+
+        def count(question: EvalQuestion, response: EvalResponse) -> None:
+            nonlocal asked
+            asked += 1
+            on_answer(question, response)
+
         self._client.restart_pace()
-        await ask_all(self._client, todo, concurrency=self._concurrency, on_answer=on_answer, stop=self.stop)
+        started = time.perf_counter()
+        await ask_all(self._client, todo, concurrency=concurrency, on_answer=count, stop=self.stop)
+        before = self.windows.get(concurrency, Window(0, 0.0))
+        took = time.perf_counter() - started if asked else 0.0
+        self.windows[concurrency] = Window(before.asked + asked, before.seconds + took)
 
     def seen(self, server: ServerRecord) -> ServerRecord:
         """What is known of the server after asking."""
@@ -170,18 +231,26 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if surplus := self._client.transport.surplus:
+        if surplus := self._client.transport.surplus + (self._others.surplus if self._others else 0):
             what = agree(surplus, "it was followed", "they were followed")
             notes.append(
                 f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
                 f"was given up each time, so that they are in no other answer"
             )
-        if refused := self._client.refused:
+        if refused := self._client.refused + (self._others.refused if self._others else 0):
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
+        if self._others is not None:
+            notes += self._others.notes()
         if self.seen(server).changed:
             notes.append(CHANGED)
         return notes
+
+    def engine(self, before: EngineRecord | None) -> EngineRecord | None:
+        """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
+        if self._others is None:
+            return before
+        return self._others.record(before)
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""

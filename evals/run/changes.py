@@ -21,7 +21,7 @@ _MEASURING = marked(ServerSpec, MayChange.ON_RESCORE)
 def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = False) -> EvalConfig:
     """The configuration of a saved run with something changed, to measure its answers again.
 
-    Name and gates are those of the layers only. Metrics named without a suite go without the run's suite.
+    Name, gates and engine are those of the layers only. Metrics named without a suite go without the run's suite.
 
     Args:
         source: The saved run.
@@ -33,7 +33,7 @@ def rescore_config(source: EvalRun, *layers: Mapping[str, Any], remap: bool = Fa
         ConfigError: A key is unknown, a value wrong, or another value of a key would change nothing but what is
             written of the run.
     """
-    dropped = {"name", "gate", "allow_uncalibrated"}
+    dropped = {"name", "gate", "allow_uncalibrated", "engine"}
     named = {key for layer in layers for key in layer}
     if "metrics" in named and "suite" not in named:
         dropped.add("suite")

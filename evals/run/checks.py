@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 
-from evals.config import EvalConfig
+from evals.config import EngineConfig, EvalConfig
 from evals.datasets.registry import check_name
 from evals.errors import ConfigError, JudgeError, UnknownNameError
 from evals.judges.backends.address import origin_of
@@ -11,7 +12,7 @@ from evals.judges.backends.providers import PROVIDERS
 from evals.judges.config import JudgeConfig
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
-from evals.metrics.registry import select
+from evals.metrics.registry import of_streams, select
 from evals.run.child_server import check_embedded
 from evals.schemas.calibration import Calibration
 from evals.scoring.calibration.binding import find_calibration, hashes_of, refuse_uncalibrated
@@ -37,7 +38,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         JudgeError: The judge is wanted and there is no key.
     """
     _check_asking(config)
-    metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
+    _check_engine(config)
+    metrics = [_configured(metric, config) for metric in select(config.suite_names, _named(config))]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
     check_feeds(config.scoring)
@@ -53,6 +55,12 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         _check_key(config, metrics)
         check_calibrated(config, metrics)
     return metrics
+
+
+def _named(config: EvalConfig) -> list[str]:
+    """The metrics beside those of the suites: those named, and how an answer arrives where it comes in pieces."""
+    is_streamed = "core" in config.suite_names and config.server_spec().stream is not None
+    return [*config.metrics, *(of_streams() if is_streamed else ())]
 
 
 def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
@@ -84,10 +92,43 @@ def _check_asking(config: EvalConfig) -> None:
         raise ConfigError(
             "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
         )
+    if config.shard and config.repeats > 1:
+        raise ConfigError(
+            "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
+            "repeat in a run of a sample, without shards",
+        )
+    if config.load and (config.shard or config.engine.name == "dask"):
+        raise ConfigError(
+            "load: a sweep is asked by one process, without shards and without workers",
+            "leave shard and engine out",
+        )
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):
         raise ConfigError("server.ask never sends the question", "put {{question}} where it belongs")
+
+
+def _check_engine(config: EvalConfig) -> None:
+    if config.engine.name == "dask":
+        _check_dask(config.engine, embedded=config.embedded)
+        return
+    for key in ("scheduler", "workers"):
+        if getattr(config.engine, key) is not None:
+            raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+
+
+def _check_dask(engine: EngineConfig, *, embedded: bool) -> None:
+    if engine.scheduler is not None and engine.workers is not None:
+        raise ConfigError(
+            "engine.workers: the cluster of a scheduler has workers of its own", "leave --workers or --scheduler out"
+        )
+    if engine.scheduler is not None and embedded:
+        raise ConfigError(
+            "embedded: the built-in server listens on this machine alone, where workers of others do not reach it",
+            "leave --scheduler out, or evaluate a server with --rag-url",
+        )
+    if find_spec("distributed") is None:
+        raise ConfigError("engine.name is dask, and Dask is not installed", "pip install 'rag-evals[dask]'")
 
 
 def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
@@ -124,7 +165,7 @@ def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:
     """Whether a judge takes part in the run."""
     if not config.judge.enabled:
         return False
-    only_retrieves = config.server_spec().map.answer is None
+    only_retrieves = not config.server_spec().gives_answers
     return any(Need.JUDGE in metric.needs and not (only_retrieves and metric.of_answer) for metric in metrics)
 
 

@@ -27,6 +27,7 @@ from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics, Vector
+from evals.store.spill import Chosen
 from evals.text.counts import agree, counted
 
 SECONDS_A_CALL = 4.0
@@ -342,11 +343,11 @@ def _longer(usage: JudgeUsage, tokens: int) -> JudgeUsage:
     return usage.model_copy(update={"output_tokens": usage.output_tokens + tokens})
 
 
-def _by_judged(questions: Sequence[EvalQuestion], known: Known) -> Iterator[list[EvalQuestion]]:
+def _by_judged(questions: Sequence[EvalQuestion], known: Known) -> Iterator[Sequence[EvalQuestion]]:
     """The questions about which there are verdicts, and the others: one says nothing of what the other still takes."""
-    judged = {question.id for question in questions if _given(known, question)}
-    yield [question for question in questions if question.id in judged]
-    yield [question for question in questions if question.id not in judged]
+    judged = bytes(bool(_given(known, question)) for question in questions)
+    yield Chosen(questions, (place for place, is_judged in enumerate(judged) if is_judged))
+    yield Chosen(questions, (place for place, is_judged in enumerate(judged) if not is_judged))
 
 
 def _given(known: Known, question: EvalQuestion) -> list[JudgeVerdict]:

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from evals.case.abstention.detector import is_abstention
 from evals.config import EvalConfig
 from evals.datasets.hub import settle_hub
+from evals.engines.cluster import Cluster, open_cluster
+from evals.engines.models import cluster_semantics
 from evals.judges.backends.base import Identity
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.batches.judge import BatchJudge
@@ -51,13 +54,31 @@ class Instruments:
         return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
 
 
-async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer) -> Instruments:
-    """Make the judge and load the models, off the event loop.
+async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Observer) -> Cluster | None:
+    """The cluster that asks and embeds, until the stack is left; None where this process does.
+
+    Raises:
+        EngineError: It cannot be started or joined.
+    """
+    if config.engine.name == "local":
+        return None
+    where = f"joining the cluster at {config.engine.scheduler}" if config.engine.scheduler else "starting a cluster"
+    observer.phase(where)
+    cluster = await stack.enter_async_context(open_cluster(config.engine))
+    observer.note(f"the dashboard of the cluster: {cluster.dashboard}")
+    return cluster
+
+
+async def load_instruments(
+    config: EvalConfig, metrics: Sequence[BaseMetric], observer: Observer, cluster: Cluster | None = None
+) -> Instruments:
+    """Make the judge and load the models: off the event loop, or on the workers of a cluster where there is one.
 
     Takes seconds where models are wanted, and downloads those that are not in the cache: call it before asking.
 
     Raises:
         ConfigError: A model cannot be loaded.
+        EngineError: The workers of the cluster have not the same models.
         JudgeError: The judge's package is not installed.
         StoreError: Its replies cannot be kept.
     """
@@ -67,6 +88,8 @@ async def load_instruments(config: EvalConfig, metrics: Sequence[BaseMetric], ob
     if choice.empty:
         return Instruments(metrics, judge, None)
     observer.phase("loading the models that compare texts")
+    if cluster is not None:
+        return Instruments(metrics, judge, await cluster_semantics(cluster, choice))
     return Instruments(metrics, judge, await asyncio.to_thread(load_semantics, choice, settle_hub))
 
 

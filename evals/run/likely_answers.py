@@ -1,12 +1,13 @@
 """The answers over which judging is estimated: those that are there, saved ones, else made-up ones of usual size."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import cycle, islice
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.schemas import Citation, Document, EvalQuestion, EvalRecord, EvalResponse, EvalRun, RetrievedChunk
+from evals.store.record_check import whole
 from evals.store.runs import RunStore
 
 _CHUNKS = 10
@@ -25,29 +26,60 @@ def likely_answers(
     if known and known.keys() >= {question.id for question in questions}:
         return known, "over the answers that are there"
     saved, basis = _saved_responses(config, questions)
-    return {**saved, **known}, basis
+    return ChainMap(known, saved), basis  # type: ignore[arg-type]  # which is only read
 
 
 def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> tuple[Mapping[str, EvalResponse], str]:
     """Answers of the newest saved run of this server over these datasets, by question, and how to call that source."""
-    wanted = {question.dataset for question in questions}
+    wanted = frozenset(question.dataset for question in questions)
     store = RunStore(config.runs_dir)
     for run in reversed(store.runs()):
         if _same_server(run, config) and run.status != "failed":
-            records = _records(store, run)
-            if not wanted.isdisjoint(record.question.dataset for record in records):
-                answered = {r.question.id: r.response for r in records if r.response and r.response.error is None}
-                return answered, f"sizes from run {run.id}"
+            saved = _saved_answers(store, run, wanted)
+            if saved is not None:
+                return saved, f"sizes from run {run.id}"
     chunks = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters"
     return {}, f"assuming {chunks} and answers of {_ANSWER_CHARACTERS}, as no run of this server is saved"
 
 
-def _records(store: RunStore, run: EvalRun) -> list[EvalRecord]:
-    """None where they cannot be read: an older run tells sizes as well, and usual ones do where there is none."""
+def _saved_answers(store: RunStore, run: EvalRun, datasets: Set[str]) -> Mapping[str, EvalResponse] | None:
+    """The answers of a run that asked one of the datasets; none where it did not.
+
+    Neither is there any where they cannot be read: an older run tells sizes as well, and usual ones do where there is
+    none.
+    """
+    numbers, fits = dict[str, int](), False
     try:
-        return store.records(run)
+        records = store.open_records(run)
+        for number, record in enumerate(whole(run, records)):
+            fits = fits or record.question.dataset in datasets
+            if record.response is not None and record.response.error is None:
+                numbers[record.question.id] = number
     except StoreError:
-        return []
+        return None
+    return _SavedAnswers(records, numbers) if fits else None
+
+
+class _SavedAnswers(Mapping[str, EvalResponse]):
+    """The answers of a saved run by question, each read when it is looked at.
+
+    Args:
+        records: Of the run.
+        numbers: Of those with an answer.
+    """
+
+    def __init__(self, records: Sequence[EvalRecord], numbers: Mapping[str, int]) -> None:
+        self._records = records
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __getitem__(self, key: str) -> EvalResponse:
+        return self._records[self._numbers[key]].response or EvalResponse()
 
 
 def _same_server(run: EvalRun, config: EvalConfig) -> bool:
@@ -61,7 +93,7 @@ def stand_ins(
 ) -> Iterator[EvalResponse]:
     """For each question its saved answer, else another one of the same run, else one of usual size."""
     if saved:
-        others = cycle(saved.values())
+        others = _again_and_again(saved)
         for question in questions:
             yield saved[question.id] if question.id in saved else next(others)
         return
@@ -73,6 +105,12 @@ def stand_ins(
         kind = bool(question.is_unanswerable)
         asked[kind] += 1
         yield _abstention(chunks) if asked[kind] % _ABSTAINED[kind] == 0 else _usual_answer(texts[0], chunks)
+
+
+def _again_and_again(saved: Mapping[str, EvalResponse]) -> Iterator[EvalResponse]:
+    """As `itertools.cycle`, which holds all that it has seen."""
+    while True:
+        yield from saved.values()
 
 
 def _abstention(chunks: list[RetrievedChunk]) -> EvalResponse:

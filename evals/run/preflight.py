@@ -23,13 +23,8 @@ _FEW = 2
 _HINT = "upload the datasets' documents with --ingest, or go on all the same with --no-preflight"
 
 
-_FINAL = {
-    404: "server.ask.path",
-    405: "server.ask.method and server.ask.path",
-    422: "server.ask.json and server.ask.query",
-}
-"""Statuses that are the same when asked again, and where the profile may be wrong."""
-_MALFORMED = "server.ask and server.map"
+_FINAL = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
+"""Statuses that are the same when asked again, and which keys of the request may be wrong."""
 
 
 def is_final(response: EvalResponse) -> bool:
@@ -59,8 +54,8 @@ def why_wrong_server(client: RAGClient, first: EvalResponse, second: EvalRespons
     wrong = _wrong_part(first)
     if wrong is None or first.error is None or _wrong_part(second) != wrong:
         return None
-    ask = client.spec.ask
-    how = f"{ask.method} {client.redact.text(ask.path)}"
+    made = (client.spec.retrieve if first.error.request == "retrieve" else None) or client.spec.ask
+    how = f"{made.method} {client.redact.text(made.path)}"
     return ServerRefusedError(
         f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
         f"to {how} it answers {first.error.message}",
@@ -73,7 +68,11 @@ def _wrong_part(response: EvalResponse) -> str | None:
     """The part of the profile that a failed question points to; None where it points to none."""
     if response.error is None:
         return None
-    return _MALFORMED if response.error.kind == "malformed" else _FINAL.get(response.error.status or 0)
+    request = f"server.{response.error.request}"
+    if response.error.kind == "malformed":
+        return f"{request} and {'server.map' if response.error.request == 'ask' else f'{request}.map'}"
+    keys = _FINAL.get(response.error.status or 0)
+    return " and ".join(f"{request}.{key}" for key in keys) if keys else None
 
 
 async def corpus_listed(client: RAGClient, questions: Sequence[EvalQuestion]) -> bool:

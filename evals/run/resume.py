@@ -27,6 +27,8 @@ MAY_CHANGE = marked(EvalConfig, MayChange.ON_RESUME) | marked(ServerSpec, MayCha
 _PLACE_IN_LIST = re.compile(r"(?:\.\d+)+$")
 WIDTHS = "asked at concurrency"
 """How the note begins that says at which."""
+APART = "not asked in turn with its variants"
+"""How the note begins of a run that has lost the mark that lets its latency compare."""
 
 
 def resumed_config(run: EvalRun, overrides: Mapping[str, Any]) -> EvalConfig:
@@ -197,3 +199,11 @@ def note_on_widths(concurrencies: Sequence[int]) -> list[str]:
         return []
     widths = " and ".join(map(str, concurrencies))
     return [f"{WIDTHS} {widths}: latency is of all these loads, and does not compare"]
+
+
+def set_apart(run: EvalRun) -> EvalRun:
+    """The run without the mark of those that were asked in turn: its latency takes part in no verdict."""
+    if not run.interleaved_with:
+        return run
+    note = f"{APART}: latency does not compare"
+    return run.model_copy(update={"interleaved_with": [], "notes": [*run.notes, note]})

@@ -1,8 +1,8 @@
 """New metrics, another judge or another mapping over the records of a saved run. The server is not asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -15,10 +15,10 @@ from evals.credentials.stored import in_clear
 from evals.errors import StoreError
 from evals.judges.spending import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.checks import check_config, wants_judge
+from evals.run.checks import check_config, model_choice, wants_judge
 from evals.run.estimate import Estimate, planned_cases
 from evals.run.inquest import Inquest
-from evals.run.instruments import estimate_of, judge_identity, load_instruments
+from evals.run.instruments import estimate_of, join_cluster, judge_identity, load_instruments
 from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
@@ -50,10 +50,12 @@ _OF_THE_EXCHANGE = {
     "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
+    "time_to_last_token_ms",
     "attempts",
     "waited_ms",
     "raw",
     "raw_cut",
+    "raw_retrieval",
 }
 """Fields of a response that no mapping changes."""
 
@@ -95,7 +97,18 @@ async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalC
     for note in work.notes:
         observer.note(note)
     RunStore(config.runs_dir).prepare()
-    return await measure(work, await load_instruments(config, metrics, observer), config, observer)
+    async with AsyncExitStack() as stack:
+        cluster = None
+        if model_choice(config, metrics).empty:
+            _note_idle(config, observer)
+        else:
+            cluster = await join_cluster(stack, config, observer)
+        return await measure(work, await load_instruments(config, metrics, observer, cluster), config, observer)
+
+
+def _note_idle(config: EvalConfig, observer: Observer) -> None:
+    if config.engine.name != "local":
+        observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
 
 
 def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Work:
@@ -109,7 +122,9 @@ def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Wo
     records: Iterable[EvalRecord] = saved
     told: Counter[str] = Counter()
     if remap:
-        records = _remapped(records, RAGClient(config.server_spec()), told)
+        client = RAGClient(config.server_spec())
+        client.know_documents(source.server.document_ids)
+        records = _remapped(records, client, told)
     parents = {run.id: run.rescored_from for run in RunStore(config.runs_dir).runs()} if config.judge.enabled else {}
     verdicts = saved_verdicts(config, lambda run: _root(run.id, parents) == _root(source.id, parents))
     work = work_of(_new_run(source, config), records, config, notes=(), free=verdicts)
@@ -146,6 +161,23 @@ def work_of(
         questions.append(record.question)
         if record.response is not None:
             responses[record.question.id] = record.response
+    return work_on(run, questions, responses, config, notes=notes, free=free)
+
+
+def work_on(
+    run: EvalRun,
+    questions: Sequence[EvalQuestion],
+    responses: MutableMapping[str, EvalResponse],
+    config: EvalConfig,
+    *,
+    notes: Sequence[str],
+    free: Mapping[str, Sequence[JudgeVerdict]],
+) -> Work:
+    """The same of questions and answers that lie on disk already; every answer is to one of the questions.
+
+    Raises:
+        ConfigError: As of `work_of`.
+    """
     check_cluster(config.cluster, questions)
     return Work(
         run=run,
@@ -262,7 +294,7 @@ def _remapped(records: Iterable[EvalRecord], client: RAGClient, told: Counter[st
 def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse:
     kept = response.model_dump(include=_OF_THE_EXCHANGE)
     try:
-        return EvalResponse(**kept, **client.reread(raw))
+        return EvalResponse(**kept, **client.reread(raw, response.raw_retrieval))
     except (MappingError, ValueError) as error:
         return EvalResponse(**kept, error=ResponseError(kind="malformed", message=str(error)[:200]))
 

@@ -5,9 +5,11 @@ is remembered by the embedder and the scorer themselves, where the metrics find 
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric
@@ -15,22 +17,24 @@ from evals.run.observer import Observer
 from evals.schemas import EvalRecord
 from evals.scoring.settings import Cases
 from evals.semantics.base import Semantics
+from evals.semantics.memo import key_of_pair
+from evals.semantics.places import Places
 from evals.text.counts import counted
 
-T = TypeVar("T")
+T = TypeVar("T", str, tuple[str, str])
 _TEXTS_AT_ONCE = 64
 _FAILURES = (RuntimeError, ValueError, OSError, MemoryError, IndexError)
 """What models raise when they run out of memory, or meet a text that they cannot take."""
 
 
 async def compare_texts(
-    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases, observer: Observer
+    metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: Cases, observer: Observer
 ) -> None:
     """Embed and score every text that the metrics will ask for; off the event loop, in batches.
 
     Args:
         metrics: Say what they will ask for.
-        records: All records of the run.
+        records: All records of the run; they are walked more than once.
         cases: They as metrics see them. Where a model fails, they hold the reason instead of it from here on, so that a
             run does not lose its other metrics.
         observer: Hears of the progress.
@@ -38,33 +42,49 @@ async def compare_texts(
     semantics = cases.settings.semantics
     if semantics is None or (semantics.embedder is None and semantics.scorer is None):
         return
-    texts, pairs = _wanted(metrics, map(cases.of, filter(_is_asked, records)))
+    wanted = _Wanted(metrics, records, cases)
     try:
-        if semantics.embedder is not None and texts:
-            observer.phase(f"embedding {counted(len(texts), 'text')}")
-            await _in_batches(semantics.embedder.embed, _batches(texts, lambda text: [text]), len(texts), observer)
-        if semantics.scorer is not None and pairs:
-            observer.phase(f"comparing {counted(len(pairs), 'pair')} of texts")
-            await _in_batches(semantics.scorer.f1, _batches(pairs, list), len(pairs), observer)
+        if semantics.embedder is not None:
+            embedding = _Doing(wanted.texts, "text", "embedding {}", semantics.at_a_time)
+            await _in_batches(semantics.embedder.embed, embedding, observer)
+        if semantics.scorer is not None:
+            comparing = _Doing(wanted.pairs, "pair", "comparing {} of texts", semantics.at_a_time)
+            await _in_batches(semantics.scorer.f1, comparing, observer)
     except _FAILURES as error:
         reason = f"comparing the texts failed: {type(error).__name__}: {error}".splitlines()[0][:300]
         observer.note(reason)
         leave_out_models(cases, reason)
 
 
-def _wanted(metrics: Sequence[BaseMetric], cases: Iterable[Case]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The texts and the pairs that the metrics will ask for, each once, those of the first metric first."""
-    texts: list[dict[str, None]] = [{} for _ in metrics]
-    pairs: list[dict[tuple[str, str], None]] = [{} for _ in metrics]
-    for case in cases:
-        for metric, its_texts, its_pairs in zip(metrics, texts, pairs, strict=True):
-            its_texts.update(dict.fromkeys(metric.texts(case)))
-            its_pairs.update(dict.fromkeys(metric.text_pairs(case)))
-    return list(dict.fromkeys(chain.from_iterable(texts))), list(dict.fromkeys(chain.from_iterable(pairs)))
+class _Wanted:
+    """What the metrics will ask for, each text and pair once, those of the first metric first; none is held.
 
+    The order is that of batches, on which the last digits of what models say depend.
+    """
 
-def _is_asked(record: EvalRecord) -> bool:
-    return record.response is not None
+    def __init__(self, metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: Cases) -> None:
+        self._metrics = metrics
+        self._records = records
+        self._cases = cases
+
+    def texts(self) -> Iterator[str]:
+        """The texts; the records are walked once for each metric that wants some."""
+        seen = Places()
+        for metric in self._metrics:
+            if type(metric).texts is not BaseMetric.texts:
+                wanted = chain.from_iterable(map(metric.texts, self._asked()))
+                yield from filter(seen.add, wanted)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """The pairs, likewise."""
+        seen = Places()
+        for metric in self._metrics:
+            if type(metric).text_pairs is not BaseMetric.text_pairs:
+                wanted = chain.from_iterable(map(metric.text_pairs, self._asked()))
+                yield from (pair for pair in wanted if seen.add(key_of_pair(pair)))
+
+    def _asked(self) -> Iterator[Case]:
+        return (self._cases.of(record) for record in self._records if record.response is not None)
 
 
 def leave_out_models(cases: Cases, reason: str) -> None:
@@ -73,25 +93,57 @@ def leave_out_models(cases: Cases, reason: str) -> None:
         cases.compare_by(Semantics(reason=reason))
 
 
-async def _in_batches(
-    work: Callable[[Sequence[T]], object], batches: Iterable[Sequence[T]], total: int, observer: Observer
-) -> None:
-    done = 0
-    for batch in batches:
-        await asyncio.to_thread(work, batch)
-        done += len(batch)
-        observer.progress(done, total)
+@dataclass(frozen=True, slots=True)
+class _Doing(Generic[T]):
+    """What a model is given.
+
+    Attributes:
+        items: Walks over all of it; more than once.
+        what: An item is called.
+        said: How the work is told, with a place for the count.
+        at_a_time: So many batches.
+    """
+
+    items: Callable[[], Iterator[T]]
+    what: str
+    said: str
+    at_a_time: int
 
 
-def _batches(items: Iterable[T], texts_of: Callable[[T], Iterable[str]]) -> Iterator[list[T]]:
+async def _in_batches(work: Callable[[Sequence[T]], object], doing: _Doing[T], observer: Observer) -> None:
+    """Do the work on all items, several batches at a time where that is of use."""
+    total, done = sum(1 for _ in doing.items()), 0
+    if total:
+        observer.phase(doing.said.format(counted(total, doing.what)))
+    waiting, loop = _batches(doing.items()), asyncio.get_running_loop()
+    threads = ThreadPoolExecutor(doing.at_a_time, "evals texts")
+
+    async def own() -> None:
+        nonlocal done
+        for batch in waiting:
+            await loop.run_in_executor(threads, work, batch)
+            done += len(batch)
+            observer.progress(done, total)
+
+    tasks = [asyncio.create_task(own()) for _ in range(doing.at_a_time)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     """Cut where a batch would hold more than so many distinct texts: what takes time is texts, not pairs of them."""
     batch: list[T] = []
     held: set[str] = set()
     for item in items:
-        if batch and len(held | set(texts_of(item))) > _TEXTS_AT_ONCE:
+        texts = {item} if isinstance(item, str) else set(item)
+        if batch and len(held | texts) > _TEXTS_AT_ONCE:
             yield batch
             batch, held = [], set()
         batch.append(item)
-        held.update(texts_of(item))
+        held |= texts
     if batch:
         yield batch

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from pathlib import Path
 
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
@@ -11,6 +12,8 @@ from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
+from evals.scoring.load import at_levels
+from evals.scoring.repeats import repeated
 from evals.store.spill import SpilledList
 from evals.text.counts import counted
 
@@ -36,18 +39,32 @@ def load_workload(config: EvalConfig) -> Workload:
     """
     sets = _load(config)
     workload = Workload(
-        questions=SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), config.runs_dir),
+        questions=_together(sets, config.runs_dir),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
         fingerprints=[dataset.fingerprint for dataset in sets],
     )
     if not workload.questions:
         raise DatasetError("the datasets hold no questions")
-    _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
-    if config.shard is None:
-        return workload
-    part = _part(workload.questions, *config.part)
-    return replace(workload, questions=SpilledList(EvalQuestion, part, config.runs_dir))
+    if config.shard is not None:
+        return _with_questions(workload, _part(workload.questions, *config.part), config)
+    if config.repeats > 1:
+        workload = _with_questions(workload, repeated(workload.questions, config.repeats), config)
+    if config.load:
+        workload = _with_questions(workload, at_levels(workload.questions, config.load), config)
+    _check_unique(workload.questions)
+    return workload
+
+
+def _with_questions(workload: Workload, questions: Iterable[EvalQuestion], config: EvalConfig) -> Workload:
+    return replace(workload, questions=SpilledList(EvalQuestion, questions, config.runs_dir))
+
+
+def _together(sets: Sequence[EvalDataset], folder: Path) -> Sequence[EvalQuestion]:
+    """The questions of all of them, on disk."""
+    if len(sets) == 1 and isinstance(sets[0].questions, SpilledList):
+        return sets[0].questions
+    return SpilledList(EvalQuestion, chain.from_iterable(one.questions for one in sets), folder)
 
 
 def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterator[EvalQuestion]:
@@ -64,7 +81,13 @@ def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterato
 
 
 def _load(config: EvalConfig) -> list[EvalDataset]:
-    everything = LoadOptions(config.samples_per_dataset, config.seed, data_dir=config.data_dir, columns=config.columns)
+    everything = LoadOptions(
+        config.samples_per_dataset,
+        config.seed,
+        data_dir=config.data_dir,
+        columns=config.columns,
+        scratch=config.runs_dir,
+    )
     if config.dataset_file:
         return [load_file(config.dataset_file, everything)]
     sets = []

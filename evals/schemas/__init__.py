@@ -22,9 +22,9 @@ from evals.schemas.results import (
     MetricSummary,
     ParetoPoint,
     Scorecard,
-    ServerRecord,
     WeightedScore,
 )
+from evals.schemas.server_record import ServerRecord
 from evals.schemas.verdicts import JudgeVerdict
 
 __all__ = [

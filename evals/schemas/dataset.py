@@ -1,9 +1,9 @@
 """What is asked: questions with their gold, the documents they were drawn from, and the dataset of both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SkipValidation, model_validator
 
 from evals.schemas.base import Finite, Record, Text
 
@@ -190,6 +190,7 @@ class EvalDataset(Record):
     name: str
     aspects: list[str]
     """What the dataset can measure: groups of metrics."""
-    questions: list[EvalQuestion]
+    questions: Annotated[Sequence[EvalQuestion], SkipValidation]
+    """They may lie on disk, and be read one at a time."""
     documents: list[Document] = []
     fingerprint: DatasetFingerprint

@@ -7,6 +7,8 @@ A key without a mark decides what is measured, so it stays as it was.
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -35,8 +37,16 @@ def marked(model: type[BaseModel], mark: MayChange, prefix: str = "") -> frozens
 
 def _marked(model: type[BaseModel], mark: MayChange) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        inner = field.annotation
+        inner = _unless_null(field.annotation)
         if mark in field.metadata:
             yield name
         elif isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from (f"{name}.{path}" for path in _marked(inner, mark))
+
+
+def _unless_null(annotation: Any) -> Any:
+    """The type of a value where there is one: `Model | None` is a model that may be left out."""
+    if get_origin(annotation) not in (Union, UnionType):
+        return annotation
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return parts[0] if len(parts) == 1 else annotation

@@ -6,7 +6,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evals.schemas.base import Finite, Record
 
-ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok"]
+ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok", "broken_off"]
 
 
 class RetrievedChunk(Record):
@@ -49,6 +49,15 @@ class ResponseError(Record):
     kind: ErrorKind
     status: int | None = None
     message: str
+    request: Literal["ask", "retrieve"] = "ask"
+    """Which request of the question failed; a file holds it only where it was not the one that asks."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual_request(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if self.request == "ask":
+            fields.pop("request", None)
+        return fields
 
 
 class EvalResponse(Record):
@@ -65,13 +74,19 @@ class EvalResponse(Record):
     """Whether the server says by a flag of its own that it declined to answer. True settles it; false and None leave
     it to what the answer says. A file holds it only where the server said it."""
     latency_ms: Finite | None = None
-    """From sending the request to the last byte of the attempt that ended the exchange."""
+    """From sending the request to the last byte of the attempt that ended the exchange. Where a first request brings
+    the chunks that the second one sends, of both; where a second one brings the chunks of the answer, of the first."""
     total_ms: Finite | None = None
     """From when the question was meant to be sent to the end of the exchange, with retries and all waiting: what a user
     waits. With `rps` it was meant to be sent at its place in an even sequence, however late there was room for it; a
     file holds it only where it was measured."""
     retrieval_latency_ms: Finite | None = None
+    """Of the request that brings the chunks, where the answer does not hold them."""
     time_to_first_token_ms: Finite | None = None
+    """Of an answer that comes in pieces: from sending the request to the arrival of the first text that is not empty.
+    Where the time was up before, it is that time, which is `latency_ms` then: the first token came later."""
+    time_to_last_token_ms: Finite | None = None
+    """The same of the last text; a file holds it only where it was measured."""
     attempts: int = 1
     waited_ms: Finite = 0.0
     """Back-off between attempts: recorded, and in no latency but `total_ms`."""
@@ -80,6 +95,8 @@ class EvalResponse(Record):
     """The body as received, bounded in size and without secrets, so that a wrong mapping costs no answer."""
     raw_cut: bool = False
     """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""
+    raw_retrieval: str | None = None
+    """The body of the request that brings the chunks, bounded as `raw`; a file holds it only where there was one."""
     notes: list[str] = []
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
 
@@ -88,7 +105,7 @@ class EvalResponse(Record):
         fields: dict[str, Any] = serialize(self)
         if not self.notes:
             fields.pop("notes", None)
-        for name in ("total_ms", "refused"):
+        for name in ("total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"):
             if fields.get(name) is None:
                 fields.pop(name, None)
         return fields

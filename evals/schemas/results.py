@@ -18,12 +18,16 @@ from evals.errors import StoreError, UnknownNameError
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
+from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
+from evals.schemas.load import LoadLevel
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
 from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
 from evals.schemas.record_sum import RecordSum
+from evals.schemas.repeats import RepeatSummary
 from evals.schemas.response import EvalResponse
+from evals.schemas.server_record import ServerRecord
 from evals.schemas.tables import frame, html_table
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
@@ -185,7 +189,8 @@ class Scorecard(Record):
 
     def __repr__(self) -> str:
         count = len(self.metrics)
-        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {', '.join(map(_short, self.metrics))}>"
+        values = ", ".join(f"{one.name} {_shown(one)[0]}" for one in self.metrics)
+        return f"<Scorecard of {count} metric{'' if count == 1 else 's'}: {values}>"
 
     __str__ = __repr__
 
@@ -231,10 +236,6 @@ def _shown(summary: MetricSummary) -> tuple[str, str]:
     return value, "–" if summary.ci is None else f"{summary.ci[0]:.4g} … {summary.ci[1]:.4g}"
 
 
-def _short(summary: MetricSummary) -> str:
-    return f"{summary.name} {_shown(summary)[0]}"
-
-
 class WeightedScore(Record):
     """The one number over all objectives that something feeds."""
 
@@ -262,26 +263,6 @@ class WeightedScore(Record):
         for name in self.objectives.keys() - self.weights.keys():
             raise ValueError(f"objective {name!r} has no weight")
         return self
-
-
-class ServerRecord(Record):
-    """The server that was evaluated."""
-
-    url: str
-    """Without credentials."""
-    profile: str
-    spec_sha256: str | None = None
-    """Hash over how questions were asked and answers read, which a profile's file may say otherwise by now."""
-    citation_base: int = 1
-    """The number of the first chunk in the server's citations."""
-    masked: list[str] | None = None
-    """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
-    snapshot_start: dict[str, Any] = {}
-    snapshot_end: dict[str, Any] | None = None
-    missing_documents: list[str] | None = None
-    """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
-    changed: bool | None = None
-    """Whether the server's configuration differs between start and end; None where it could not be read."""
 
 
 class SavedFiles(Protocol):
@@ -325,7 +306,11 @@ class EvalRun(Record):
     concurrencies: list[int] = []
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
-    """Ids of the runs that were asked in turn with this one, question by question: their latency compares."""
+    """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
+    repeats: RepeatSummary | None = None
+    """How stable answers are; None where each question was asked once."""
+    load: list[LoadLevel] = []
+    """What each level of load made of it; empty where there was one, and no rate."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}
@@ -336,6 +321,8 @@ class EvalRun(Record):
     rescored_from: str | None = None
     record_sum: RecordSum | None = None
     """Its records file as it was saved; None while it is being written, and in runs of before."""
+    engine: EngineRecord | None = None
+    """Who asked, where it was a cluster: summed over resumes. None where the command's own process asked."""
     merged_from: list[MergedShard] = []
     """The shards whose answers it holds; empty where it is no merged run."""
 

@@ -7,7 +7,8 @@ from functools import cached_property
 from evals.case.case import Case
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.scoring.diagnosis import Finding
-from evals.scoring.digest.digest import BrokenLink, Digest
+from evals.scoring.digest.broken_links import BrokenLink
+from evals.scoring.digest.digest import Digest
 from evals.scoring.digest.kept import evidence_within, keep_digest, keep_slices, kept_columns, kept_digest, kept_values
 from evals.scoring.digest.run_columns import RunColumns
 from evals.scoring.settings import Cases, score_settings

@@ -39,12 +39,14 @@ class Semantics:
         scorer: The same, for BERTScore.
         reason: Why one cannot be had, as a sentence that says the way out; None where nothing is lacking.
         coverage_threshold: From which BERTScore on a key sentence counts as covered.
+        at_a_time: How many batches of texts may be compared at a time: more than one where several machines do it.
     """
 
     embedder: Embedder | None = None
     scorer: TextScorer | None = None
     reason: str | None = None
     coverage_threshold: float = COVERAGE_THRESHOLD
+    at_a_time: int = 1
 
     def names(self) -> dict[str, str] | None:
         """What was used, as it is saved with a run; None where nothing was."""

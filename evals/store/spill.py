@@ -4,9 +4,11 @@ A spill is a file without a name, which the system removes with the process, how
 last is in the journal.
 """
 
+import pickle
 import sys
 import tempfile
 import weakref
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from pathlib import Path
@@ -16,15 +18,28 @@ from typing import Any, Generic, TypeVar, overload
 from pydantic import TypeAdapter
 
 from evals.errors import StoreError
+from evals.schemas import EvalResponse
+from evals.store.answer_json import ANSWER_JSON
+from evals.store.plain import is_plain
 
 T = TypeVar("T")
+_PICKLED = b"\x80"
+"""How a pickle begins, and no JSON does."""
+_HELD = 4 << 20
+"""Bytes of the first values of a spill, as they are written, that are held in memory too: most sets of questions are no
+larger, and are walked again and again."""
+_AHEAD = 1 << 16
+"""Bytes that are read at once where values are read in their order."""
 
 
 class Spill(Generic[T]):
-    """Values on disk, by the number of their coming.
+    """Values on disk, by the number of their coming; each comes back equal, and of the same types.
+
+    Records are written as JSON, which is the quickest for them. What JSON would change is pickled: a tuple or a date in
+    the metadata of a question, and values of no declared type. Nobody but this process can reach the file.
 
     Args:
-        kind: Their type, which pydantic can write as JSON and read.
+        kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
         folder: Where the file is; None for the system's folder of temporary files.
 
     Raises:
@@ -32,8 +47,10 @@ class Spill(Generic[T]):
     """
 
     def __init__(self, kind: Any, folder: Path | None = None) -> None:
-        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+        self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
         self._ends = array("Q", [0])
+        self._held: list[T] = []
+        self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._lock = Lock()  # asking and judging run in two threads
         try:
             self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
@@ -46,7 +63,7 @@ class Spill(Generic[T]):
 
     def append(self, value: T) -> int:
         """Write a value; returns its number."""
-        data = self._adapter.dump_json(value)
+        data = self._written(value)
         with self._lock:
             try:
                 self._file.seek(self._ends[-1])
@@ -54,21 +71,69 @@ class Spill(Generic[T]):
             except OSError as error:
                 raise _write_error(error) from error
             self._ends.append(self._ends[-1] + len(data))
+            if self._ends[-1] <= _HELD:
+                self._held.append(value)
             return len(self._ends) - 2
 
     def read(self, number: int) -> T:
         """Read a value."""
+        if number < len(self._held):
+            return self._held[number]
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
-            try:
-                self._file.seek(start)  # writes what waits in the buffer first
-                data = self._file.read(end - start)
-            except OSError as error:
-                raise _write_error(error) from error
-        return self._adapter.validate_json(data)
+            first = start - self._ahead_from
+            if first < 0 or end > self._ahead_from + len(self._ahead):
+                self._read_ahead(start, end)
+                first = 0
+            data = self._ahead[first : first + end - start]
+            self._next = end
+        return self._read(data)
+
+    def _read_ahead(self, start: int, end: int) -> None:
+        """Read a value, and some of those behind it where it follows the one that was read last."""
+        try:
+            self._file.seek(start)  # writes what waits in the buffer first
+            self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)
+        except OSError as error:
+            raise _write_error(error) from error
+        self._ahead_from = start
+
+    def _written(self, value: T) -> bytes:
+        if self._adapter is None or not is_plain(getattr(value, "metadata", None)):
+            return pickle.dumps(value)
+        if isinstance(value, EvalResponse):
+            return ANSWER_JSON.of(value)
+        return self._adapter.dump_json(value)
+
+    def _read(self, data: bytes) -> T:
+        if self._adapter is None or data.startswith(_PICKLED):
+            value: T = pickle.loads(data)  # noqa: S301 - written by this process, to a file that has no name
+            return value
+        value = self._adapter.validate_json(data)
+        if isinstance(value, EvalResponse):
+            ANSWER_JSON.is_of(value, data)
+        return value
 
 
-class SpilledList(Sequence[T]):
+class Sliced(Sequence[T]):
+    """A sequence whose slices are read when they are looked at, like its values."""
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        places = range(len(self))[place]
+        return self._at(places) if isinstance(places, int) else Chosen(self, places)
+
+    @abstractmethod
+    def _at(self, place: int) -> T:
+        """The value at a place, counted from 0."""
+
+
+class SpilledList(Sliced[T]):
     """A sequence of values on disk.
 
     Args:
@@ -89,16 +154,8 @@ class SpilledList(Sequence[T]):
     def __len__(self) -> int:
         return len(self._spill)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return Chosen(self, range(len(self))[place])
-        return self._spill.read(range(len(self))[place])
+    def _at(self, place: int) -> T:
+        return self._spill.read(place)
 
 
 class SpilledMapping(MutableMapping[str, T]):
@@ -132,7 +189,7 @@ class SpilledMapping(MutableMapping[str, T]):
         del self._numbers[key]
 
 
-class Chosen(Sequence[T]):
+class Chosen(Sliced[T]):
     """Some of the values of a sequence, which is read when they are asked for.
 
     Args:
@@ -147,15 +204,7 @@ class Chosen(Sequence[T]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return Chosen(self._base, self._places[place])
+    def _at(self, place: int) -> T:
         return self._base[self._places[place]]
 
 

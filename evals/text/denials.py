@@ -15,6 +15,7 @@ _BEFORE_A_FACT = frozenset(
     ("a", "an", "the", "is", "are", "was", "were", "be", "in", "at", "on", "by", "for", "from", "to", "of", "with")
 )
 _FALSE = r"(?:false|wrong|untrue|incorrect|mistaken|a myth|a misconception)"
+_FALSE_WORDS = frozenset({"false", "wrong", "untrue", "incorrect", "mistaken", "myth", "misconception"})
 _IS_FALSE = re.compile(rf"\b(?:is|are|was|were|be) (?:\w+ )?{_FALSE}(?= that\b|$)")
 _CALLED_FALSE = re.compile(
     r"(?:(?:and|but|yet|however|though|although) )?(?:which|this|that) (?:is|are|was|were) "
@@ -26,6 +27,11 @@ _CALLED_FALSE = re.compile(
 def denials(words: Sequence[str]) -> int:
     """How often the words of a clause deny something: "not", "nobody", "it is false that", "wrongly"."""
     return sum(word in _NEGATIONS for word in words) + len(_IS_FALSE.findall(" ".join(words)))
+
+
+def may_deny(words: Sequence[str]) -> bool:
+    """Whether some part of the words may deny something: where this is not so, `denials` finds nothing in any."""
+    return not (_NEGATIONS.isdisjoint(words) and _FALSE_WORDS.isdisjoint(words))
 
 
 def is_set_aside(before: Sequence[str]) -> bool:

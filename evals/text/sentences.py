@@ -1,18 +1,16 @@
 """Sentences of a text, by the Punkt algorithm (Kiss & Strunk 2006) with a list of abbreviations of our own.
 
-NLTK's implementation is used; its trained models would have to be downloaded, so what they would know of English
-stands in `abbreviations.py`. Before Punkt sees a text it is cut where no sentence goes on: at empty lines, list items,
-headings, table rows, and after the full stops of Chinese and Japanese.
+A trained model would have to be downloaded, so what it would know of English stands in `abbreviations.py`. Before Punkt
+sees a text it is cut where no sentence goes on: at empty lines, list items, headings, table rows, and after the full
+stops of Chinese and Japanese.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from functools import cache, lru_cache
 from itertools import product
-from typing import Any
 
 from evals.text.abbreviations import ANYWHERE, BEFORE_NAMES, BEFORE_NUMBERS, STARTERS
+from evals.text.punkt import NUMBER, Punkt
 
 _ITEM = re.compile(r"[ \t]*(?:(?:[-*+•‣◦·–>]|\(?\d{1,3}[.)]|#{1,6})[ \t]+)+|[ \t]*(?=\|)")
 _ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\|)")
@@ -20,6 +18,12 @@ _WIDE_STOP = re.compile(r"[。！？｡]+[」』”’）)\"']*(?:\s*\[\d+(?:\s*
 _WORD = re.compile(r"\w")
 # What belongs to the sentence that it follows: closing quotes and brackets, and citations such as [1] or [2, 3].
 _REALIGNED = re.compile(r"(?:[\"')\]}‘’“”»]+|(?:\[\d+(?:\s*[,;–-]\s*\d+)*\]\s*)+)(?:\s+|(?=--)|$)", re.MULTILINE)
+_PUNKT = Punkt(
+    BEFORE_NAMES | ANYWHERE,
+    frozenset({*product(BEFORE_NAMES, STARTERS), *product(BEFORE_NUMBERS, [NUMBER])}),
+    STARTERS,
+    _REALIGNED,
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -34,7 +38,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans = []
     for start, end in _blocks(text):
-        for first, last in _tokenizer().span_tokenize(text[start:end]):
+        for first, last in _PUNKT.spans(text[start:end]):
             span = _stripped(text, start + first, start + last)
             if span is not None:
                 spans.append(span)
@@ -76,21 +80,3 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
     while start < end and text[end - 1].isspace():
         end -= 1
     return (start, end) if _WORD.search(text, start, end) else None
-
-
-@cache
-def _tokenizer() -> Any:
-    from nltk.tokenize import punkt  # noqa: PLC0415 - a second, for metrics that need sentences only
-
-    class Marks(punkt.PunktLanguageVars):  # type: ignore[misc]
-        re_boundary_realignment = _REALIGNED
-
-    known = punkt.PunktParameters()
-    known.abbrev_types = set(BEFORE_NAMES | ANYWHERE)
-    known.collocations = {*product(BEFORE_NAMES, STARTERS), *product(BEFORE_NUMBERS, ["##number##"])}
-    # A Counter, because looking a word up must not add it: the tokenizer lives as long as the process.
-    known.ortho_context = Counter(dict.fromkeys(STARTERS, punkt._ORTHO_MID_LC))
-    tokenizer = punkt.PunktSentenceTokenizer(known, lang_vars=Marks())
-    # Nearly all the time goes into this decision, which looks at the two words around a full stop only.
-    tokenizer.text_contains_sentbreak = lru_cache(maxsize=32768)(tokenizer.text_contains_sentbreak)
-    return tokenizer

@@ -13,6 +13,8 @@ from evals.text.sentences import sentences
 
 _MARK = ",;"
 """NLTK splits these off wherever they end a word inside a sentence."""
+_ENDS = frozenset(".?!")
+"""One of these NLTK splits off the last word of a sentence, where nothing follows it."""
 _SPLIT = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 """What NLTK splits although it is letters only."""
 _LONGEST = 64
@@ -30,9 +32,16 @@ def word_set(text: str) -> frozenset[str]:
                 words.add(word)
             else:
                 words.update(_within(chunk) if len(chunk) <= _LONGEST else _within.__wrapped__(chunk))
-        last = sentence[end:]
-        words.update(_at_end(last) if len(last) <= _LONGEST else _at_end.__wrapped__(last))
+        words.update(_last(sentence[end:]))
     return frozenset(words)
+
+
+def _last(chunk: str) -> tuple[str, ...]:
+    """The tokens of the last word of a sentence, with what follows it."""
+    word = (chunk[:-1] if chunk[-1:] in _ENDS else chunk).lower()
+    if word.isascii() and word.isalnum() and word not in _SPLIT:
+        return (word,)
+    return _at_end(chunk) if len(chunk) <= _LONGEST else _at_end.__wrapped__(chunk)
 
 
 def _last_word(sentence: str) -> int:
@@ -53,7 +62,7 @@ def _within(chunk: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def _at_end(chunk: str) -> tuple[str, ...]:
-    """The tokens of the last word of a sentence, with what follows it."""
+    """The same of the last word of a sentence, with what follows it."""
     return _alphanumeric(_tokenize()(f"x {chunk}")[1:])
 
 

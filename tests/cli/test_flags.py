@@ -20,6 +20,7 @@ def test_every_key_that_a_flag_sets_is_one_of_the_configuration(flags: RunFlags)
         "": config,
         "server": config.server_spec(),
         "judge": config.judge,
+        "engine": config.engine,
         "match": config.match,
     }
     for key, _ in keys_of(flags).values():

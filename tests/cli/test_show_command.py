@@ -222,11 +222,10 @@ def test_hostile_text_in_an_answer_is_printed_as_text(evals_cli: Cli, saved: dic
 
 
 def test_the_catalogues_list_everything(evals_cli: Cli) -> None:
-    """Each dataset, metric and profile is listed."""
+    """Each dataset and metric is listed."""
     datasets, metrics = evals_cli("datasets"), evals_cli("metrics")
     assert all(name in datasets.out for name in list_available())
     assert all(cls.pattern() in metrics.out for cls in metric_classes())
-    assert "rag-server (default)" in evals_cli("profiles").out
 
 
 @pytest.mark.parametrize("name", ["mrr", "recall_at_20", "recall_at_K", "abstention_false_negative_rate"])

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,10 +12,11 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.ingest import IngestReport, document_names, ingest
+from evals.client.ingest import IngestReport, document_names, ingest, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
+from evals.store.upload_log import UploadLog
 
 DOCUMENTS = [Document(id=f"doc-{i}", name=f"Doc {i}", text=f"Text about subject {i}.") for i in range(5)]
 DONE = {"total": 1, "tasks": {"t": {"status": "completed"}}}
@@ -26,11 +28,13 @@ def _ingest(
     documents: Sequence[Document] = DOCUMENTS,
     *,
     client: Mapping[str, Any] | None = None,
+    log: Path | None = None,
     **options: Any,
 ) -> IngestReport:
     async def run() -> IngestReport:
         async with RAGClient(spec, **(client or {})) as rag:
-            return await ingest(rag, documents, **options)
+            with UploadLog(log, "a server") as known:
+                return await ingest(rag, uploads_of(documents), known, **options)
 
     return asyncio.run(run())
 

@@ -93,3 +93,33 @@ def test_a_profile_can_have_markers_of_its_own(
     """The first group is what is cited, the whole match where there is none; a group that took no part is nothing."""
     citations = ask({"answer": answer}, citations=MARKERS | {"markers": pattern}).citations or []
     assert [(citation.index, citation.chunk_id) for citation in citations] == expected
+
+
+REFERENCES = [{"id": "1", "file": "a.md"}, {"id": "e41", "file": "b.md"}, {"file": "c.md"}, {"id": "9"}]
+LABELLED = {"given_as": "markers", "markers": r"\[(\w+)\]"}
+
+
+def test_markers_can_stand_for_what_a_list_says(ask: Ask) -> None:
+    """Not for places in the list of chunks; they keep their own place in the text."""
+    mapped = {"references": "refs[].{index: id, document_id: file}"}
+    body = {"answer": "x [1] y [e41]", "refs": REFERENCES}
+    first, second = ask(body, map=mapped, citations=LABELLED).citations or []
+    assert (first.document_id, first.index, first.start, first.end) == ("a.md", None, 2, 5)
+    assert (second.document_id, second.chunk_id) == ("b.md", None)
+
+
+@pytest.mark.parametrize("refs", [REFERENCES, [], None])
+def test_a_marker_that_stands_for_nothing_is_an_invalid_citation(refs: object, ask: Ask) -> None:
+    """It never becomes a place in the list of chunks by chance."""
+    mapped = {"references": "refs[].{index: id, document_id: file}"}
+    body = {"answer": "x [2]", "refs": refs, "sources": [{"full_text": "a"}, {"full_text": "b"}]}
+    (citation,) = ask(body, map=mapped, citations=LABELLED).citations or []
+    assert (citation.chunk_id, citation.index, citation.document_id) == ("2", None, None)
+
+
+def test_references_that_cannot_be_read_are_noted(ask: Ask) -> None:
+    """The note says what stood there."""
+    response = ask({"answer": "x [2]", "refs": ["a"]}, map={"references": "refs"}, citations=LABELLED)
+    assert response.notes == [
+        "server.map.references gives a list that holds a text, where each item is to be an object"
+    ]

@@ -5,6 +5,7 @@ import json
 import uuid
 from collections.abc import Callable
 from datetime import date
+from urllib.parse import parse_qsl
 
 import httpx
 import pytest
@@ -134,3 +135,70 @@ async def _post_to(url: str, headers: dict[str, str], mocked: respx.MockRouter) 
         await transport.send("POST", "/query", json={})
     request: httpx.Request = mocked.calls.last.request
     return request
+
+
+def test_a_form_is_sent_with_its_templates_filled_in(ask: Ask, mocked: respx.MockRouter) -> None:
+    """Numbers and truth values as they are written; what a question holds breaks out of no field."""
+    ask(ANSWER, question="a&b=c d?", ask={"json": None, "form": {"q": "{{question}}", "k": 5, "deep": True}})
+    request = mocked.calls.last.request
+    assert request.headers["content-type"] == "application/x-www-form-urlencoded"
+    assert dict(parse_qsl(request.content.decode())) == {"q": "a&b=c d?", "k": "5", "deep": "true"}
+
+
+def test_a_request_has_one_body(ask: Ask) -> None:
+    """A form and JSON at once are refused."""
+    with pytest.raises(ConfigError, match="ask: json and form are both given"):
+        ask(ANSWER, ask={"form": {"q": "{{question}}"}})
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_can_stand_in_json_within_a_text(question: str, ask: Ask, mocked: respx.MockRouter) -> None:
+    """As for servers that take their input as one."""
+    body = {"input": '{"query": {{question_json}}}', "q": "{{question}}"}
+    ask(ANSWER, question=question, ask={"json": body})
+    assert json.loads(json.loads(mocked.calls.last.request.content)["input"]) == {"query": question}
+
+
+@pytest.mark.parametrize(
+    ("values", "filled"),
+    [({"x": [1]}, [1]), ({"x": None}, None), ({"x": "t"}, "t"), ({"x": {"a": 1}}, {"a": 1}), ({}, "{{x}}")],
+)
+def test_a_name_alone_stands_for_its_value(values: dict[str, object], filled: object) -> None:
+    """Of whatever type; in a longer text it is JSON."""
+    assert render({"a": "{{x}}"}, values) == {"a": filled}
+    assert render("v: {{ x }}", {"x": [1, None]}) == "v: [1, null]"
+
+
+def test_an_answer_that_is_plain_text_is_read_as_one(ask: Ask) -> None:
+    """It is `@` to the mapping, also where it looks like JSON."""
+    text = {"ask": {"reply": "text"}, "map": {"answer": "@", "chunks": None, "citations": None, "stages": None}}
+    for answer in ("Four minutes.", "42", ""):
+        assert ask(httpx.Response(200, text=answer), **text).answer == answer
+    refused = ask(httpx.Response(200, text="Four minutes."), map=text["map"]).error
+    assert refused is not None
+    assert "text/plain" in refused.message
+    assert "server.ask.reply: text" in refused.message
+
+
+@pytest.mark.parametrize(("body", "answer"), [('"bare"', "bare"), ('["first", "second"]', "first")])
+def test_a_body_may_be_a_bare_text_or_a_list(body: str, answer: str, ask: Ask) -> None:
+    """The mapping begins at the top."""
+    chosen = "@" if answer == "bare" else "[0]"
+    response = ask(body.encode(), map={"answer": chosen, "chunks": None, "citations": None, "stages": None})
+    assert response.answer == answer
+
+
+def test_a_header_of_an_optional_variable_is_sent_only_where_it_is_set(
+    ask: Ask, mocked: respx.MockRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a profile can name a key that not every server wants."""
+    keys = {"headers": {"Authorization": "Bearer ${RAG_KEY:-}", "X-Mode": "${RAG_MODE:-fast}"}}
+    ask(ANSWER, **keys)
+    assert "authorization" not in mocked.calls.last.request.headers
+    assert mocked.calls.last.request.headers["x-mode"] == "fast"
+    monkeypatch.setenv("RAG_KEY", "k-123")
+    monkeypatch.setenv("RAG_MODE", "slow")
+    response = ask({"answer": "k-123 is slow"}, **keys)
+    assert mocked.calls.last.request.headers["authorization"] == "Bearer k-123"
+    assert mocked.calls.last.request.headers["x-mode"] == "slow"
+    assert response.answer == "*** is slow"

@@ -1,6 +1,7 @@
 """Is the corpus on the server?"""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,7 +11,7 @@ import respx
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
-from evals.run.corpus import missing_documents
+from evals.run.corpus import survey_corpus
 from evals.run.preflight import (
     PROBES,
     another_question,
@@ -255,7 +256,7 @@ def test_what_the_list_lacks_is_known_where_names_are_comparable(
 
     async def run() -> list[str] | None:
         async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
-            return await missing_documents(client, [_question(name) for name in documents])
+            return (await survey_corpus(client, [_question(name) for name in documents], Path())).missing
 
     with respx.mock() as router:
         router.get(f"{URL}/documents").mock(return_value=_documents(*names))
@@ -267,7 +268,7 @@ def test_a_list_that_cannot_be_had_lacks_nothing() -> None:
 
     async def run() -> list[str] | None:
         async with RAGClient(resolve_spec({"url": URL, "transport": "httpx"})) as client:
-            return await missing_documents(client, [_question()])
+            return (await survey_corpus(client, [_question()], Path())).missing
 
     with respx.mock() as router:
         router.get(f"{URL}/documents").mock(return_value=httpx.Response(401))

@@ -92,7 +92,7 @@ def test_a_last_line_longer_than_what_is_read_at_a_time_is_mended(
 def test_a_log_that_cannot_be_mended_is_let_go(full_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the failure nothing keeps the lock: the log can be opened again while the error is still at hand."""
     with monkeypatch.context() as broken:
-        broken.setattr(journal_module, "_mend_last_line", _fail_to_read)
+        broken.setattr(journal_module, "mend_last_line", _fail_to_read)
         with pytest.raises(StoreError, match="Input/output error") as caught:
             Journal(full_log).__enter__()
     with Journal(full_log):

@@ -2,6 +2,8 @@
 
 import errno
 import tempfile
+from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,17 @@ from hypothesis import strategies as st
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.store.plain import is_plain
 from evals.store.spill import Chosen, SpilledList, SpilledMapping
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, 30, 1 << 20], ids=["on disk", "in part", "in memory"])
+def _held(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All is so whether values are read from disk or held in memory, or the first of them are."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("evals.store.spill._HELD", request.param)
+        yield
+
 
 WORDS = st.lists(st.text(max_size=5).filter(lambda text: text.isprintable()), max_size=20)
 
@@ -34,6 +46,51 @@ def test_a_question_comes_back_as_it_was() -> None:
         {"id": "ü", "question": "Wo?", "gold_passages": [{"text": "T", "span": [1, 2]}], "metadata": {"a": [1.5, None]}}
     )
     assert list(SpilledList(EvalQuestion, [question])) == [question]
+
+
+ODD = [("a", 1), date(2024, 5, 1), float("inf"), {"deep": [(1, 2)]}, {1: "a number"}, "half \ud83d", 10**5000, b"\x80"]
+
+
+@pytest.mark.parametrize("value", ODD, ids=[type(one).__name__ for one in ODD])
+def test_metadata_that_json_would_change_comes_back_as_it_was(value: object) -> None:
+    """A loader may bring what is no JSON: labels of clusters are made of it, in the run as before it."""
+    question = EvalQuestion(id="q", question="Q?", metadata={"plain": 1.5, "odd": value})
+    (read,) = SpilledList(EvalQuestion, [question])
+    assert read == question
+    assert type(read.metadata["odd"]) is type(value)
+
+
+def test_values_of_no_declared_type_come_back_as_they_were() -> None:
+    """The rows of a file of questions, whatever its cells hold."""
+    rows = [("q.jsonl, line 1", {"question": "Q?", "at": date(2024, 5, 1), "n": (1, 2.5, None), "half": "\udc00"})]
+    assert list(SpilledList(None, rows)) == rows
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(JSON_VALUES)
+def test_what_is_called_plain_is_the_same_as_json(value: object) -> None:
+    """Types included."""
+    metadata = {"key": value}
+    if is_plain(metadata):
+        question = EvalQuestion(id="q", question="Q?", metadata=metadata)
+        assert repr(EvalQuestion.model_validate_json(question.model_dump_json()).metadata) == repr(metadata)
+
+
+def test_what_stands_too_deep_is_not_plain() -> None:
+    """Readers of JSON stop at some depth."""
+    value: list[object] = []
+    for _ in range(300):
+        value = [value]
+    assert not is_plain(value)
+    question = EvalQuestion(id="q", question="Q?", metadata={"deep": value})
+    assert next(iter(SpilledList(EvalQuestion, [question]))) == question
 
 
 def test_the_last_value_of_a_key_counts() -> None:
@@ -71,3 +128,18 @@ def test_a_full_disk_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(StoreError, match="No space left") as caught:
         SpilledList(str)
     assert "TMPDIR" in (caught.value.hint or "")
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(st.lists(st.integers(0, 40), max_size=30), st.lists(st.integers(0, 9), max_size=5))
+def test_values_are_read_as_they_stand_however_they_are_asked_for(places: list[int], more: list[int]) -> None:
+    """In their order some are read ahead: what is written between, or asked for out of order, is right all the same."""
+    words = [str(number) * 4000 for number in range(41)]
+    spilled = SpilledList(str, words[:10])
+    for number, place in enumerate(places):
+        if number < len(words) - 10:
+            spilled.append(words[10 + number])
+        known = words[: len(spilled)]
+        assert spilled[place % len(known)] == known[place % len(known)]
+        assert list(spilled[5 : 5 + len(more)]) == known[5 : 5 + len(more)]
+    assert list(spilled) == words[: len(spilled)]

@@ -61,18 +61,18 @@ def test_spans_are_in_order_and_lose_no_word(text: str) -> None:
     assert kept == sum(char.isalpha() for char in text)
 
 
-def test_a_word_looked_up_is_not_remembered_for_ever() -> None:
-    """What the algorithm knows does not grow with the texts that it sees."""
-    code = (
-        "from evals.text.sentences import _tokenizer, sentences; known = _tokenizer()._params.ortho_context;"
-        "before = len(known); sentences('Etc. Qwerty said etc. Asdf. A. Zxcv.'); print(len(known) - before)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0"
-
-
 def test_the_tokenizers_are_loaded_only_when_they_are_used() -> None:
     """Importing all metrics does not import NLTK."""
     code = "import evals.metrics.registry, sys; print('nltk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_sentences_and_usual_words_load_no_nltk() -> None:
+    """A part of it cannot be imported without all of it, and what it brings in."""
+    code = (
+        "import sys; from evals.text.sentences import sentences; from evals.text.words import word_set;"
+        "print(sentences('It costs 3.50 euros. Dr. No pays.'), sorted(word_set('It cost 350.')), 'nltk' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['It costs 3.50 euros.', 'Dr. No pays.'] ['350', 'cost', 'it'] False"

@@ -55,6 +55,23 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")
 
 
+class _Heads:
+    """The first letters of a list of beginnings, as many as the shortest of them has.
+
+    Args:
+        beginnings: Of words.
+    """
+
+    def __init__(self, beginnings: Iterable[str]) -> None:
+        every = list(beginnings)
+        self._size = min(map(len, every), default=0)
+        self._heads = frozenset(one[: self._size] for one in every)
+
+    def may_begin(self, word: str) -> bool:
+        """Whether the word may begin as one of the list."""
+        return word[: self._size] in self._heads
+
+
 class Lexicon:
     """The words of a language, by which a clause is tagged."""
 
@@ -99,23 +116,29 @@ class Lexicon:
                 key = word.strip("*")
                 known[key] = known.get(key, "") + ROLES[part]
         self._sign_words, self._sign_beginnings = _signs(language.code)
-        self.letters = lru_cache(maxsize=16384)(self._letters)
-        self._word_shows = lru_cache(maxsize=16384)(self._shown)
-        self.denies = lru_cache(maxsize=16384)(self._denies)
+        # Few words begin or end as any in the lists: most are known by that not to.
+        self._heads, self._tails = _Heads(self._begins), _Heads(key[::-1] for key in self._ends)
+        self._sign_heads = _Heads(self._sign_beginnings)
+        self.letters = lru_cache(maxsize=4096)(self._letters)
+        self._word_shows = lru_cache(maxsize=4096)(self._shown)
+        self.denies = lru_cache(maxsize=4096)(self._denies)
 
     def _letters(self, word: str) -> str:
         """The parts that a word can play, or the sign of a function word or of any other word."""
-        found = (
-            ""
-            if len(word) > _LONGEST
-            else self._exact.get(word, "")
-            + "".join(self._begins.get(word[:cut], "") + self._ends.get(word[cut:], "") for cut in range(len(word) + 1))
-        )
+        found = self._told(word) if len(word) <= _LONGEST else ""
         if found:
             return found
         if word == ",":
             return _COMMA
         return _FUNCTION if word in self.function else CONTENT
+
+    def _told(self, word: str) -> str:
+        """The parts of a word as it is in the list, then by what it begins and ends with."""
+        found = self._exact.get(word, "")
+        if not (self._heads.may_begin(word) or self._tails.may_begin(word[::-1])):
+            return found
+        cuts = range(len(word) + 1)
+        return found + "".join(self._begins.get(word[:cut], "") + self._ends.get(word[cut:], "") for cut in cuts)
 
     def _denies(self, word: str) -> bool:
         return not DECLINING.isdisjoint(self.letters(word))
@@ -132,7 +155,8 @@ class Lexicon:
         """The parts that a word can play, and the signs that it gives, as bits."""
         if len(word) > _LONGEST:
             return 0
-        begun = (self._sign_beginnings.get(word[:cut], 0) for cut in range(len(word) + 1))
+        heads = range(len(word) + 1) if self._sign_heads.may_begin(word) else ()
+        begun = (self._sign_beginnings.get(word[:cut], 0) for cut in heads)
         parts = (_PARTS.get(letter, 0) for letter in self.letters(word))
         return reduce(or_, chain(parts, begun), self._sign_words.get(word, 0))
 

@@ -25,7 +25,7 @@ _FRAGMENT = re.compile(r"(?<=.)#.*$", re.DOTALL)
 _PART = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def document_key(name: str) -> str:
     """Reduce a document's name to its file name without folder and ending: servers keep the one or the other.
 
@@ -44,7 +44,7 @@ def _without_ending(name: str, endings: frozenset[str]) -> str:
     return stem if dot and stem and ending.lower() in endings else name
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def bare_name(name: str) -> tuple[str, ...]:
     """The words of a document's name, without what pipelines add: UUIDs and hashes, `_v2`, `(1)`, endings, fragments.
 
@@ -69,7 +69,7 @@ class Kinship(IntEnum):
     SAME = 3
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def kinship(one: str, other: str) -> Kinship:
     """How near two names are."""
     if document_key(one) == document_key(other):

@@ -1,12 +1,9 @@
 """Which chunks of a response are one and the same, retrieved again."""
 
-from collections.abc import Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evals.schemas import RetrievedChunk
-
-_ID_AND_TEXT = attrgetter("chunk_id", "text")
 
 
 class ChunkList(NamedTuple):
@@ -17,23 +14,29 @@ class ChunkList(NamedTuple):
         ids: Their ids.
         texts: Their texts.
         original: For each the place of the first one that it repeats; a `range` where none repeats another.
+        places: The place of each id; only where each has one of its own, and none repeats another.
     """
 
     chunks: Sequence[RetrievedChunk]
     ids: Sequence[str | None]
     texts: Sequence[str | None]
     original: Sequence[int]
+    places: Mapping[str | None, int] | None = None
 
     @property
     def all_differ(self) -> bool:
         """Whether each has an id of its own, and none repeats another."""
-        return isinstance(self.original, range)
+        return self.places is not None
 
 
 def chunk_list(chunks: Sequence[RetrievedChunk]) -> ChunkList:
     """Read the ids and texts of chunks, and see which repeat others."""
-    ids, texts = zip(*map(_ID_AND_TEXT, chunks), strict=True) if chunks else ((), ())
-    return ChunkList(chunks, ids, texts, _originals(chunks, ids, texts))
+    ids, texts = [chunk.chunk_id for chunk in chunks], [chunk.text for chunk in chunks]
+    places = dict(zip(ids, range(len(ids)), strict=True))
+    # Of what has an id of its own, only a text can repeat another one.
+    if len(places) == len(ids) and all(ids) and _all_differ([text for text in texts if text]):
+        return ChunkList(chunks, ids, texts, range(len(ids)), places)
+    return ChunkList(chunks, ids, texts, _originals(chunks))
 
 
 def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
@@ -45,13 +48,7 @@ def originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
     return list(chunk_list(chunks).original)
 
 
-def _originals(
-    chunks: Sequence[RetrievedChunk], ids: Sequence[str | None], texts: Sequence[str | None]
-) -> Sequence[int]:
-    if _all_differ(ids):
-        said = list(filter(None, texts))
-        if _all_differ(said):  # of what has an id of its own, only a text can repeat another one
-            return range(len(chunks))
+def _originals(chunks: Sequence[RetrievedChunk]) -> list[int]:
     first: dict[object, int] = {}
     found = []
     for place, chunk in enumerate(chunks):
@@ -69,5 +66,5 @@ def _originals(
     return found
 
 
-def _all_differ(values: Sequence[str | None]) -> bool:
-    return len(set(values)) == len(values) and all(values)
+def _all_differ(values: Sequence[str]) -> bool:
+    return len(set(values)) == len(values)

@@ -198,14 +198,32 @@ def _overlaps_it(wanted: Wanted, one: Seen) -> bool:
 
 def _holds_enough(words: Words, gold: Words, settings: MatchSettings) -> bool:
     """Whether enough of the gold's tokens and of its pairs of neighbouring tokens are there."""
-    if _share(gold.bag, words.bag, gold.count) < settings.overlap_threshold:
+    least, least_pairs = settings.overlap_threshold, settings.overlap_pairs_threshold
+    if gold.count > 1 and not _may_hold_pairs(words, gold, least_pairs):
         return False
-    return gold.count < 2 or _share(gold.pairs, words.pairs, gold.count - 1) >= settings.overlap_pairs_threshold
+    if _share(gold.bag, words.bag, gold.count) < least:
+        return False
+    return gold.count < 2 or _share(gold.pairs, words.pairs, gold.count - 1) >= least_pairs
+
+
+def _may_hold_pairs(words: Words, gold: Words, least: float) -> bool:
+    """Whether enough of the gold's pairs are there at all: counting all those of a chunk takes longer."""
+    total, lost, text = gold.count - 1, 0, words.padded
+    for (one, other), count in gold.pairs.items():
+        if f" {one} {other} " not in text:
+            lost += count
+            if (total - lost) / total < least:
+                return False
+    return True
 
 
 def _share(wanted: Mapping[T, int], held: Mapping[T, int], total: int) -> float:
     """The share of what is wanted, counted with repetition, that is held."""
-    return sum(min(wanted[item], held[item]) for item in wanted.keys() & held.keys()) / total
+    found = 0
+    for item, count in wanted.items():
+        there = held.get(item, 0)
+        found += count if count < there else there  # as `min` does, in a third of its time
+    return found / total
 
 
 _HOLDS: Mapping[str, Callable[[Wanted, Seen], bool]] = {

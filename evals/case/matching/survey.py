@@ -7,6 +7,7 @@ that it is the same however they were answered, and until what is asked is clear
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from zlib import crc32
 
 from evals.case.matching.common import CommonText, common_text
@@ -20,8 +21,12 @@ from evals.schemas import EvalQuestion, EvalRecord, RetrievedChunk
 
 _SAMPLE = 50
 """Records in which common text is looked for."""
+_NAMES = 20_000
+"""So many names of documents are held at most; where there are more, records are walked once more instead."""
 _VOTES, _MARGIN = 25, 0.25
 """After so many golds the names are judged, where the share that stands in its own document is that clear."""
+
+_PLACE_BITS = 32
 
 _Retrieved = tuple[EvalQuestion, Sequence[RetrievedChunk]]
 
@@ -34,15 +39,16 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names, by_id = list[tuple[int, int]](), _Names(), False
+    drawn, names = array("Q"), _Names()
     for place, (question, chunks) in _retrieved(every, range(len(every))):
-        drawn.append((_draw(question), place))
+        drawn.append(_draw(question) << _PLACE_BITS | place)
         names.add(question, chunks)
-        by_id = by_id or any(gold.chunk_id for gold in question.gold_passages)
-    places = array("Q", (place for _, place in sorted(drawn)))
+    places = array("Q", (both & (1 << _PLACE_BITS) - 1 for both in sorted(drawn)))
     common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
-    repeated = by_id and any(_repeats_ids(chunks) for _, (_, chunks) in _retrieved(every, places))
-    evidence = RunEvidence(common, names.found(), repeated)
+    again = (asked for _, asked in _retrieved(every, places))
+    evidence = RunEvidence(common, names.found(again), names.by_id and names.repeated)
+    if not names.of_golds:
+        return evidence  # no gold says of which document it is
     comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
@@ -60,6 +66,10 @@ def _at(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[EvalRe
     return iter(records) if places == range(len(records)) else (records[place] for place in places)
 
 
+def _names_chunks(question: EvalQuestion) -> bool:
+    return any(gold.chunk_id for gold in question.gold_passages)
+
+
 def _draw(question: EvalQuestion) -> int:
     return crc32((question.id or question.question).encode(errors="surrogatepass"))
 
@@ -70,33 +80,56 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
 
 
 class _Names:
-    """Collects which names of the golds' documents the chunks use."""
+    """Collects how golds and chunks are named, and which names of the golds' documents the chunks use.
+
+    Attributes:
+        of_golds: The documents that golds name.
+        by_id: Whether some gold names a chunk.
+        repeated: Whether some response holds an id in two documents.
+    """
 
     def __init__(self) -> None:
-        self._wanted: set[str] = set()
-        self._used: set[str] = set()
+        self.of_golds: set[str] = set()
+        self.by_id = self.repeated = False
+        self._used: set[str | None] | None = set()
+        """None where they are too many to be held."""
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
-        self._wanted.update(gold.document_id for gold in question.gold_passages if gold.document_id)
-        self._used.update(name for one in chunks for name in (one.document_id, one.document_name) if name)
+        self.of_golds.update(gold.document_id for gold in question.gold_passages if gold.document_id)
+        self.by_id = self.by_id or _names_chunks(question)
+        self.repeated = self.repeated or _repeats_ids(chunks)
+        if self._used is not None:
+            self._used.update({one.document_id for one in chunks}, {one.document_name for one in chunks})
+            self._used = self._used if len(self._used) <= _NAMES else None
 
-    def found(self) -> DocumentNames:
-        """The names of all that were added."""
-        if not self._wanted:
+    def found(self, again: Iterable[_Retrieved]) -> DocumentNames:
+        """The names of all that were added.
+
+        Args:
+            again: All that were added; they are walked where their names were too many to be held.
+        """
+        if not self.of_golds:
             return DocumentNames()
-        same, alike = set(map(document_key, self._wanted)), set(map(bare_name, self._wanted))
-        return DocumentNames(
-            same=frozenset(same.intersection(map(document_key, self._used))),
-            alike=frozenset(alike.intersection(map(bare_name, self._used))),
-        )
+        same, alike = set(map(document_key, self.of_golds)), set(map(bare_name, self.of_golds))
+        used = self._used or (name for _, chunks in again for name in _names_in(chunks))
+        found = set[str](), set[tuple[str, ...]]()
+        for name in filter(None, used):
+            found[0].update(same.intersection([document_key(name)]))
+            found[1].update(alike.intersection([bare_name(name)]))
+        return DocumentNames(same=frozenset(found[0]), alike=frozenset(found[1]))
+
+
+def _names_in(chunks: Iterable[RetrievedChunk]) -> Iterator[str]:
+    return chain.from_iterable(map(names_of, chunks))
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:
     """Whether one id stands in two documents."""
-    ids = [chunk.chunk_id for chunk in chunks if chunk.chunk_id]
+    ids = [chunk.chunk_id for chunk in chunks]
     if len(set(ids)) == len(ids):
         return False
+    ids = [name for name in ids if name]
     placed = {(chunk.chunk_id, *names_of(chunk)) for chunk in chunks if chunk.chunk_id}
     return len(placed) > len(set(ids))
 

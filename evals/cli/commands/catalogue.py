@@ -1,4 +1,4 @@
-"""What there is: `evals datasets`, `evals metrics`, `evals profiles`."""
+"""What there is: `evals datasets`, `evals metrics`."""
 
 import inspect
 import re
@@ -9,7 +9,6 @@ from rich.text import Text
 
 from evals.cli.flags import names_of
 from evals.cli.terminal.console import console
-from evals.client.profile import DEFAULT_PROFILE, list_profiles
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
@@ -143,11 +142,3 @@ def explain_metric(name: str) -> None:
     out.print()
     for label, text in facts(metric).items():
         out.print(f"{label}: {text}")
-
-
-def list_server_profiles() -> None:
-    """Print the kinds of servers."""
-    out = console()
-    for name in list_profiles():
-        out.print(f"{name}{' (default)' if name == DEFAULT_PROFILE else ''}")
-    out.print("\nanother kind of server: write its keys to a YAML file and pass --profile FILE.yml (docs/profiles.md)")

@@ -3,9 +3,11 @@
 import asyncio
 
 from evals.cli.commands.dry_run import describe_asking
+from evals.cli.commands.variants import evaluate_variants
 from evals.cli.ending import end, interrupted, observer_for
 from evals.cli.flags import EvalFlags, flag_name, given_flags, keys_of
 from evals.cli.overrides import config_layers, overrides
+from evals.cli.vary import vary
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.resume import MAY_CHANGE, resumed_config
@@ -13,6 +15,7 @@ from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store.commands import folder_of
 from evals.store.runs import RunStore
+from evals.variants import saved_together, variants_of
 
 
 def evaluate(flags: EvalFlags) -> None:
@@ -21,11 +24,20 @@ def evaluate(flags: EvalFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    if flags.alone and flags.resume is None:
+        raise ConfigError("--alone is of a run that goes on", "name it with --resume")
     run: EvalRun | None = None
     if flags.resume is None:
-        settings = EvalConfig.build(*config_layers(flags))
+        settings = _configured(flags)
+        if settings.variants:
+            evaluate_variants(variants_of(settings), flags)
+            return
     else:
         run, settings = _resumed(flags.resume, flags)
+        if run.interleaved_with and not flags.alone:
+            together = saved_together(RunStore(settings.runs_dir), run)
+            evaluate_variants([resumed_config(each, overrides(flags)) for each in together], flags, together)
+            return
     if flags.dry_run:
         describe_asking(settings, as_json=flags.as_json)
         return
@@ -37,8 +49,18 @@ def evaluate(flags: EvalFlags) -> None:
     end(done, settings, as_json=flags.as_json, lenient=flags.lenient)
 
 
+def _configured(flags: EvalFlags) -> EvalConfig:
+    """The configuration of a new run, with the variants of --vary."""
+    config = EvalConfig.build(*config_layers(flags))
+    if not flags.vary:
+        return config
+    return EvalConfig.build(*config_layers(flags), {"variants": vary(flags.vary, config.variants)})
+
+
 def _resumed(run_id: str, flags: EvalFlags) -> tuple[EvalRun, EvalConfig]:
     """A saved run with its configuration; flags may change how it is asked, not what."""
+    if flags.vary:
+        raise ConfigError("--resume takes the variants of the saved run, so not --vary")
     given, told = given_flags(flags), keys_of(flags)
     refused = sorted(name for name in given if told[name][0] not in MAY_CHANGE | {"server.url"})
     if refused:

@@ -43,6 +43,7 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
     _print_reasons(out, comparison, labels)
     for label, one in zip(labels[1:], comparison.against, strict=True):
         _print_sum(out, one, label, labels[0])
+        _print_latency(out, one, label, labels[0])
     if comparison.runs[0].scored and comparison.runs[-1].scored:
         _print_changes(out, comparison.against[-1], labels)
     _print_moves(out, comparison.against[-1], labels)
@@ -285,6 +286,23 @@ def _print_sum(out: Console, one: RunComparison, label: str, baseline: str) -> N
     parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
     said = f"{', '.join(parts)} of" if parts else "no difference beyond chance on any of"
     out.print(f"\n{label} against {baseline}: {said} {counted(compared, 'metric')}", style="bold")
+
+
+def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) -> None:
+    """How many times as long the run takes, where both were asked in turn."""
+    found = one.latency
+    if found is None:
+        return
+    took = f"latency of {label}: {found.ratio:.3f} times that of {baseline}{_ratio_interval(found.interval)}"
+    within = f"within {found.margin:.0%}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
+    said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
+    verdict = said.get(found.verdict, found.verdict)
+    style = {"slower": "red", "faster": "green"}.get(found.verdict)
+    out.print(clean(f"{took}, p {_probability(found.q)}, n {found.n}: {verdict}", 400), style=style)
+
+
+def _ratio_interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" ({interval[0]:.3f} … {interval[1]:.3f})"
 
 
 def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> None:

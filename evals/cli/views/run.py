@@ -9,6 +9,8 @@ from rich.text import Text
 
 from evals.cli.terminal.console import clean
 from evals.cli.views.gates import print_gates
+from evals.cli.views.load import print_load
+from evals.cli.views.repeats import print_repeats
 from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
@@ -47,6 +49,8 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_gates(out, run.gates)
     _print_judge(out, run)
     _print_card(out, run)
+    print_repeats(out, run)
+    print_load(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 
@@ -186,7 +190,7 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
 
 def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     """Print how many questions ended wrong for each value of a key, the worst first; nothing where none did."""
-    links = {one.number: one.link for one in measured.digest.found}
+    links = dict(measured.digest.found.links())
     values = measured.values(key)
     asked = ((number, values[number]) for number in measured.columns.numbers)
     slices = wrong_slices(links, asked, confidence(measured.run))
@@ -202,7 +206,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
 
 def print_link(out: Console, measured: Measured, link: Link, *, limit: int | None) -> None:
     """Print the questions whose first broken link is this one."""
-    found = [one for one in measured.digest.found if one.link is link]
+    found = measured.digest.found.where([link])
     out.print(f"{share(len(found), measured.run.question_count, 'question')}: {link.label}", style="bold")
     for finding in measured.findings(found[:limit]):
         print_finding(out, finding)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from evals.errors import DatasetError
@@ -53,6 +54,7 @@ _SHORTEST_SLIP = 4
 _LISTED = 12
 
 
+@lru_cache(maxsize=1024)
 def plain_name(title: str) -> str:
     """A title as names are compared: "Ground Truth", "groundTruth" and "ground-truth" are `ground_truth`."""
     return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip()))).casefold()
@@ -93,20 +95,20 @@ class Reading:
         return notes
 
 
-def reading_of(name: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
+def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
     """Find the columns of a file.
 
     Args:
         name: Of the file, for messages.
-        rows: All rows.
+        rows: All rows; they are walked once.
         said: What the user says, by field the column.
 
     Raises:
         DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
             the question.
     """
-    filled = frozenset(title for row in rows for title, cell in row.items() if not is_nothing(cell) and cell != [])
-    titles = _by_name(name, dict.fromkeys(str(title) for row in rows for title in row))
+    filled, there = _looked_over(rows)
+    titles = _by_name(name, there)
     fields = {field: _said(name, column, titles) for field, column in said.items()}
     for field_name, names in NAMES.items():
         found = _first(names, titles, filled)
@@ -126,6 +128,16 @@ def reading_of(name: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, 
             f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
         )
     return Reading(fields, filled, rest, [title for title in answers if title in filled])
+
+
+def _looked_over(rows: Iterable[Mapping[str, Any]]) -> tuple[frozenset[str], Iterable[str]]:
+    """The columns that hold anything, and all that there are, in the order in which they come."""
+    filled: set[str] = set()
+    there: dict[str, None] = {}
+    for row in rows:
+        there.update(dict.fromkeys(map(str, row)))
+        filled.update(title for title in row.keys() - filled if not is_nothing(row[title]) and row[title] != [])
+    return frozenset(filled), there
 
 
 def _by_name(name: str, titles: Iterable[str]) -> dict[str, str]:

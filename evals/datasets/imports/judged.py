@@ -1,6 +1,6 @@
 """Queries with judgements of relevance: the layouts of BEIR and TREC, in which documents are named by their ids."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ Judgements = Mapping[str, Mapping[str, float]]
 """By query, the grades of its relevant documents."""
 
 
-def is_queries(titles: Sequence[str]) -> bool:
+def is_queries(titles: Iterable[str]) -> bool:
     """Whether the columns are those of queries: an id and a text, and no title, which documents have."""
     names = {plain_name(title) for title in titles}
     return {"_id", "text"} <= names and not names & {"title", "question"}
@@ -122,7 +122,7 @@ def corpus_beside(queries: Path) -> Rows:
     if not path.is_file():
         return []
     rows = []
-    for where, row in jsonl_rows(path.name, read_text(path)[0]):
+    for where, row in jsonl_rows(path):
         if not (isinstance(row, Mapping) and "_id" in row and isinstance(row.get("text"), str)):
             raise DatasetError(f"{where}: expected an object with `_id` and `text`")
         title = str(row.get("title") or "")

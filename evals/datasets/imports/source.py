@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from evals.errors import DatasetError
 from evals.inputs.delimited import Rows
 from evals.inputs.json_body import without_surrogates
 from evals.inputs.problems import first_problem
-from evals.inputs.rows import TREES, listed_documents, listed_rows, read_table, read_tree
+from evals.inputs.rows import TREES, Table, jsonl_rows, listed_documents, listed_rows, read_table, read_tree
 from evals.schemas import Document
 from evals.schemas.dataset import DOCUMENT_ID
+from evals.store.spill import SpilledList
 from evals.text.counts import agree
 
 _UNJUDGED = "query without a relevant document"
@@ -29,20 +30,24 @@ class Source:
     """Rows whose columns are still as the file calls them.
 
     Attributes:
-        rows: Each with its place, as messages name it.
+        rows: Each with its place, as messages name it; they may lie on disk, to be walked more than once.
         documents: The corpus that came with them.
         dropped: What was left out, by reason.
         notes: What a reader must know of how it was read.
     """
 
-    rows: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    rows: Sequence[tuple[str, dict[str, Any]]] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path, scratch: Path | None = None) -> Source:
     """Read a file of questions, or a folder of queries, corpus and judgements.
+
+    Args:
+        path: The file or folder; of one with a row a line none is held.
+        scratch: Folder for what lies on disk meanwhile; that of the system where None.
 
     Raises:
         DatasetError: It cannot be read, or is not well formed; the message names the place.
@@ -52,19 +57,25 @@ def open_source(path: Path) -> Source:
             raise DatasetError(f"cannot read {path}: it is a folder without {judged.QUERIES}")
         path /= judged.QUERIES
     if path.suffix.lower() in TREES:
-        return _of_tree(path.name, read_tree(path))
+        return _of_tree(path.name, read_tree(path), scratch)
     topics = judged.read_topics(path)
     if topics is not None:
         return _of_queries(path, topics)
-    table = read_table(path, is_known)
-    if judged.is_queries([title for _, row in table.rows if isinstance(row, Mapping) for title in row]):
+    table = _read_table(path, scratch)
+    if judged.is_queries({title for _, row in table.rows if isinstance(row, Mapping) for title in row}):
         return _of_queries(path, table.rows)
     source = Source(notes=[table.note] if table.note else [])
-    source.rows = _flat(table.rows, source.dropped)
+    source.rows = SpilledList(None, _flat(table.rows, source.dropped), scratch)
     return source
 
 
-def _of_tree(name: str, data: Any) -> Source:
+def _read_table(path: Path, scratch: Path | None) -> Table:
+    if path.suffix.lower() == ".jsonl":
+        return Table(SpilledList(None, jsonl_rows(path), scratch))
+    return read_table(path, is_known)
+
+
+def _of_tree(name: str, data: Any, scratch: Path | None) -> Source:
     source = Source()
     if squad.is_squad(data):
         draft = Draft()
@@ -77,21 +88,19 @@ def _of_tree(name: str, data: Any) -> Source:
     else:
         source.documents = _documents(listed_documents(name, data))
         rows = list(listed_rows(name, data))
-    source.rows = _flat(rows, source.dropped)
+    source.rows = SpilledList(None, _flat(rows, source.dropped), scratch)
     return source
 
 
-def _flat(rows: Iterable[tuple[str, Any]], dropped: Counter[str]) -> list[tuple[str, dict[str, Any]]]:
-    flat = []
+def _flat(rows: Iterable[tuple[str, Any]], dropped: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for where, row in rows:
         if not isinstance(row, Mapping):
             raise DatasetError(f"{where}: expected an object with `question`, not {type(row).__name__}")
         named = {without_surrogates(str(title)): cell for title, cell in row.items() if title != ""}
         try:
-            flat.append((where, promptfoo.flat(named, dropped) if promptfoo.is_test(named) else nested.flat(named)))
+            yield where, promptfoo.flat(named, dropped) if promptfoo.is_test(named) else nested.flat(named)
         except ValueError as error:
             raise DatasetError(f"{where}: {error}") from error
-    return flat
 
 
 def _of_queries(path: Path, queries: Rows) -> Source:

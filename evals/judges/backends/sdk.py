@@ -9,8 +9,10 @@ from typing import Any
 from evals.client.connections.proxies import Proxy
 from evals.judges.backends.address import origin_of
 from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.failures import connection_failure, deadline
+from evals.judges.backends.failures import connection_failure, deadline, status_failure
 from evals.judges.masking import KeyMasker
+
+_LOOK_S = 10.0
 
 
 class SdkBackend(ABC):
@@ -69,6 +71,26 @@ class SdkBackend(ABC):
             raise
         self._answered = True
         return self._masker.reply(reply, call)
+
+    async def find_model(self) -> None:
+        """See that the API is there, takes the key and knows the model; costs nothing.
+
+        Raises:
+            BackendError: It is not there, refuses the key, or knows no such model.
+        """
+        try:
+            async with deadline(_LOOK_S):
+                await self._look_for_model()
+        except BackendError as error:
+            self._masker.clean(error)
+            raise
+
+    async def _look_for_model(self) -> None:
+        try:
+            with self._errors_mapped():
+                await self._client.models.retrieve(self.model)
+        except self._sdk.APIStatusError as error:
+            raise status_failure(error, fatal=True) from error
 
     @abstractmethod
     async def _ask(self, call: Call) -> JudgeReply:

@@ -13,7 +13,7 @@ from evals.store.commands import command, folder_of
 from evals.store.record_file import RecordFile
 from evals.text.counts import counted
 
-OF_EACH = frozenset({"shard", "name", "concurrency", "runs_dir", "data_dir", "dataset_file", "server.url"})
+OF_EACH = frozenset({"shard", "name", "concurrency", "engine", "runs_dir", "data_dir", "dataset_file", "server.url"})
 """Keys that shards may have of their own. Where the rows lie is a matter of each machine: that they are the same shows
 in the fingerprints. The URL is compared as it was asked."""
 _RESUME_HINT = "eval --resume"

@@ -283,6 +283,7 @@ def _server(runs: Sequence[EvalRun]) -> ServerRecord:
             "snapshot_end": last.snapshot_end,
             "changed": _has_changed(first, runs),
             "missing_documents": _all_of("missing_documents", runs),
+            "document_ids": dict(chain.from_iterable(run.server.document_ids.items() for run in runs)),
             "masked": _all_of("masked", runs),
         }
     )

@@ -17,9 +17,10 @@ from functools import lru_cache
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import EvalQuestion
 from evals.scoring.diagnosis.values import Values, in_place_of, lacking, readable_units, wanted_values
-from evals.text.denials import denials
+from evals.text.denials import denials, may_deny
 from evals.text.folding import tokens
 from evals.text.number_words import spelt_out
+from evals.text.remembered import remembered
 from evals.text.sentences import sentences
 from evals.text.stop_words import STOP_WORDS
 from evals.text.units import UNITS
@@ -148,7 +149,7 @@ def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> 
     if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
         return True
     lost = lacking(wanted_values(rest, question), answer, question)
-    return in_place_of(lost, accepted, _to_the_point(answer, question), question)
+    return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
 
 
 def _to_the_point(answer: str, question: str) -> str:
@@ -189,12 +190,12 @@ def _said_beside(answer: str, question: str) -> frozenset[str]:
 
 def _denies(form: str, answer: str) -> bool:
     """Whether the sentence of the answer that is nearest to the expected one has a negation where that has none."""
-    wanted = _content(form)
-    if len(wanted) < 2:
-        return False
+    wanted, expected = _content(form), bool(denials(tokens(form)))
+    if len(wanted) < 2 or not (expected or may_deny(tokens(answer))):
+        return False  # too little to find the sentence by, or none that has a negation
     nearest = max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
-    return near and bool(denials(tokens(nearest))) is not bool(denials(tokens(form)))
+    return near and bool(denials(tokens(nearest))) is not expected
 
 
 def _yes_or_no(form: str) -> tuple[bool | None, str]:
@@ -234,13 +235,13 @@ def _telling(form: str, question: str) -> frozenset[str]:
     return (own - _stems(question)) or own
 
 
-@lru_cache(maxsize=4096)
+@remembered(200_000)
 def _content(text: str) -> frozenset[str]:
     words = (word for word in tokens(text) if word not in STOP_WORDS and word not in UNITS and word not in _SAYS)
     return frozenset(_stem(word) for word in words if not word[0].isdecimal() and not spelt_out(f"{word} days"))
 
 
-@lru_cache(maxsize=4096)
+@remembered(200_000)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(_stem, tokens(text)))
 

@@ -94,7 +94,7 @@ def readable_units(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def values_of(text: str, question: str = "") -> Values:
     """The values of a text; the numbers of sections, pages and the like are none, unless one was asked for."""
     plain, found = without_dates(text if _PLACE.search(question) else _REFERENCE.sub(" ", text))

@@ -8,10 +8,11 @@ from typing import Literal
 from evals.schemas import EvalRecord, EvalRun
 from evals.schemas.base import Record
 from evals.scoring.abstention_table import AbstentionTable, Cell, cell_of, table_of
-from evals.scoring.diagnosis import Diagnosis, Finding, Link, RunFacts, StageRecall, facts_of, needs_verification
+from evals.scoring.diagnosis import Diagnosis, Link, RunFacts, StageRecall, facts_of, needs_verification
 from evals.scoring.diagnosis.counts import RemarksSeen, add_remarks, diagnosis_of
 from evals.scoring.diagnosis.findings import finding_of
 from evals.scoring.diagnosis.stages import StagesSeen, add_stages, recalls_of
+from evals.scoring.digest.broken_links import BrokenLinks, BrokenLinksMaker
 from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
 from evals.scoring.settings import Cases, confidence
 
@@ -19,24 +20,10 @@ Declines = Literal["?", "n", "y"]
 """Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
 
 
-class BrokenLink(Record):
-    """What `Finding` says of a question, which is named by its number in the run."""
-
-    number: int
-    link: Link
-    explanation: str
-    hit_ranks: tuple[int, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-    def with_record(self, record: EvalRecord) -> Finding:
-        """The finding with its record."""
-        return Finding(self.link, self.explanation, record, self.hit_ranks, self.remarks)
-
-
 class Digest(Record):
     """What is derived of the records of a run."""
 
-    found: list[BrokenLink]
+    found: BrokenLinks
     """In the order of the chain, then of the questions."""
     diagnosis: Diagnosis
     to_verify: list[int]
@@ -52,13 +39,13 @@ class Digest(Record):
     """The keys of the questions' metadata."""
 
     @property
-    def failures(self) -> list[BrokenLink]:
+    def failures(self) -> BrokenLinks:
         """Those that ended wrong."""
-        return [one for one in self.found if one.link.is_failure]
+        return self.found.where(link for link in Link if link.is_failure)
 
     def links(self, ids: Sequence[str]) -> dict[str, Link]:
         """The first broken link by the id of the question, of those that have one."""
-        return {ids[one.number]: one.link for one in self.found}
+        return {ids[number]: link for number, link in self.found.links()}
 
 
 @dataclass(slots=True)
@@ -72,7 +59,7 @@ class DigestMaker:
 
     facts: RunFacts
     cases: Cases
-    found: list[BrokenLink] = field(default_factory=list)
+    found: BrokenLinksMaker = field(default_factory=BrokenLinksMaker)
     remarks: RemarksSeen = field(default_factory=dict)
     to_verify: list[int] = field(default_factory=list)
     cells: Counter[Cell] = field(default_factory=Counter)
@@ -90,31 +77,33 @@ class DigestMaker:
         self.ids.append(record.question.id)
         finding = finding_of(record, cases, self.facts)
         if finding is not None:
-            self.found.append(_link(number, finding))
+            self.found.add(number, finding)
         self.asked += add_remarks(self.remarks, record, cases)
         if needs_verification(record):
             self.to_verify.append(number)
         cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
-        self.cells.update([cell] if cell is not None else [])
-        self.sure += [sure] if sure is not None else []
+        if cell is not None:
+            self.cells[cell] += 1
+        if sure is not None:
+            self.sure.append(sure)
         add_stages(self.stages, record, cases, self.facts.library)
         self.declines.append(_declines(record, cases))
-        self.metrics.update(dict.fromkeys(score.name for score in record.scores))
+        self.metrics.update(dict.fromkeys([score.name for score in record.scores]))
         self.keys.update(record.question.metadata)
 
-    def _diagnosis(self, certainty: float) -> Diagnosis:
+    def _diagnosis(self, found: BrokenLinks, certainty: float) -> Diagnosis:
         """Where the questions went wrong first."""
         by_link: dict[Link, list[str]] = {}
-        for one in self.found:
-            by_link.setdefault(one.link, []).append(self.ids[one.number])
+        for number, link in found.links():
+            by_link.setdefault(link, []).append(self.ids[number])
         return diagnosis_of(self.asked, by_link, self.remarks, certainty)
 
     def made(self, certainty: float) -> Digest:
         """The digest of the records that were added; intervals of this confidence."""
-        self.found.sort(key=lambda one: one.link.place)
+        found = self.found.made()
         return Digest(
-            found=self.found,
-            diagnosis=self._diagnosis(certainty),
+            found=found,
+            diagnosis=self._diagnosis(found, certainty),
             to_verify=self.to_verify,
             abstention=table_of(self.cells, certainty),
             risk=curve_of(self.sure),
@@ -147,13 +136,3 @@ def _declines(record: EvalRecord, cases: Cases) -> Declines:
     if case.abstention_open:
         return "?"
     return "y" if case.abstained else "n"
-
-
-def _link(number: int, finding: Finding) -> BrokenLink:
-    return BrokenLink(
-        number=number,
-        link=finding.link,
-        explanation=finding.explanation,
-        hit_ranks=finding.hit_ranks,
-        remarks=finding.remarks,
-    )

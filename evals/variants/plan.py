@@ -1,0 +1,60 @@
+"""The configuration of each variant."""
+
+from evals.config import DEFAULT_SUITE, EvalConfig
+from evals.errors import ConfigError
+from evals.inputs.yaml_layers import merge
+from evals.metrics.retrieval import SetPrecision
+
+FEWEST = 2
+
+
+def variants_of(config: EvalConfig) -> list[EvalConfig]:
+    """The configuration of each variant: its keys laid over `server`, its label in the name, its share of the budget.
+
+    Raises:
+        ConfigError: There are fewer than two variants, or two ask the same server in the same way.
+    """
+    if len(config.variants) < FEWEST:
+        raise ConfigError("one variant compares with nothing", "give two values or more, or leave variants out")
+    if config.engine.name == "dask":
+        raise ConfigError(
+            "variants are asked in turn by this process, and not by workers of a cluster", "leave engine out"
+        )
+    if config.load:
+        raise ConfigError(
+            "variants are asked in turn, and a sweep of load level by level", "sweep the load of one variant at a time"
+        )
+    made = [_variant(config, label) for label in config.variants]
+    _refuse_alike(config, made)
+    return made
+
+
+def _variant(config: EvalConfig, label: str) -> EvalConfig:
+    budget = config.judge.max_cost_usd
+    share = None if budget is None else budget / len(config.variants)
+    changed = {
+        "variants": {},
+        "server": merge(config.server, config.variants[label]),
+        "name": f"{config.name} {label}" if config.name else label,
+        "judge": config.judge.model_copy(update={"max_cost_usd": share}),
+        **_measures(config),
+    }
+    return config.model_copy(update=changed)
+
+
+def _measures(config: EvalConfig) -> dict[str, list[str]]:
+    """The suites and metrics; beside those of `core`, the precision of however many chunks a variant returns."""
+    if DEFAULT_SUITE not in config.suite_names:
+        return {}
+    return {"suite": config.suite_names, "metrics": list(dict.fromkeys([*config.metrics, SetPrecision.name]))}
+
+
+def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
+    """Stop at two variants that do not differ, unless both say nothing: a test of equal ones is told to be one."""
+    specs = [each.server_spec() for each in made]
+    for place, (label, spec) in enumerate(zip(config.variants, specs, strict=True)):
+        if config.variants[label] and spec in specs[:place]:
+            raise ConfigError(
+                f"variant {label!r} asks as another one does",
+                "a key is set to the value that it has already; for a test of equal variants write both as {}",
+            )

@@ -1,0 +1,118 @@
+"""`evals doctor`: each part of a run looked at, and the exit code of the first by which it would end."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from raw_server import answering
+
+Cli = Callable[..., Any]
+Doctor = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
+
+
+@pytest.fixture
+def examined(evals_cli: Cli, tmp_path: Path) -> Doctor:
+    """Run the command; gives its exit code and the findings by part."""
+
+    def run(*arguments: object) -> tuple[int, dict[str, dict[str, Any]]]:
+        result = evals_cli("doctor", *arguments, "--runs-dir", tmp_path / "runs", "--json")
+        return result.code, {finding["part"]: finding for finding in json.loads(result.out)}
+
+    return run
+
+
+def healths(found: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """How each part is."""
+    return {part: finding["health"] for part, finding in found.items()}
+
+
+def test_all_is_well(examined: Doctor, golden_server: str) -> None:
+    """A server that holds the corpus; no judge is wanted."""
+    code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge")
+    assert code == 0
+    assert {*healths(found).values()} == {"well", "unseen"}
+    assert "can be computed" in found["mapping"]["said"]
+    assert found["corpus"]["said"] == "the server lists every gold document"
+
+
+def test_each_line_says_what_to_do(evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """For people: a mark, the part, what was seen, and the way out below."""
+    result = evals_cli("doctor", "--datasets", "golden", "--rag-url", golden_server, "--runs-dir", tmp_path)
+    lines = result.out.splitlines()
+    assert result.code == 2
+    assert lines[0].startswith("✓ configuration ")
+    (judge,) = (number for number, line in enumerate(lines) if line.startswith("✗ judge"))
+    assert "ANTHROPIC_API_KEY is not set" in lines[judge]
+    assert "--no-judge" in "".join(lines[judge + 1 :])
+
+
+def test_a_dead_server_has_its_exit_code_and_what_hangs_on_it_is_not_looked_at(examined: Doctor) -> None:
+    """The other parts are looked at all the same."""
+    code, found = examined("--datasets", "golden", "--rag-url", "http://127.0.0.1:9", "--no-judge")
+    assert (code, found["server"]["health"], found["datasets"]["health"]) == (3, "broken", "well")
+    assert [found[part]["health"] for part in ("answer", "mapping", "corpus")] == ["unseen"] * 3
+
+
+def test_the_first_broken_part_gives_the_exit_code(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
+    """Questions that are not there, before a judge without a key."""
+    code, found = examined("--dataset-file", tmp_path / "none.jsonl", "--rag-url", golden_server)
+    assert code == found["datasets"]["exit_code"] != 0
+    assert found["judge"]["health"] == "broken"
+    code, found = examined("--profile", "no-such-kind")
+    assert (code, found["configuration"]["exit_code"], found["judge"]["health"]) == (2, 2, "unseen")
+
+
+def test_a_mapping_that_finds_no_chunks_costs_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
+    """They are named, by the reason."""
+    config = tmp_path / "config.yml"
+    config.write_text("server: {map: {chunks: nowhere}}\n", encoding="utf-8")
+    code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--no-judge", "--config", config)
+    assert (code, found["mapping"]["health"]) == (0, "doubtful")
+    assert "the server sent no chunks: " in found["mapping"]["hint"]
+    assert "recall_at_5" in found["mapping"]["hint"]
+
+
+def test_a_corpus_that_is_not_there_is_seen(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
+    """By a list that lacks gold documents, or by an answer that holds no gold."""
+    questions = tmp_path / "questions.json"
+    gold = {"text": "A whale sings for hours.", "document_id": "whales.md"}
+    known = {"text": "Remote work abroad is limited.", "document_id": "remote-work-policy.md"}
+    questions.write_text(
+        json.dumps([{"question": "What does a whale do?", "answer": "It sings.", "gold_passages": [gold, known]}])
+    )
+    code, found = examined("--dataset-file", questions, "--rag-url", golden_server, "--no-judge")
+    assert (code, found["corpus"]["health"]) == (0, "doubtful")
+
+
+def test_questions_without_gold_cost_metrics(examined: Doctor, golden_server: str, tmp_path: Path) -> None:
+    """Known before anything is asked."""
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"question": "Why?", "answer": "So."}\n', encoding="utf-8")
+    _, found = examined("--dataset-file", questions, "--rag-url", golden_server, "--no-judge")
+    assert found["datasets"]["health"] == "doubtful"
+    assert "the question has no gold passages: " in found["datasets"]["hint"]
+    assert found["corpus"]["health"] == "unseen"
+
+
+@pytest.mark.parametrize(
+    ("status", "health"), [(200, "well"), (401, "broken"), (404, "well")], ids=["known", "refused", "does not say"]
+)
+def test_the_judges_model_is_looked_for_without_a_call(
+    examined: Doctor,
+    golden_server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    health: str,
+) -> None:
+    """Another server of the kind may have no list of models; one that refuses the key is broken."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-doctor")
+    body = b'{"type": "model", "id": "claude-sonnet-5-5", "display_name": "S", "created_at": "2026-01-01T00:00:00Z"}'
+    answer = f"HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    with answering(lambda _: [answer.encode() + body]) as server:
+        code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--judge-base-url", server.url)
+        asked = server.asked[0][1]
+    assert found["judge"]["health"] == health
+    assert (code == 0) == (health == "well")
+    assert asked.startswith(b"GET /v1/models/claude-sonnet-5-5 ")

@@ -1,0 +1,55 @@
+"""`evals profiles`: what kinds of servers there are, and the file of one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.client import profile as profiles
+from evals.client.profile import list_profiles, load_profile
+from evals.inputs.strict_yaml import load_yaml
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line for each profile."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_the_profiles_are_listed_with_what_can_be_measured(evals_cli: Cli) -> None:
+    """One line each: a name, what it is for, and the parts that are looked for."""
+    lines = {line.split()[0]: line for line in evals_cli("profiles").out.splitlines() if line.strip()}
+    assert set(list_profiles()) <= set(lines)
+    assert "retrieval, answers, abstention, citations, cost, stages, ingestion" in lines["rag-server"]
+    assert "(default)" in lines["rag-server"]
+    assert lines["elasticsearch"].rstrip().endswith("retrieval")
+    assert "a LightRAG server" in lines["lightrag"]
+
+
+def test_the_file_of_a_profile_is_printed_as_it_is(evals_cli: Cli, tmp_path: Path) -> None:
+    """With its comments, so that it can be copied and changed."""
+    printed = evals_cli("profiles", "lightrag").out
+    assert printed.startswith("about: a LightRAG server\n# ")
+    mine = tmp_path / "mine.yml"
+    mine.write_text(printed)
+    assert load_profile(str(mine)) == load_profile("lightrag")
+    assert load_yaml(evals_cli("profiles", str(mine)).out) == load_yaml(printed)
+
+
+def test_a_profile_that_there_is_not_is_told_with_the_nearest(evals_cli: Cli) -> None:
+    """As everywhere."""
+    result = evals_cli("profiles", "ligthrag")
+    assert result.code == 2
+    assert "unknown profile 'ligthrag'" in result.err
+    assert "did you mean 'lightrag'?" in result.err
+
+
+def test_a_profile_of_a_plug_in_may_be_in_no_file(evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then there is nothing to print."""
+    layer = profiles._Layer({"ask": {"path": "/x"}}, None)
+    monkeypatch.setattr(profiles, "_layer", lambda _: layer)
+    result = evals_cli("profiles", "theirs")
+    assert (result.code, "is in no file" in result.err) == (2, True)

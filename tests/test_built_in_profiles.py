@@ -1,0 +1,204 @@
+"""Every built-in profile over a server of its kind: one retriever stands behind all, so the figures are the same."""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from evals import EvalConfig, run_evaluation
+from evals.client.measurable import measurable
+from evals.client.profile import list_profiles, load_profile, profile_text, resolve_spec
+from evals.errors import EvalsError
+from evals.schemas import EvalRecord, EvalRun
+from evals.store.runs import RunStore
+
+HOME = Path(__file__).resolve().parent
+_package = ModuleType("other_servers")  # by path: tests are no package
+_package.__path__ = [str(HOME / "servers")]
+sys.modules.setdefault("other_servers", _package)
+corpus = importlib.import_module("other_servers.corpus")
+documented = importlib.import_module("other_servers.documented")
+serving = importlib.import_module("other_servers.loopback").serving
+
+ENVIRONMENT = {
+    "AZURE_SEARCH_ENDPOINT": "https://search.example.com",
+    "OPENAI_VECTOR_STORE_ID": "vs_1",
+    "OPENWEBUI_COLLECTION": "c-1",
+    "RAGFLOW_CHAT_ID": "b7a29412",
+}
+KEYS = (
+    *(
+        f"{name}_API_KEY"
+        for name in ("OPENAI", "AZURE_OPENAI", "LIGHTRAG", "OPENWEBUI", "RAGFLOW", "DIFY", "ANYTHINGLLM")
+    ),
+    *(f"{name}_API_KEY" for name in ("ONYX", "VECTARA", "COHERE", "PINECONE")),
+    "AZURE_SEARCH_KEY",
+)
+BELOW = {"hayhooks": "/rag", "langserve": "/rag", "elasticsearch": "/rag"}
+"""What the URL ends in, of servers that have several pipelines or indices."""
+FED: Mapping[str, Any] = {
+    "retrieve": {
+        "path": "/search",
+        "json": {"query": "{{question}}"},
+        "map": {"chunks": "hits[].{chunk_id: id, document_name: file, text: text, score: score}"},
+        "give": {"documents": "hits[].{id: id, data: {text: text}}"},
+    },
+    "ask": {"json": {"documents": "{{documents}}"}},
+}
+OTHERS = [
+    name for name in list_profiles() if name != "rag-server" and not name.startswith(("whole_", "broken", "wrong"))
+]
+NO_CHUNKS, NO_ANSWERS = {"openai-chat"}, {"elasticsearch"}
+CITING = {
+    "azure-oyd", "cohere", "hayhooks", "lightrag", "onyx", "openai-responses", "openwebui", "pinecone", "r2r",
+    "ragflow", "vectara",
+}  # fmt: skip
+COUNTING = {
+    "anythingllm", "azure-oyd", "cohere", "dify", "langgraph", "openai-responses", "openwebui", "pinecone", "r2r",
+}  # fmt: skip
+NAMING_THEIR_MODEL = (COUNTING - {"cohere", "dify"}) | {"openai-chat"}
+
+Evaluate = Callable[..., tuple[EvalRun, list[EvalRecord]]]
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Evaluate]:
+    """Evaluate a server of the kind that a profile is for, by the profile's name and the server's URL alone."""
+    for name, value in {**ENVIRONMENT, **dict.fromkeys(KEYS, documented.KEY)}.items():
+        monkeypatch.setenv(name, value)
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, corpus.questions())))
+    with ExitStack() as running:
+
+        def evaluation(
+            name: str, server: Mapping[str, Any] | None = None, **config: Any
+        ) -> tuple[EvalRun, list[EvalRecord]]:
+            url = running.enter_context(serving(getattr(documented, name.replace("-", "_"))()))
+            over = {**(FED if name == "cohere" else {}), **(server or {})}
+            keys = {"profile": name, "url": f"{url}{BELOW.get(name, '')}", **over}
+            fixed = {"dataset_file": questions, "judge": False, "runs_dir": tmp_path / "runs", "preflight": False}
+            measured = {"metrics": ["recall_at_3"], "suite": ["core"]}
+            run = run_evaluation(EvalConfig.build({"server": keys, **measured, **fixed, **config}))
+            return run, list(RunStore(tmp_path / "runs").records(run))
+
+        yield evaluation
+
+
+def _values(run: EvalRun, names: Mapping[str, float]) -> dict[str, float | None]:
+    return {summary.name: summary.value for summary in run.scorecard.metrics if summary.name in names}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_built_in_profile_reads_its_server(name: str, evaluate: Evaluate) -> None:
+    """All that the server sends, and nothing that it does not: no token is counted that it does not tell."""
+    run, records = evaluate(name)
+    assert (run.status, run.outcomes.answered, run.error_count) == ("complete", 5, 0)
+    assert _values(run, corpus.RETRIEVAL) == (
+        dict.fromkeys(corpus.RETRIEVAL) if name in NO_CHUNKS else pytest.approx(corpus.RETRIEVAL)
+    )
+    assert _values(run, corpus.ABSTENTION) == (
+        dict.fromkeys(corpus.ABSTENTION) if name in NO_ANSWERS else corpus.ABSTENTION
+    )
+    if name in CITING:
+        assert _values(run, corpus.CITATION) == corpus.CITATION
+        assert run.outcomes.invalid_citations == 0
+    responses = [record.response for record in records if record.response is not None]
+    assert {response.usage is not None for response in responses} == {name in COUNTING}
+    assert {response.model for response in responses} == ({documented.MODEL} if name in NAMING_THEIR_MODEL else {None})
+    assert not any(response.notes for response in responses)
+
+
+@pytest.mark.parametrize("name", sorted(set(OTHERS) - CITING - {"txtai", "openai-chat"}))
+def test_what_a_server_does_not_say_of_its_citations_has_no_figure(name: str, evaluate: Evaluate) -> None:
+    """What was retrieved is not taken for cited."""
+    run, records = evaluate(name)
+    assert {record.response.citations for record in records if record.response is not None} == {None}
+    assert _values(run, corpus.CITATION) == dict.fromkeys(corpus.CITATION)
+
+
+def test_the_one_reference_of_txtai_is_cited(evaluate: Evaluate) -> None:
+    """It is the first of those that the answer rests on: 1, 1, 1 and 0 are precise."""
+    run, _ = evaluate("txtai")
+    assert _values(run, {"citation_precision": 0.0})["citation_precision"] == 0.75
+
+
+@pytest.mark.parametrize("name", ["cohere", "lightrag", "pinecone", "txtai"])
+def test_a_server_with_two_paths_is_evaluated_in_one_run(name: str, evaluate: Evaluate) -> None:
+    """Retrieval, citation, abstention and performance have values; the retrieval is timed by itself."""
+    run, records = evaluate(name)
+    with_value = {summary.group.value for summary in run.scorecard.metrics if summary.value is not None}
+    assert {"retrieval", "citation", "abstention", "performance"} <= with_value
+    for record in records:
+        assert record.response is not None
+        assert record.response.retrieval_latency_ms is not None
+        assert record.response.raw_retrieval is not None
+
+
+@pytest.mark.parametrize("name", ["cohere", "pinecone"])
+def test_a_retriever_and_a_generator_behind_two_paths_have_all_five_groups(
+    name: str, evaluate: Evaluate, messages_api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one run with a judge: of chunks that were given to the generator, and of chunks that it retrieved itself."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    messages_api.script({"then": {"python": "judge"}})
+    run, _ = evaluate(name, judge={"base_url": messages_api.url}, prices={documented.MODEL: {"input": 1, "output": 10}})
+    with_value = {summary.group.value for summary in run.scorecard.metrics if summary.value is not None}
+    assert with_value == {"retrieval", "generation", "citation", "abstention", "performance"}
+    assert _values(run, corpus.RETRIEVAL) == pytest.approx(corpus.RETRIEVAL)
+    assert _values(run, corpus.CITATION) == corpus.CITATION
+
+
+def test_what_lightrag_does_not_find_is_no_failure(evaluate: Evaluate) -> None:
+    """Its 200 says failure then; the model is what its health check says."""
+    run, records = evaluate("lightrag")
+    assert run.server.snapshot_start["/health"]["llm_model"] == documented.MODEL
+    assert run.server.changed is False
+    (unfound,) = [record.response for record in records if record.question.is_unanswerable]
+    assert unfound is not None
+    assert (unfound.error, unfound.chunks) == (None, [])
+
+
+@pytest.mark.parametrize("name", ["lightrag", "openwebui", "dify"])
+def test_a_wrong_key_is_told_as_such(name: str, evaluate: Evaluate) -> None:
+    """One message, and the exit code of a server that refuses."""
+    header = {"X-API-Key": "wrong"} if name == "lightrag" else {"Authorization": "Bearer wrong"}
+    with pytest.raises(EvalsError, match=r"the server refuses us: HTTP 40[13]") as raised:
+        evaluate(name, {"headers": header})
+    assert raised.value.exit_code == 3
+
+
+@pytest.mark.parametrize("name", ["anythingllm", "dify", "onyx", "pinecone", "ragflow", "vectara"])
+def test_a_key_that_is_not_set_is_named(name: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is sent, with what to do."""
+    variable = f"{name.upper()}_API_KEY"
+    monkeypatch.delenv(variable)
+    with pytest.raises(EvalsError, match=f"environment variable {variable} is not set") as raised:
+        evaluate(name)
+    assert "export it" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize("name", [*OTHERS, "rag-server"])
+def test_a_built_in_profile_says_what_it_is_for_and_what_its_server_cannot_tell(name: str) -> None:
+    """In one line and in a comment; it is a specification as it stands."""
+    text = profile_text(name)
+    assert text.startswith("about: ")
+    comment = " ".join(line.partition("#")[2].strip() for line in text.splitlines() if line.startswith("#"))
+    assert "annot tell" in comment
+    assert load_profile(name).keys() <= resolve_spec({"profile": name}).model_dump().keys()
+
+
+def test_what_can_be_measured_is_what_a_profile_looks_for() -> None:
+    """A part that a server cannot tell is not promised."""
+    told = {name: measurable(resolve_spec({"profile": name})) for name in [*OTHERS, "rag-server"]}
+    assert told["elasticsearch"] == ["retrieval"]
+    assert told["openai-chat"] == ["answers", "abstention", "citations", "cost"]
+    assert told["lightrag"] == ["retrieval", "answers", "abstention", "citations", "ingestion"]
+    assert told["rag-server"][-2:] == ["stages", "ingestion"]
+    assert {name for name, parts in told.items() if "cost" in parts} >= COUNTING
+    assert {name for name, parts in told.items() if "citations" in parts} >= CITING

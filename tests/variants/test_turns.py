@@ -1,0 +1,92 @@
+"""Asking in turn: every question of all variants before the next, in an order that the seed draws."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from evals.run.asking import StopRule
+from evals.schemas import EvalQuestion, EvalResponse, ResponseError
+from evals.variants.turns import Lane, ask_in_turn, order_of
+
+REFUSED = EvalResponse(error=ResponseError(kind="status", status=401, message="401"))
+ANSWER = EvalResponse(answer="a")
+QUESTIONS = [EvalQuestion(id=f"q{number}", question=f"question {number}") for number in range(8)]
+
+
+class Server:
+    """Notes who was asked what."""
+
+    away = None
+
+    def __init__(self, name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER) -> None:
+        self.name, self.log, self.response = name, log, response
+
+    async def ask(self, question: str) -> EvalResponse:
+        self.log.append((question, self.name))
+        await asyncio.sleep(0)
+        return self.response
+
+
+def lane(name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER, there: Any = None) -> Lane:
+    answers = dict(there or {})
+    return Lane(Server(name, log, response), answers, lambda q, r: answers.update({q.id: r}), StopRule(1))
+
+
+def ask(lanes: list[Lane], concurrency: int = 1) -> None:
+    asyncio.run(ask_in_turn(lanes, QUESTIONS, concurrency=concurrency, seed=7))
+
+
+def test_all_variants_have_a_question_before_the_next_one() -> None:
+    """One at a time: of each question all, in the order that is drawn for it."""
+    log: list[tuple[str, str]] = []
+    ask([lane(name, log) for name in "abc"])
+    assert [question for question, _ in log] == [one.question for one in QUESTIONS for _ in "abc"]
+    for place, question in enumerate(QUESTIONS):
+        names = [name for _, name in log[3 * place : 3 * place + 3]]
+        assert names == ["abc"[one] for one in order_of(3, question.id, 7)]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_each_is_asked_once(concurrency: int) -> None:
+    """However many questions are in flight."""
+    log: list[tuple[str, str]] = []
+    lanes = [lane(name, log) for name in "ab"]
+    ask(lanes, concurrency)
+    assert Counter(log) == Counter((one.question, name) for one in QUESTIONS for name in "ab")
+    assert all(len(one.there) == len(QUESTIONS) for one in lanes)
+
+
+def test_every_variant_comes_first_about_as_often() -> None:
+    """None is always the one that finds the caches cold."""
+    first = Counter(order_of(3, f"q{number}", 42)[0] for number in range(3000))
+    assert all(900 < first[place] < 1100 for place in range(3))
+
+
+def test_the_order_hangs_on_the_seed() -> None:
+    """Another seed, another order; the same seed, the same."""
+    orders = [[order_of(3, f"q{number}", seed) for number in range(20)] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_what_is_answered_is_not_asked_again() -> None:
+    """As in a run that goes on."""
+    log: list[tuple[str, str]] = []
+    ask([lane("a", log, there={"q0": ANSWER}), lane("b", log)])
+    assert ("question 0", "a") not in log
+    assert ("question 0", "b") in log
+
+
+def test_a_variant_that_refuses_leaves_the_others_alone() -> None:
+    """It is asked no more; they are asked all."""
+    log: list[tuple[str, str]] = []
+    ask([lane("a", log, REFUSED), lane("b", log)])
+    assert Counter(name for _, name in log) == {"a": 1, "b": len(QUESTIONS)}
+
+
+def test_nobody_is_asked_once_all_refuse() -> None:
+    """The rest of the questions is left."""
+    log: list[tuple[str, str]] = []
+    ask([lane("a", log, REFUSED), lane("b", log, REFUSED)])
+    assert len(log) == 2
