@@ -39,7 +39,7 @@ BRANCHY = (
     ("case/cited.py", "cited_sources", 11),
     ("case/matching/common.py", "_common", 15),
     ("case/matching/recognise.py", "_put_together", 12),
-    ("case/matching/repeats.py", "_originals", 19),
+    ("case/matching/repeats.py", "_originals", 17),
     ("case/matching/survey.py", "_found_by_text", 12),
     ("cli/commands/stats.py", "_print_reading", 11),
     ("cli/commands/stats.py", "_row", 11),

@@ -28,14 +28,16 @@ from evals.run.observer import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
 from evals.run.work import RunRecords, Work
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Conclusion, Ended
 from evals.scoring.diagnosis.facts import facts_of
 from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
+from evals.scoring.load import with_load
 from evals.scoring.measured import Measured
+from evals.scoring.repeats import with_repeats
 from evals.scoring.settings import Cases, confidence
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
@@ -108,11 +110,17 @@ async def measure(
         **_of_asking(work, asking),
         **_of_judging(judging),
     )
-    run = with_cards(with_facts(run, scored), scored, saved_calibrations(config.runs_dir))
+    run = _with_design(with_facts(run, scored), scored, asking)
+    run = with_cards(run, scored, saved_calibrations(config.runs_dir))
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)
     return Measured(run, cases, scored, digest.made(confidence(run)))
+
+
+def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
+    """The run with what repeats and levels of load say, where there are such."""
+    return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
 
 
 def _watched(scored: Iterable[EvalRecord], total: int, observer: Observer) -> Iterator[EvalRecord]:
