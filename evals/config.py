@@ -94,6 +94,8 @@ class EvalConfig(Record):
     variants: dict[str, dict[str, Any]] = {}
     """By label, keys laid over `server`: each is a run of its own over the same questions, asked in turn with the
     others, and they are compared at the end. See docs/variants.md."""
+    repeats: int = Field(default=1, ge=1, le=100)
+    """How often each question is asked: all of them once, then all of them again. See docs/variants.md."""
     embedded: bool = False
     """Start the built-in reference server and evaluate that."""
     ingest: bool = False
@@ -101,6 +103,9 @@ class EvalConfig(Record):
     preflight: Annotated[bool, MayChange.ON_RESUME] = True
     """Stop where the server holds none of the documents that the questions are about."""
     concurrency: Annotated[int, MayChange.ON_RESUME] = Field(default=4, ge=1, le=256)
+    load: list[Annotated[int, Field(ge=1, le=256)]] = []
+    """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
+    sets it too. See docs/load.md."""
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """At most so many requests start in a second."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
@@ -152,6 +157,13 @@ class EvalConfig(Record):
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= _MOST_SHARDS:
             raise ValueError(f"must be a part such as 2/7: the second of seven (at most {_MOST_SHARDS:,})")
         return f"{int(found[1])}/{int(found[2])}"
+
+    @field_validator("load")
+    @classmethod
+    def _levels_differ(cls, levels: list[int]) -> list[int]:
+        if len(set(levels)) < len(levels) or len(levels) == 1:
+            raise ValueError("must be several levels, each of them once")
+        return levels
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -288,6 +300,9 @@ def _spell_out(layer: Mapping[str, Any]) -> dict[str, Any]:
     server = data.get("server") or {}
     if url is not None and isinstance(server, Mapping):
         data["server"] = {**server, "url": url}
+    if isinstance(data.get("concurrency"), list):
+        data["load"] = data["concurrency"]
+        data["concurrency"] = max((width for width in data["load"] if isinstance(width, int)), default=1)
     if isinstance(data.get("judge"), bool):
         data["judge"] = {"enabled": data["judge"]}
     elif isinstance(data.get("judge"), Mapping):

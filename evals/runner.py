@@ -13,6 +13,7 @@ from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
+from evals.engines.asker import HowToAsk
 from evals.engines.asking import AskingWorkers, ClusterAsking
 from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
@@ -25,7 +26,7 @@ from evals.run.measure import measure
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer, Remarks
 from evals.run.preflight import choose_probes
-from evals.run.resume import check_resumable, kept_of, lock_saved, set_apart, with_concurrency
+from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
 from evals.run.uploading import remarks_on
 from evals.run.work import Work
 from evals.run.workload import SHARD, Workload, check_conversations, load_workload
@@ -132,6 +133,7 @@ class EvaluationRunner:
             instruments = await load_instruments(self.config, metrics, self.observer, cluster)
             workload = await self.load()
             await self.give_documents(server.client, workload)
+            server = await self.survey(server, workload)
             others = await self._others(stack, cluster, server) if cluster else None
             asking = await self.prepare_asking(server.client, workload, others)
             work = await self.plan(begun, server, workload)
@@ -142,7 +144,8 @@ class EvaluationRunner:
     async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        workers = await AskingWorkers.equipped(cluster, server.spec, config.concurrency, config.max_attempts)
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
@@ -190,7 +193,7 @@ class EvaluationRunner:
                 self.remarks.add(f"the embedded server is of profile {spec.profile}: {unused}")
         client = RAGClient(
             spec,
-            concurrency=self.config.concurrency,
+            concurrency=max([self.config.concurrency, *self.config.load]),
             max_attempts=self.config.max_attempts,
             rps=self.rps,
         )
@@ -240,6 +243,14 @@ class EvaluationRunner:
         for remark in remarks_on(report):
             self.remarks.add(remark)
 
+    async def survey(self, server: MetServer, workload: Workload) -> MetServer:
+        """The server with what is known of its corpus."""
+        if not self._checks_corpus:
+            return server
+        corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+        server.client.know_documents(corpus.ids)
+        return replace(server, corpus=corpus)
+
     async def prepare_asking(
         self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
     ) -> Asking:
@@ -260,6 +271,7 @@ class EvaluationRunner:
             probes=await choose_probes(client, workload.questions) if self._checks_corpus else [],
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
+            levels=self.config.load,
             others=others,
         )
         await asking.warm_up(workload.questions)
@@ -271,10 +283,6 @@ class EvaluationRunner:
         Raises:
             ConfigError: The run asked other questions.
         """
-        if self._checks_corpus:
-            corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
-            server.client.know_documents(corpus.ids)
-            server = replace(server, corpus=corpus)
         work = self._go_on(*begun, server, workload) if begun else self._begin(server, workload)
         self.run_id = work.run.id
         return work
@@ -315,6 +323,8 @@ class EvaluationRunner:
             fingerprints=workload.fingerprints,
             seed=self.config.seed,
             concurrency=self.config.concurrency,
+            concurrencies=self.config.load,
+            notes=note_on_widths(self.config.load),
             package_versions=package_versions(),
         )
         return self._work(run, server, workload)
@@ -335,8 +345,10 @@ class EvaluationRunner:
         if run.config != server.facts and not self.config.embedded:
             self.remarks.add(f"the configuration of {server.client.url} is not what it was when the run began")
         self.remarks.add(f"resumed with {share(len(kept.responses), run.question_count, 'question')} answered")
+        if not self.config.load:
+            run = with_concurrency(run, self.config.concurrency, kept=len(kept.responses))
         return replace(
-            self._work(with_concurrency(run, self.config.concurrency, kept=len(kept.responses)), server, workload),
+            self._work(run, server, workload),
             responses=kept.responses,
             verdicts=kept.verdicts,
             before=run.judge,

@@ -59,6 +59,15 @@ def _seconds(value: float, flag: str) -> float:
     return value
 
 
+def _widths(value: object, flag: str) -> int | list[int]:
+    """One number of questions in flight, or several with commas."""
+    parts = [part.strip() for part in str(value).split(",") if part.strip()]
+    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+        raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
+    widths = [int(part) for part in parts]
+    return widths if len(widths) > 1 else widths[0]
+
+
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
@@ -108,7 +117,9 @@ class ServerFlags:
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
     ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
     preflight: Annotated[bool | None, Option(help="First see that the corpus is there (yes)"), "preflight"] = None
-    concurrency: Annotated[int | None, Option(help="Questions in flight (4)"), "concurrency"] = None
+    concurrency: Annotated[
+        str | None, Option(help="Questions in flight (4); 1,4,16 for a sweep"), "concurrency", _widths
+    ] = None
     rps: Annotated[float | None, Option(help="At most so many requests a second"), "rps"] = None
     timeout: Annotated[float | None, Option(help="Seconds for one answer (120)"), "server.timeout_s", _seconds] = None
     warmup: Annotated[int | None, Option(help="Unscored questions asked first (1)"), "warmup"] = None
@@ -120,6 +131,7 @@ class VariantFlags:
 
     panel: ClassVar[str] = "Variants"
     vary: Annotated[list[str] | None, Option(help="A run for each value: ask.json.top_k=3,5,10")] = None
+    repeats: Annotated[int | None, Option(help="How often each question is asked (1)"), "repeats"] = None
     alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
 
 

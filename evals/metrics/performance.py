@@ -206,6 +206,48 @@ class OutputTokensPerSecond(BaseMetric):
         return self.result(response.usage.completion_tokens / ((last - first) / 1000))
 
 
+class _RetrievalLatency(_Latency):
+    """What the percentiles of retrieval share: the time of a request of its own that retrieves."""
+
+    suites = frozenset({"load"})
+    unrecorded = "the chunks came with the answer, in one request"
+
+    def score(self, case: Case) -> MetricResult:
+        error = case.response.error
+        if error is not None:
+            return self.undefined(f"no answer: {error.kind}", missing="transport")
+        return self.measure(case)
+
+    def time(self, response: EvalResponse) -> float | None:
+        return response.retrieval_latency_ms
+
+
+class RetrievalLatencyP50(_RetrievalLatency):
+    """Median time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
+
+    Formula: the ⌈0.5·n⌉-th smallest of the n times, of the questions that were answered. A time is from sending the
+    request of `server.retrieve` to the last byte of its body, of the attempt that succeeded. It is part of
+    `latency_p50` where the answer is made of what it retrieved (`server.retrieve.give`), and else beside it. Range from
+    0, lower is better. None where the chunks come with the answer.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "retrieval_latency_p50"
+    percentile = 50.0
+
+
+class RetrievalLatencyP95(_RetrievalLatency):
+    """95th percentile of the time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
+
+    Formula: the ⌈0.95·n⌉-th smallest of the n times, measured as for `retrieval_latency_p50`; with fewer than 20 it is
+    the longest one. Range from 0, lower is better. None where the chunks come with the answer.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "retrieval_latency_p95"
+    percentile = 95.0
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """US dollars for a million tokens."""

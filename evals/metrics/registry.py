@@ -108,6 +108,8 @@ METRICS: tuple[type[BaseMetric], ...] = (
     performance.TimeToFirstTokenP50,
     performance.TimeToFirstTokenP95,
     performance.OutputTokensPerSecond,
+    performance.RetrievalLatencyP50,
+    performance.RetrievalLatencyP95,
     performance.CostPerQuery,
 )
 

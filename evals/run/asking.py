@@ -1,6 +1,7 @@
 """Asking many questions: bounded, and stopped where going on is pointless."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from evals.run.preflight import another_question, check_probes, is_final, why_wr
 from evals.run.unfound import chunks_unfound
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
 from evals.schemas.engine import EngineRecord
+from evals.scoring.load import CONCURRENCY, Window
 from evals.scoring.settings import Cases
 from evals.text.counts import agree, counted
 
@@ -81,6 +83,7 @@ class Asking:
         probes: Questions whose answers show whether the corpus is on the server; none where that is known.
         own_file: Whether the questions are of a user's own file, of which one or two may miss.
         observer: Hears of the progress.
+        levels: Of concurrency, one after the other, where questions say at which they are asked.
         others: Ask instead of this process, but for the unscored questions; None where nobody does.
     """
 
@@ -94,8 +97,12 @@ class Asking:
         own_file: bool,
         observer: Observer,
         others: ClusterAsking | None = None,
+        levels: Sequence[int] = (),
     ) -> None:
         self._others = others
+        self._levels = levels
+        self.windows: dict[int, Window] = {}
+        """By concurrency, what was asked in how many seconds."""
         self._own_file = own_file
         self._client = client
         self._concurrency = concurrency
@@ -179,18 +186,43 @@ class Asking:
         return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
-        todo = (question for question in some if question.id not in there)
         if self._others is not None:
+            await self._ask_others(self._others, (one for one in some if one.id not in there), on_answer)
+        elif not self._levels:
+            await self._ask_at(self._concurrency, (one for one in some if one.id not in there), on_answer)
+        else:
+            await self._ask_levels(some, there, on_answer)
 
-            def see(question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
-                self.stop.see(response, away)
-                on_answer(question, response)
-                return self.stop.reason is None
+    async def _ask_others(self, others: ClusterAsking, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
+        def see(question: EvalQuestion, response: EvalResponse, away: str | None) -> bool:
+            self.stop.see(response, away)
+            on_answer(question, response)
+            return self.stop.reason is None
 
-            await self._others.ask(todo, see)
-            return
+        await others.ask(todo, see)
+
+    async def _ask_levels(
+        self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer
+    ) -> None:
+        for level in self._levels:
+            own = (one for one in some if one.metadata.get(CONCURRENCY) == level and one.id not in there)
+            if not self.stop.reason:
+                await self._ask_at(level, own, on_answer)
+
+    async def _ask_at(self, concurrency: int, todo: Iterable[EvalQuestion], on_answer: OnAnswer) -> None:
+        asked = 0
+
+        def count(question: EvalQuestion, response: EvalResponse) -> None:
+            nonlocal asked
+            asked += 1
+            on_answer(question, response)
+
         self._client.restart_pace()
-        await ask_all(self._client, todo, concurrency=self._concurrency, on_answer=on_answer, stop=self.stop)
+        started = time.perf_counter()
+        await ask_all(self._client, todo, concurrency=concurrency, on_answer=count, stop=self.stop)
+        before = self.windows.get(concurrency, Window(0, 0.0))
+        took = time.perf_counter() - started if asked else 0.0
+        self.windows[concurrency] = Window(before.asked + asked, before.seconds + took)
 
     def seen(self, server: ServerRecord) -> ServerRecord:
         """What is known of the server after asking."""

@@ -92,6 +92,16 @@ def _check_asking(config: EvalConfig) -> None:
         raise ConfigError(
             "ingest: of several shards each would upload all documents", "upload them before, in a run of one question"
         )
+    if config.shard and config.repeats > 1:
+        raise ConfigError(
+            "repeats: what they say is of all answers to a question, and of shards nobody puts that together",
+            "repeat in a run of a sample, without shards",
+        )
+    if config.load and (config.shard or config.engine.name == "dask"):
+        raise ConfigError(
+            "load: a sweep is asked by one process, without shards and without workers",
+            "leave shard and engine out",
+        )
     if config.embedded:
         check_embedded(config.server)
     if not _QUESTION.search(config.server_spec().ask.model_dump_json()):

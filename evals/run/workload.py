@@ -13,6 +13,8 @@ from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
+from evals.scoring.load import at_levels
+from evals.scoring.repeats import repeated
 from evals.store.spill import SpilledList
 from evals.text.counts import counted
 
@@ -44,12 +46,19 @@ def load_workload(config: EvalConfig) -> Workload:
     )
     if not workload.questions:
         raise DatasetError("the datasets hold no questions")
-    _check_unique(workload.questions)
     check_cluster(config.cluster, workload.questions)
-    if config.shard is None:
-        return workload
-    part = _part(workload.questions, *config.part)
-    return replace(workload, questions=SpilledList(EvalQuestion, part, config.runs_dir))
+    if config.shard is not None:
+        return _with_questions(workload, _part(workload.questions, *config.part), config)
+    if config.repeats > 1:
+        workload = _with_questions(workload, repeated(workload.questions, config.repeats), config)
+    if config.load:
+        workload = _with_questions(workload, at_levels(workload.questions, config.load), config)
+    _check_unique(workload.questions)
+    return workload
+
+
+def _with_questions(workload: Workload, questions: Iterable[EvalQuestion], config: EvalConfig) -> Workload:
+    return replace(workload, questions=SpilledList(EvalQuestion, questions, config.runs_dir))
 
 
 def _together(sets: Sequence[EvalDataset], folder: Path) -> Sequence[EvalQuestion]:

@@ -20,10 +20,12 @@ from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
 from evals.schemas.engine import EngineRecord
 from evals.schemas.gates import GateOutcome
+from evals.schemas.load import LoadLevel
 from evals.schemas.merged_shard import MergedShard, RunStatus
 from evals.schemas.outcomes import Outcomes
 from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
 from evals.schemas.record_sum import RecordSum
+from evals.schemas.repeats import RepeatSummary
 from evals.schemas.response import EvalResponse
 from evals.schemas.server_record import ServerRecord
 from evals.schemas.tables import frame, html_table
@@ -305,6 +307,10 @@ class EvalRun(Record):
     """All of them, where a resume changed it: latency is mixed then, and takes part in no verdict."""
     interleaved_with: list[str] = []
     """Ids of the runs that were asked in turn, question by question, itself among them: their latency compares."""
+    repeats: RepeatSummary | None = None
+    """How stable answers are; None where each question was asked once."""
+    load: list[LoadLevel] = []
+    """What each level of load made of it; empty where there was one, and no rate."""
     duration_s: Finite = 0.0
     """Time spent, added up over resumes, and of a merged run over its shards."""
     package_versions: dict[str, str] = {}

@@ -8,6 +8,9 @@ from evals.schemas import EvalQuestion
 from evals.schemas.dataset import CONVERSATION
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
 
+REPEAT_OF = "repeat_of"
+"""The key of the metadata that holds the id of the question that is asked again: they are one cluster, or of one."""
+
 
 def cluster_of(question: EvalQuestion, key: str) -> str:
     """The label of the cluster that a question belongs to; one of its own where it belongs to none.
@@ -25,7 +28,8 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
         belongs = golds[0].document_id if golds else None
     elif key != BY_QUESTION:
         belongs = spelled(question.metadata.get(key))
-    return f"{question.dataset}/{key}/{belongs}" if belongs else f"{question.dataset}/{BY_QUESTION}/{question.id}"
+    own = question.metadata.get(REPEAT_OF, question.id)
+    return f"{question.dataset}/{key}/{belongs}" if belongs else f"{question.dataset}/{BY_QUESTION}/{own}"
 
 
 def spelled(value: Any) -> str | None:

@@ -16,6 +16,14 @@ def variants_of(config: EvalConfig) -> list[EvalConfig]:
     """
     if len(config.variants) < FEWEST:
         raise ConfigError("one variant compares with nothing", "give two values or more, or leave variants out")
+    if config.engine.name == "dask":
+        raise ConfigError(
+            "variants are asked in turn by this process, and not by workers of a cluster", "leave engine out"
+        )
+    if config.load:
+        raise ConfigError(
+            "variants are asked in turn, and a sweep of load level by level", "sweep the load of one variant at a time"
+        )
     made = [_variant(config, label) for label in config.variants]
     _refuse_alike(config, made)
     return made

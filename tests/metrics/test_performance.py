@@ -14,6 +14,8 @@ from evals.metrics.performance import (
     LatencyTotalP95,
     LatencyTotalP99,
     OutputTokensPerSecond,
+    RetrievalLatencyP50,
+    RetrievalLatencyP95,
     TimeToFirstTokenP50,
     TimeToFirstTokenP95,
 )
@@ -251,3 +253,25 @@ def test_the_core_suite_times_the_tokens_where_the_profile_streams(suite: str, s
     names = {metric.name for metric in check_config(config)}
     expected = {"time_to_first_token_p50", "time_to_first_token_p95", "output_tokens_per_second"}
     assert names & expected == (expected if there else set())
+
+
+every_retrieval = pytest.mark.parametrize(
+    "metric", [RetrievalLatencyP50(), RetrievalLatencyP95()], ids=lambda metric: metric.name
+)
+
+
+@every_retrieval
+def test_a_retrieval_is_timed_by_itself(measure: Measure, metric: BaseMetric) -> None:
+    """Where it has a request of its own; the latency of an answer that holds its chunks is none of a retrieval."""
+    assert measure(metric, latency_ms=812.5, retrieval_latency_ms=12.5).value == 12.5
+    result = measure(metric, latency_ms=812.5)
+    assert (result.value, result.reason) == (None, "the chunks came with the answer, in one request")
+
+
+@every_retrieval
+@pytest.mark.parametrize("kind", ["timeout", "status"])
+def test_a_failed_question_has_no_retrieval_time(measure: Measure, metric: BaseMetric, kind: ErrorKind) -> None:
+    """Also where only its answer ran out of time: which of the two it was decides nothing here."""
+    error = ResponseError(kind=kind, message="failed")
+    result = measure(metric, answer=None, error=error, latency_ms=5.0, retrieval_latency_ms=2.0)
+    assert (result.value, result.missing) == (None, "transport")

@@ -15,6 +15,7 @@ class _FullDisk(io.BytesIO):
 
 def test_a_full_disk_is_told_of_when_a_value_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits in the buffer is written by the next reading, which may be what finds the disk full."""
+    monkeypatch.setattr("evals.store.spill._HELD", 0)
     spill: Spill[str] = Spill(str)
     number = spill.append("an answer")
     monkeypatch.setattr(spill, "_file", _FullDisk())

@@ -78,6 +78,12 @@ def test_one_variant_compares_with_nothing() -> None:
         variants_of(build(variants={"a": {}}))
 
 
+def test_variants_are_asked_by_this_process() -> None:
+    """Workers of a cluster would each ask what they have."""
+    with pytest.raises(ConfigError, match="by this process"):
+        variants_of(build(variants={"a": {}, "b": {}}, engine="dask"))
+
+
 def test_credentials_of_variants_are_not_stored() -> None:
     """As those of `server` are not."""
     written = build(variants={"a": {"headers": {"Authorization": "Bearer s3cret-of-a"}}, "b": {}}).as_written()

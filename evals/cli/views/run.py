@@ -9,6 +9,8 @@ from rich.text import Text
 
 from evals.cli.terminal.console import clean
 from evals.cli.views.gates import print_gates
+from evals.cli.views.load import print_load
+from evals.cli.views.repeats import print_repeats
 from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
@@ -47,6 +49,8 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_gates(out, run.gates)
     _print_judge(out, run)
     _print_card(out, run)
+    print_repeats(out, run)
+    print_load(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
         out.print(clean(f"! {note}"), style="yellow")
 

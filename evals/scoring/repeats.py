@@ -1,0 +1,177 @@
+"""Questions that were asked several times: several questions of one cluster, and what their answers have in common."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.registry import known_metric
+from evals.schemas import EvalQuestion, EvalRecord, EvalRun, MetricResult
+from evals.schemas.repeats import RepeatedMetric, RepeatSummary
+from evals.scoring.clusters import REPEAT_OF, cluster_of
+from evals.scoring.settings import score_settings
+from evals.stats import mean_interval
+from evals.stats.repeated import components, pass_all
+from evals.text.folding import tokens
+
+REPEAT = "repeat"
+"""The key of the metadata that counts, from 1: `show --by repeat` has a line for each."""
+
+
+def repeated(questions: Sequence[EvalQuestion], repeats: int) -> Iterator[EvalQuestion]:
+    """The questions, all of them once, then all of them again, and so on.
+
+    The first time a question keeps its id, so that it pairs with that of a run without repeats.
+    """
+    for number in range(1, repeats + 1):
+        for question in questions:
+            told = {REPEAT: number, REPEAT_OF: question.id}
+            own_id = question.id if number == 1 else f"{question.id}#{number}"
+            yield question.model_copy(update={"id": own_id, "metadata": {**question.metadata, **told}})
+
+
+def with_repeats(run: EvalRun, records: Iterable[EvalRecord]) -> EvalRun:
+    """The run with how stable its answers are; itself where each question was asked once."""
+    repeats = run.eval_config.get("repeats", 1)
+    if repeats < 2:
+        return run
+    seen = _seen(run, records)
+    return run.model_copy(update={"repeats": _summary(seen, repeats, score_settings(run).confidence)})
+
+
+@dataclass
+class _Asked:
+    """One question with all its answers.
+
+    Attributes:
+        cluster: What it belongs to.
+        answers: As they compare.
+        values: By metric.
+        failed: How often there was no answer.
+    """
+
+    cluster: str
+    answers: list[str] = field(default_factory=list)
+    values: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    failed: int = 0
+
+    def add(self, record: EvalRecord) -> None:
+        """Count one more time that it was asked."""
+        response = record.response
+        if response is None:
+            return
+        if response.error is not None:
+            self.failed += 1
+            return
+        if response.answer is not None:
+            self.answers.append(" ".join(tokens(response.answer)))
+        for score in record.scores:
+            self._add_value(score)
+
+    def _add_value(self, score: MetricResult) -> None:
+        if score.value is not None:
+            self.values[score.name].append(score.value)
+
+
+def _seen(run: EvalRun, records: Iterable[EvalRecord]) -> list[_Asked]:
+    key = score_settings(run).cluster
+    found: dict[str, _Asked] = {}
+    for record in records:
+        question = record.question
+        own = str(question.metadata.get(REPEAT_OF, question.id))
+        if own not in found:
+            found[own] = _Asked(cluster_of(question, key))
+        found[own].add(record)
+    return list(found.values())
+
+
+def _summary(seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatSummary:
+    names = dict.fromkeys(name for one in seen for name in one.values)
+    metrics = (_metric(name, seen, repeats, confidence) for name in names)
+    compared = [one for one in seen if len(one.answers) > 1]
+    return RepeatSummary(
+        repeats=repeats,
+        questions=len(seen),
+        compared=len(compared),
+        metrics=[metric for metric in metrics if metric is not None],
+        **_stability(compared, confidence),
+    )
+
+
+def _stability(compared: Sequence[_Asked], confidence: float) -> dict[str, Any]:
+    """How often answers to one question are the same; nothing where no question has two."""
+    if not compared:
+        return {}
+    agreements = [_agreement(one.answers) for one in compared]
+    estimate = mean_interval(agreements, [one.cluster for one in compared], low=0, high=1, confidence=confidence)
+    return {
+        "same_answers": fmean(len(set(one.answers)) == 1 for one in compared),
+        "agreement": fmean(agreements),
+        "agreement_ci": estimate.interval if estimate is not None else None,
+    }
+
+
+def _agreement(answers: Sequence[str]) -> float:
+    """The share of pairs that are the same."""
+    same = sum(count * (count - 1) for count in Counter(answers).values())
+    return same / (len(answers) * (len(answers) - 1))
+
+
+def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
+    groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
+    found, metric = components(groups), known_metric(name)
+    if found is None or metric is None:
+        return None
+    passes = _Passes.of(metric, [one for one in seen if one.values.get(name)], repeats)
+    return RepeatedMetric(
+        name=name,
+        questions=len(groups),
+        within_variance=found.within,
+        between_variance=found.between,
+        reliability=found.reliability,
+        pass_hat=passes.curve if passes else [],
+        pass_all_ci=passes.interval(confidence) if passes else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Passes:
+    """How often answers have the best value, by question: (cluster, how many of how many)."""
+
+    counts: Sequence[tuple[str, int, int]]
+    repeats: int
+
+    @classmethod
+    def of(cls, metric: BaseMetric, asked: Sequence[_Asked], repeats: int) -> "_Passes | None":
+        """Those of the questions asked often enough; None where there is none, or the metric has no best value.
+
+        A time without an answer is one that did not pass.
+        """
+        best = metric.best
+        if best is None or metric.aggregation is Aggregation.PERCENTILE:
+            return None
+        told = (
+            (one.cluster, sum(value == best for value in one.values[metric.name]), _tries(one, metric)) for one in asked
+        )
+        counts = [one for one in told if one[2] >= repeats]
+        return cls(counts, repeats) if counts else None
+
+    @property
+    def curve(self) -> list[float]:
+        """pass^1 … pass^k."""
+        return [fmean(self._values(k)) for k in range(1, self.repeats + 1)]
+
+    def interval(self, confidence: float) -> tuple[float, float] | None:
+        """That of the last."""
+        clusters = [cluster for cluster, _, _ in self.counts]
+        found = mean_interval(self._values(self.repeats), clusters, low=0, high=1, confidence=confidence)
+        return found.interval if found is not None else None
+
+    def _values(self, k: int) -> list[float]:
+        return [pass_all(passed, tried, k) for _, passed, tried in self.counts]
+
+
+def _tries(one: _Asked, metric: BaseMetric) -> int:
+    return len(one.values[metric.name]) + one.failed

@@ -1,0 +1,122 @@
+"""Runs that ask every question several times."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.config import EvalConfig
+from evals.errors import ConfigError
+from evals.run.checks import check_config
+from evals.run.workload import load_workload
+from evals.schemas import EvalQuestion, EvalRun
+from evals.schemas.repeats import RepeatedMetric
+from evals.scoring.clusters import cluster_of
+from evals.scoring.repeats import repeated, with_repeats
+from evals.store.runs import RunStore
+
+
+@pytest.fixture
+def summarised(build_run: Callable[..., Any]) -> Callable[..., EvalRun]:
+    """A run of values by question, of which `q1#2` is the second time that `q1` was asked."""
+
+    def make(values: dict[str, Any], answers: dict[str, str] | None = None, repeats: int = 2) -> EvalRun:
+        told = {key: {"metadata": {"repeat_of": key.partition("#")[0]}} for key in values}
+        run, records = build_run("a", values, questions=told, eval_config={"repeats": repeats})
+        for number, record in enumerate(records):
+            answer = (answers or {}).get(record.question.id)
+            if answer is not None:
+                changed = record.response.model_copy(update={"answer": answer})
+                records[number] = record.model_copy(update={"response": changed})
+        return with_repeats(run, records)
+
+    return make
+
+
+def metric_of(run: EvalRun, name: str = "recall_at_1") -> RepeatedMetric:
+    assert run.repeats is not None
+    return next(metric for metric in run.repeats.metrics if metric.name == name)
+
+
+def test_a_run_that_asks_once_says_nothing_of_stability(build_run: Callable[..., Any]) -> None:
+    """There is nothing to compare."""
+    run, records = build_run("a", {"q1": {"mrr": 1.0}})
+    assert with_repeats(run, records).repeats is None
+
+
+def test_values_of_a_question_are_put_together(summarised: Callable[..., EvalRun]) -> None:
+    """q1 is right twice, q2 once of two: pass^1 is the mean, pass^2 counts q1 alone."""
+    values = {"q1": 1.0, "q2": 1.0, "q3": 0.0, "q1#2": 1.0, "q2#2": 0.0, "q3#2": 0.0}
+    found = metric_of(summarised({key: {"recall_at_1": value} for key, value in values.items()}))
+    assert found.pass_hat == [pytest.approx(0.5), pytest.approx(1 / 3)]
+    assert found.within_variance == pytest.approx(0.5 / 3)
+    assert found.questions == 3
+    assert found.pass_all_ci is not None
+    assert found.pass_all_ci[0] < 1 / 3 < found.pass_all_ci[1]
+
+
+def test_a_failure_does_not_pass(summarised: Callable[..., EvalRun]) -> None:
+    """Who waits in vain every second time has no server that is right both times."""
+    right = {"recall_at_1": 1.0}
+    values = {"q1": right, "q2": right, "q3": right, "q1#2": right, "q2#2": "timeout", "q3#2": right}
+    found = metric_of(summarised(values))
+    assert found.pass_hat == [pytest.approx(5 / 6), pytest.approx(2 / 3)]
+    assert found.questions == 2
+
+
+def test_a_metric_without_a_best_value_has_no_pass(summarised: Callable[..., EvalRun]) -> None:
+    """Latency has variances alone."""
+    values = {"q1": 1.0, "q2": 5.0, "q1#2": 3.0, "q2#2": 7.0}
+    found = metric_of(summarised({key: {"latency_p50": value} for key, value in values.items()}), "latency_p50")
+    assert (found.pass_hat, found.within_variance) == ([], 2.0)
+
+
+def test_answers_are_the_same_but_for_case_and_punctuation(summarised: Callable[..., EvalRun]) -> None:
+    """One of two questions has the same answer twice."""
+    answers = {"q1": "Four francs.", "q1#2": "four  Francs", "q2": "Four", "q2#2": "Five"}
+    found = summarised({key: {"mrr": 1.0} for key in answers}, answers).repeats
+    assert found is not None
+    assert (found.same_answers, found.agreement, found.compared, found.questions) == (0.5, 0.5, 2, 2)
+
+
+@pytest.mark.parametrize("key", ["question", "document", "author"])
+def test_repeats_of_a_question_are_one_cluster(key: str) -> None:
+    """By whatever questions are clustered, and though an unanswerable one has no document."""
+    asked = list(repeated([EvalQuestion(id="q1", question="Who?"), EvalQuestion(id="q2", question="Why?")], 3))
+    assert [one.id for one in asked] == ["q1", "q2", "q1#2", "q2#2", "q1#3", "q2#3"]
+    assert len({cluster_of(one, key) for one in asked}) == 2
+
+
+def test_the_questions_of_a_run_are_repeated(tmp_path: Path) -> None:
+    """All once, then all again; the dataset is the same one."""
+    keys = {"datasets": ["golden"], "samples_per_dataset": 4, "runs_dir": str(tmp_path)}
+    once, thrice = (load_workload(EvalConfig.build({**keys, "repeats": repeats})) for repeats in (1, 3))
+    assert len(thrice.questions) == 12
+    assert [one.id for one in thrice.questions][:4] == [one.id for one in once.questions]
+    assert thrice.fingerprints == once.fingerprints
+
+
+def test_shards_are_not_repeated() -> None:
+    """Nobody would put their answers together."""
+    with pytest.raises(ConfigError, match="of shards"):
+        check_config(EvalConfig.build({"shard": "1/2", "repeats": 2, "judge": False}))
+
+
+def test_a_run_with_repeats_shows_how_stable_it_is(
+    evals_cli: Callable[..., Any], start_server: Callable[..., str], tmp_path: Path
+) -> None:
+    """The reference server gives the same answer each time; intervals know of six clusters at most."""
+    url = start_server("--corpus", "golden")
+    result = evals_cli(
+        *("eval", "--no-judge", "--datasets", "golden", "--samples", 6, "--rag-url", url, "--repeats", 3),
+        *("--runs-dir", tmp_path),
+    )
+    assert result.code == 0
+    assert "6 questions, each asked 3 times" in result.out
+    assert "the same answer each time to 100.0% of 6 questions" in result.out
+    (run,) = RunStore(tmp_path).runs()
+    assert (run.question_count, run.repeats and run.repeats.questions) == (18, 6)
+    interval = run.scorecard.get("latency_p50").interval
+    assert interval is not None
+    assert interval.clusters <= 6
