@@ -45,6 +45,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
+	$(PYTHON) benchmarks/performance.py --small
 	$(PYTHON) benchmarks/saved_runs.py
 	$(PYTHON) benchmarks/calibration.py --runs 100
 	$(PYTHON) benchmarks/abstention.py

@@ -13,6 +13,7 @@ from evals.client.ingest import ingest, upload_key, uploads_of
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.credentials.stored import in_clear
+from evals.engines.asker import HowToAsk
 from evals.engines.asking import AskingWorkers, ClusterAsking
 from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
@@ -134,6 +135,7 @@ class EvaluationRunner:
             instruments = await load_instruments(self.config, metrics, self.observer, cluster)
             workload = await self.load()
             await self.give_documents(server.client, workload)
+            server = await self.survey(server, workload)
             others = await self._others(stack, cluster, server) if cluster else None
             asking = await self.prepare_asking(server.client, workload, others)
             work = await self.plan(begun, server, workload)
@@ -144,7 +146,8 @@ class EvaluationRunner:
     async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        workers = await AskingWorkers.equipped(cluster, server.spec, config.concurrency, config.max_attempts)
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
 
@@ -243,6 +246,14 @@ class EvaluationRunner:
         for remark in remarks_on(report):
             self.remarks.add(remark)
 
+    async def survey(self, server: MetServer, workload: Workload) -> MetServer:
+        """The server with what is known of its corpus."""
+        if not self._checks_corpus:
+            return server
+        corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
+        server.client.know_documents(corpus.ids)
+        return replace(server, corpus=corpus)
+
     async def prepare_asking(
         self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
     ) -> Asking:
@@ -275,10 +286,6 @@ class EvaluationRunner:
         Raises:
             ConfigError: The run asked other questions.
         """
-        if self._checks_corpus:
-            corpus = await survey_corpus(server.client, workload.questions, self.store.folder)
-            server.client.know_documents(corpus.ids)
-            server = replace(server, corpus=corpus)
         work = self._go_on(*begun, server, workload) if begun else self._begin(server, workload)
         self.run_id = work.run.id
         return work

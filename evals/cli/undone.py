@@ -195,4 +195,4 @@ def _main_cause(records: Sequence[EvalRecord]) -> ResponseError | None:
 def _may_pass(error: ResponseError) -> bool:
     if error.kind == "status" and error.status is not None:
         return error.status >= 500 or error.status in _PASSING
-    return error.kind in {"timeout", "connect", "not_ok"}
+    return error.kind in {"timeout", "connect", "not_ok", "broken_off"}

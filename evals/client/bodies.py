@@ -3,9 +3,11 @@
 from typing import Any
 
 from evals.client.exchange import QuestionRequest
-from evals.client.mapping import MappingError, find
+from evals.client.mapping import MappingError, Streamed, find
 from evals.client.redaction import Redactor
 from evals.client.spec import RequestSpec
+from evals.client.streams.collector import Collector, UnreadableStreamError
+from evals.client.streams.spec import StreamSpec
 from evals.client.transport import Reply
 from evals.inputs.json_body import TooManyValuesError, parse_json
 from evals.schemas import ResponseError
@@ -65,7 +67,30 @@ def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, red
     return ResponseError(kind="malformed", status=status, message=part.told(message), request=part.name)
 
 
+def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
+    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
+    found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
+    return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
+
+
+def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:
+    """The pieces of a stream that was recorded, and the answer that they make.
+
+    Raises:
+        MappingError: They cannot be read as the specification says.
+    """
+    stream = Collector(spec)
+    try:
+        stream.take(raw.encode(), 0.0)
+        stream.finish(0.0)
+    except UnreadableStreamError as error:
+        raise MappingError(str(error)) from error
+    return stream.body(), stream.streamed()
+
+
 def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
+    if reply.stream is not None:
+        return reply.stream.body()
     if part.spec.reply == "text":
         return reply.body.decode("utf-8", "replace")
     try:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from evals.client.retrying import Attempts
 from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec
+from evals.client.streams.collector import Collector
 from evals.client.template import render, render_path, render_texts
 from evals.client.transport import Reply, TransportFailure
 from evals.inputs.yaml_layers import is_left_out
@@ -20,6 +21,7 @@ class QuestionRequest:
         spec: How it is made.
         attempts: What it took.
         reply: What came back; None before that.
+        stream: Takes the answer of the last attempt, where it comes in pieces.
     """
 
     def __init__(self, name: RequestName, spec: RequestSpec, began: float | None) -> None:
@@ -27,6 +29,7 @@ class QuestionRequest:
         self.spec = spec
         self.attempts = Attempts(began=began)
         self.reply: Reply | None = None
+        self.stream: Collector | None = None
 
     def told(self, message: str) -> str:
         """A message about this request, which is named where it is not the one that asks."""
@@ -91,6 +94,18 @@ class Exchange:
         if failure.started is None:  # of the whole question
             return failure.elapsed_ms
         return failure.elapsed_ms + sum(part.reply.elapsed_ms for part in self.order if part.reply is not None)
+
+    def token_times(self, failure: TransportFailure | None = None) -> dict[str, float | None]:
+        """When the first and the last text of a stream arrived, counted as `latency_ms` is.
+
+        Where the time was up before the first one, it came later than the time that `late_ms` says.
+        """
+        stream = self.asking.stream
+        if stream is None or stream.first_ms is None or stream.last_ms is None:
+            return {"time_to_first_token_ms": self.late_ms(failure) if failure and stream is not None else None}
+        before = self.retrieving.reply if self.feeds and self.retrieving is not None else None
+        waited = before.elapsed_ms if before is not None else 0.0
+        return {"time_to_first_token_ms": waited + stream.first_ms, "time_to_last_token_ms": waited + stream.last_ms}
 
     def total_ms(self, last: Reply | TransportFailure | None = None) -> float | None:
         """From when the question was meant to be sent to its answer, or to the failure given."""

@@ -103,13 +103,49 @@ def _either(node: Mapping[str, Any], parts: list[Search]) -> Search:
 
     def search(value: Any) -> Any:
         found = first(value)
-        empty = found is None or found is False or (isinstance(found, str | list | dict) and not found)
-        return second(value) if empty else found
+        return second(value) if _is_false(found) else found
 
     return search
 
 
-_BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search]] = {
+def _index(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    place = node["value"]
+
+    def search(value: Any) -> Any:
+        inside = isinstance(value, list) and -len(value) <= place < len(value)
+        return value[place] if inside else None
+
+    return search
+
+
+def _literal(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    return lambda _value: node["value"]
+
+
+def _both(node: Mapping[str, Any], parts: list[Search]) -> Search:
+    first, second = parts
+
+    def search(value: Any) -> Any:
+        found = first(value)
+        return found if _is_false(found) else second(value)
+
+    return search
+
+
+def _same_text(node: Mapping[str, Any], parts: list[Search]) -> Search | None:
+    """Whether something is a given text, as the names of events are; other comparisons are the library's."""
+    given = node["children"][1]
+    if node["value"] != "eq" or given["type"] != "literal" or not isinstance(given["value"], str):
+        return None
+    text, find = given["value"], parts[0]
+    return lambda value: find(value) == text
+
+
+def _is_false(found: Any) -> bool:
+    return found is None or found is False or (isinstance(found, str | list | dict) and not found)
+
+
+_BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search | None]] = {
     "field": _field,
     "identity": lambda _node, _parts: lambda value: value,
     "subexpression": _chain,
@@ -118,4 +154,9 @@ _BUILDERS: dict[str, Callable[[Mapping[str, Any], list[Search]], Search]] = {
     "multi_select_dict": _multi_select,
     "key_val_pair": lambda _node, parts: parts[0],
     "or_expression": _either,
+    "and_expression": _both,
+    "index_expression": _chain,
+    "index": _index,
+    "literal": _literal,
+    "comparator": _same_text,
 }

@@ -6,6 +6,7 @@ chunks and citations a note says then what stood there.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -26,6 +27,19 @@ _MAX_RANGE = 100
 
 class MappingError(Exception):
     """The body does not hold what the mapping says it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """The answer that the pieces of a stream make.
+
+    Attributes:
+        text: None where no piece had one.
+        notes: What a reader must know of it; why there is no text, where there is none.
+    """
+
+    text: str | None
+    notes: list[str]
 
 
 class RetrievalMappingError(MappingError):
@@ -55,6 +69,7 @@ class ResponseReader:
 
     def __init__(self, spec: ServerSpec) -> None:
         self._map: MapSpec = spec.map
+        self._only_retrieves = not spec.gives_answers
         self._retrieved = None if spec.retrieve is None else spec.retrieve.map
         self._citations = spec.citations
         self._most = spec.max_chunks
@@ -64,19 +79,23 @@ class ResponseReader:
         self._clean = [re.compile(pattern) for pattern in spec.clean]
         self._markers = re.compile(spec.citations.markers)
 
-    def read(self, body: Any, retrieved: Any = None) -> dict[str, Any]:
+    def read(self, body: Any, retrieved: Any = None, streamed: Streamed | None = None) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.
 
         Args:
             body: Of the request that asks.
             retrieved: The body of the request that retrieves, of a server that has one.
+            streamed: The answer, where the pieces of a stream make it; `body` is the list of all pieces then.
 
         Raises:
             MappingError: There is no answer in it; of what only retrieves, no list of chunks.
         """
         notes: list[str] = []
         refused = self._read_refused(body, notes)
-        answer = self._read_answer(body, refused=refused)
+        if streamed is None:
+            answer = self._read_answer(body, refused=refused)
+        else:
+            answer = self._read_streamed(streamed, notes, refused=refused)
         chunks, stages = self._read_retrieval(body, retrieved, notes)
         return {
             "answer": answer,
@@ -106,7 +125,7 @@ class ResponseReader:
     ) -> tuple[list[RetrievedChunk] | None, list[Any] | None]:
         """Chunks and stages: of the request that retrieves, where there is one, else of the answer's body."""
         if self._retrieved is None:
-            chunks = self._read_chunks(self._map.chunks, body, notes, needed=self._map.answer is None)
+            chunks = self._read_chunks(self._map.chunks, body, notes, needed=self._only_retrieves)
             return chunks, _stages(find(self._map.stages, body))
         try:
             chunks = self._read_chunks(self._retrieved.chunks, retrieved, notes, needed=True)
@@ -140,6 +159,16 @@ class ResponseReader:
             return ""
         if not isinstance(answer, str):
             raise MappingError(f"the body has no text at `{self._map.answer}`; {shape_of(body)}")
+        return self._cleaned(answer)
+
+    def _read_streamed(self, streamed: Streamed, notes: list[str], *, refused: bool | None) -> str:
+        """The answer of a stream, cleaned."""
+        if streamed.text is None and not refused:
+            raise MappingError("; ".join(streamed.notes))
+        notes += streamed.notes if streamed.text is not None else []
+        return self._cleaned(streamed.text or "")
+
+    def _cleaned(self, answer: str) -> str:
         for pattern in self._clean:
             answer = pattern.sub("", answer)
         return answer

@@ -9,7 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from evals.client.address import check_url, is_place_of
-from evals.client.bodies import UnusableError, body_of, stored_body, why_unusable
+from evals.client.bodies import (
+    UnusableError,
+    body_of,
+    stored_body,
+    stored_stream,
+    streamed_answer,
+    why_unusable,
+)
 from evals.client.endurance import Endurance
 from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
@@ -18,6 +25,8 @@ from evals.client.profile import resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import ServerSpec
+from evals.client.streams.collector import Collector
+from evals.client.streams.sending import send_streamed, with_received
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.known import remember
 from evals.credentials.stored import public_url, without_secrets
@@ -181,7 +190,8 @@ class RAGClient:
         except TransportFailure as failure:
             return self._failed(failure, exchange)
         except TimeoutError:
-            return self._failed(self._too_late(exchange), exchange)
+            late, stream = self._too_late(exchange), exchange.current.stream
+            return self._failed(with_received(late, stream) if stream is not None else late, exchange)
         if exchange.size > _LARGE:
             return await asyncio.to_thread(self._read, exchange)
         return self._read(exchange)
@@ -205,7 +215,10 @@ class RAGClient:
         async def send() -> Reply:
             if paced:
                 await self._pacer.wait()
-            return await self.transport.send(**request)
+            if self.spec.stream is None or part.name != "ask":
+                return await self.transport.send(**request)
+            part.stream = Collector(self.spec.stream)
+            return await send_streamed(self.transport, part.stream, request)
 
         async def endured() -> Reply:
             return await self._endurance.send(send, part.attempts)
@@ -270,6 +283,7 @@ class RAGClient:
         base: dict[str, Any] = {
             **self._measured(exchange),
             "latency_ms": exchange.latency_ms(),
+            **exchange.token_times(),
             "total_ms": exchange.total_ms(),
             **self._raw(exchange),
         }
@@ -279,7 +293,8 @@ class RAGClient:
             if exchange.retrieving is not None:
                 part = exchange.retrieving
                 retrieved = body_of(part, self.redact)
-            return EvalResponse(**base, **self._reader.read(body, retrieved))
+            streamed = streamed_answer(exchange.asking.reply, self.redact)
+            return EvalResponse(**base, **self._reader.read(body, retrieved, streamed))
         except RetrievalMappingError as error:
             return EvalResponse(**base, error=why_unusable(exchange.retrieving or part, error, self.redact))
         except MappingError as error:
@@ -296,6 +311,7 @@ class RAGClient:
             error=error,
             total_ms=exchange.total_ms(failure),
             latency_ms=exchange.late_ms(failure),
+            **exchange.token_times(failure),
             **self._measured(exchange),
             **self._raw(exchange, failed=failure.body, cut=cut),
         )
@@ -342,12 +358,15 @@ class RAGClient:
             MappingError: They hold no answer for this mapping.
             ValueError: One is not JSON.
         """
+        if self.spec.stream is not None:
+            body, streamed = stored_stream(self.spec.stream, raw)
+        else:
+            body, streamed = stored_body(self.spec.ask, raw), None
         retrieve = self.spec.retrieve
-        if retrieve is None:
-            return self._reader.read(stored_body(self.spec.ask, raw))
-        if raw_retrieval is None:
+        if retrieve is not None and raw_retrieval is None:
             raise MappingError("the run holds no body of a second request (server.retrieve)")
-        return self._reader.read(stored_body(self.spec.ask, raw), stored_body(retrieve, raw_retrieval))
+        retrieved = stored_body(retrieve, raw_retrieval) if retrieve is not None and raw_retrieval is not None else None
+        return self._reader.read(body, retrieved, streamed)
 
 
 def _there(value: Any, name: str, expression: str) -> Any:

@@ -33,7 +33,7 @@ class Redactor(Masker):
                 found.update((value, value.rpartition(" ")[2]))
         super().__init__({*found, *_in_question(spec), *secrets_in_url(spec.url)})
 
-    def body(self, body: bytes) -> str:
+    def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""
         return self.text(body.decode("utf-8", "replace"))
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from evals.client.streams.spec import StreamSpec
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
 
@@ -24,9 +25,12 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 """A text that is sent; a number, true, false or a date may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
-GIVEN_NAMES = frozenset({"question", "question_json", "uuid"})
+GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
-_NEWER = (("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply"), ("retrieve",))
+_NEWER = (
+    *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
+    *(("retrieve",), ("stream",), ("session",)),
+)
 """Keys that a specification had not always: where they say nothing, its fingerprint is as it was without them."""
 
 
@@ -113,12 +117,6 @@ class MapSpec(Record):
     """What the markers of the text stand for, where these are not the places of chunks: a list of objects with `index`
     (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
 
-    @model_validator(mode="after")
-    def _finds_something(self) -> Self:
-        if self.answer is None and self.chunks is None:
-            raise ValueError("neither answer nor chunks is given: one of them is what the server is asked for")
-        return self
-
 
 class CitationSpec(Record):
     """How citations are given."""
@@ -138,6 +136,15 @@ class FollowUp(Record, populate_by_name=True):
     path: str
     body: JsonValue = Field(default=None, alias="json")
     """The JSON body; None sends none."""
+
+
+class SessionSpec(Record):
+    """How the server knows that a turn belongs to those before it, where it gives a conversation an id."""
+
+    id: str
+    """JMESPath to it in the answer to a turn, over what `map` sees; {{session_id}} stands for it in the next turn."""
+    first: JsonValue = None
+    """What {{session_id}} stands for in the first turn."""
 
 
 class UploadSpec(Record, populate_by_name=True):
@@ -226,6 +233,10 @@ class ServerSpec(Record):
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None
     """Above this concurrency the server's token counts mix, and cost is approximate."""
     ask: AskSpec
+    stream: Annotated[StreamSpec | None, MayChange.ON_REMAP] = None
+    """For a server that sends an answer in pieces."""
+    session: SessionSpec | None = None
+    """For conversations: questions with `turns`."""
     retrieve: RetrieveSpec | None = None
     map: Annotated[MapSpec, MayChange.ON_REMAP]
     citations: Annotated[CitationSpec, MayChange.ON_REMAP] = CitationSpec()
@@ -235,15 +246,26 @@ class ServerSpec(Record):
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
 
+    @property
+    def gives_answers(self) -> bool:
+        """Whether answers are looked for; a server that only retrieves has none."""
+        return self.map.answer is not None or (self.stream is not None and self.stream.text_at is not None)
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> Self:
+        if not self.gives_answers and self.map.chunks is None:
+            raise ValueError("map: neither answer nor chunks is given: one of them is what the server is asked for")
+        return self
+
     @model_validator(mode="after")
     def _has_an_answer_to_join(self) -> Self:
-        if self.retrieve is not None and self.map.answer is None:
+        if self.retrieve is not None and not self.gives_answers:
             raise ValueError("retrieve joins chunks to an answer, and map.answer is not given: ask for chunks by `ask`")
         return self
 
     def fingerprint(self) -> str:
         """A hash over how a question is asked and its answer read, with ${NAME} as written."""
-        asked = {"ask", "retrieve", "map", "citations", "clean"}
+        asked = {"ask", "stream", "session", "retrieve", "map", "citations", "clean"}
         deciding = self.model_dump(mode="json", by_alias=True, include=asked)
         for *above, key in _NEWER:
             place = deciding[above[0]] if above else deciding

@@ -72,7 +72,15 @@ def _expressions(spec: ServerSpec) -> Iterator[tuple[str, str]]:
         yield from _given("retrieve.map", spec.retrieve.map.model_dump())
         yield from _given("retrieve.give", spec.retrieve.give)
         yield from _given("retrieve", {"ok_when": spec.retrieve.ok_when})
+    yield from _of_streams(spec)
     yield from _of_documents(spec)
+
+
+def _of_streams(spec: ServerSpec) -> Iterator[tuple[str, str]]:
+    if spec.stream is not None:
+        yield from _given("stream", spec.stream.model_dump(include={"delta", "done", "error"}))
+    if spec.session is not None:
+        yield from _given("session", {"id": spec.session.id})
 
 
 def _of_documents(spec: ServerSpec) -> Iterator[tuple[str, str]]:

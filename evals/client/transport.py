@@ -7,7 +7,8 @@ import asyncio
 import json as jsonlib
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
 from evals.client.connections.tls import tls_context
 from evals.client.spec import TlsSpec
+from evals.client.streams.collector import Collector, UnreadableStreamError
 from evals.credentials.stored import MASK, public_url
 from evals.errors import ConfigError
 from evals.schemas import ResponseError
@@ -30,6 +32,7 @@ CONNECT_TIMEOUT_S = 10.0
 _METHOD_NOT_ALLOWED = 405
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LONGEST_SAID = 300
+_DRAIN_S = 0.25
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
 HttpLibrary = Literal["aiohttp", "httpx"]
 
@@ -75,6 +78,8 @@ class Reply:
     elapsed_ms: float
     started: float
     """When the request was sent, by the clock of the transport."""
+    stream: Collector | None = None
+    """What took the body as it came, of an answer in pieces."""
 
 
 class Transport:
@@ -157,6 +162,7 @@ class Transport:
         json: Any = None,
         form: Mapping[str, str] | None = None,
         files: Any = None,
+        stream: Collector | None = None,
     ) -> Reply:
         """Make one exchange; waiting for a free place is not part of its time.
 
@@ -169,6 +175,7 @@ class Transport:
             json: The body; None sends none.
             form: The fields of a form, as the body.
             files: A multipart body, as httpx takes it.
+            stream: Takes the body of a success as it arrives, so that the time of each piece is known.
 
         Raises:
             TransportFailure: There is no complete response, or its status is no success.
@@ -181,15 +188,17 @@ class Transport:
             start = self._clock()
             try:
                 async with asyncio.timeout(limit):
-                    status, received, body = await self._exchange(self._connections, request)
+                    status, received, body, end = await self._exchange(self._connections, request, stream, start)
             except TimeoutError as error:
                 raise self._timed_out(limit, start) from error
             except BrokenExchangeError as error:
                 raise self._failed(error, limit, start) from error
-            elapsed = (self._clock() - start) * 1000
+            except UnreadableStreamError as error:
+                raise self._unreadable(error, start) from error
+            elapsed = (end - start) * 1000
         if not 200 <= status < 300:
             raise self._refused(request, status, received, body, elapsed, start)
-        return Reply(status, received, body, elapsed, start)
+        return Reply(status, received, body, elapsed, start, stream)
 
     def _request(
         self,
@@ -218,10 +227,15 @@ class Transport:
         body = jsonlib.dumps(json, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return Outgoing(method, url, _laid_over({"Content-Type": "application/json"}, sent), body)
 
-    async def _exchange(self, connections: Connections, request: Outgoing) -> tuple[int, Mapping[str, str], bytes]:
+    async def _exchange(
+        self, connections: Connections, request: Outgoing, stream: Collector | None, start: float
+    ) -> tuple[int, Mapping[str, str], bytes, float]:
         answer = await connections.send(request)
         try:
-            return answer.status, answer.headers, await self._read(answer)
+            if stream is not None and 200 <= answer.status < 300:
+                end = await self._stream(answer, stream, start)
+                return answer.status, answer.headers, bytes(stream.received), end
+            return answer.status, answer.headers, await self._read(answer), self._clock()
         finally:
             await answer.close()
 
@@ -230,10 +244,27 @@ class Transport:
         async for piece in answer.pieces(self._max_body):
             body += piece
             if len(body) > self._max_body:
-                message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
-                error = ResponseError(kind="too_large", status=answer.status, message=message)
-                raise TransportFailure(error, retryable=False, body=bytes(body[:4096]))
+                raise self._too_large(answer, body)
         return bytes(body)
+
+    async def _stream(self, answer: Incoming, stream: Collector, start: float) -> float:
+        """Hand the body over as it arrives; when its end was there."""
+        async with aclosing(answer.pieces(self._max_body)) as pieces:
+            async for piece in pieces:
+                stream.take(piece, (self._clock() - start) * 1000)
+                if len(stream.received) > self._max_body:
+                    raise self._too_large(answer, stream.received)
+                if stream.is_done:
+                    break
+            end = self._clock()
+            stream.finish((end - start) * 1000)
+            await _drain(pieces)
+        return end
+
+    def _too_large(self, answer: Incoming, body: bytearray) -> TransportFailure:
+        message = f"the body is longer than {self._max_body:,} bytes (server.max_body_bytes)"
+        error = ResponseError(kind="too_large", status=answer.status, message=message)
+        return TransportFailure(error, retryable=False, body=bytes(body[:4096]))
 
     def _timed_out(self, limit: float, start: float) -> TransportFailure:
         elapsed = max((self._clock() - start) * 1000, limit * 1000)
@@ -248,6 +279,11 @@ class Transport:
         failed = ResponseError(kind=error.kind, message=self._redact(f"{said}{through}"))
         elapsed = (self._clock() - start) * 1000
         return TransportFailure(failed, retryable=error.retryable, elapsed_ms=elapsed, started=start)
+
+    def _unreadable(self, error: UnreadableStreamError, start: float) -> TransportFailure:
+        problem = ResponseError(kind=error.kind, message=self._redact(str(error)))
+        elapsed = (self._clock() - start) * 1000
+        return TransportFailure(problem, retryable=False, elapsed_ms=elapsed, started=start)
 
     def _refused(
         self, request: Outgoing, status: int, headers: Mapping[str, str], body: bytes, elapsed_ms: float, start: float
@@ -273,6 +309,14 @@ class Transport:
             asked = public_url(request.url).removeprefix(self.base)
             return f" (it sends us to {place}: set server.url to {place.removesuffix(asked)}, if that is right)"
         return ""
+
+
+async def _drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read the end of an answer of which nothing more is wanted, if it is near: its connection can serve again."""
+    with suppress(TimeoutError, BrokenExchangeError):
+        async with asyncio.timeout(_DRAIN_S):
+            async for _ in pieces:
+                pass
 
 
 def _joined(asked: str, place: str) -> str:

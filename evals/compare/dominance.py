@@ -11,7 +11,7 @@ from evals.compare.objectives import Standing, stand
 from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.values import fed_of
 from evals.compare.withheld import find_obstacles, why_withheld
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _stand_everywhere(
 def _stand(pairing: Pairing, metrics: Sequence[BaseMetric], thresholds: Mapping[str, float]) -> Standing:
     obstacles = find_obstacles(pairing)
     for metric in metrics:
-        late = why_no_latency(pairing.runs) if metric.unit == "ms" else None
+        late = why_no_latency(pairing.runs) if metric.unit in UNITS_OF_TIME else None
         reason = late or why_withheld(metric, obstacles)
         if reason is not None:
             return Standing(reason=reason)

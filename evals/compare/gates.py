@@ -10,6 +10,7 @@ from evals.compare.models import ANSWERING
 from evals.compare.pairing import Pairing, SavedRun, pair_up
 from evals.compare.values import Aligned, align_all
 from evals.errors import ConfigError
+from evals.metrics.base import UNITS_OF_TIME
 from evals.schemas import EvalRun, GateOutcome
 from evals.schemas.base import Finite, Record
 from evals.schemas.gates import GateResult
@@ -122,7 +123,7 @@ def _check_beside(gate: Gate, run: EvalRun, baseline: EvalRun) -> GateOutcome:
 def _default_names(run: EvalRun, gates: Sequence[Gate]) -> list[str]:
     summaries = {summary.name: summary for summary in run.scorecard.metrics}
     named = dict.fromkeys(gate.metric for gate in gates)
-    held = [name for name in named if name not in summaries or summaries[name].unit not in {"ms", "USD"}]
+    held = [name for name in named if name not in summaries or summaries[name].unit not in {*UNITS_OF_TIME, "USD"}]
     return held or [SCORE]
 
 

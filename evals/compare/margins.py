@@ -8,7 +8,7 @@ from evals.compare.score_change import score_change
 from evals.compare.sides import Change, Sides
 from evals.compare.values import Aligned
 from evals.errors import ConfigError
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
 from evals.scoring.evidence import judge_end
@@ -70,7 +70,7 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
         return failed
     if aligned is None or not aligned.complete:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
-    if metric.unit == "ms" and sides.loads_differ:
+    if metric.unit in UNITS_OF_TIME and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
     first, last = aligned.values(0), aligned.values(1)
     interval = bounds_of(aligned.metric, first, last, sides.clusters(aligned.ids), sides.confidence, aligned.lost)

@@ -10,7 +10,7 @@ from evals.compare.measured import PairedMetric, measure
 from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
 from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
-from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
 from evals.schemas import MetricGroup
 
 ANSWERING_GROUP = "answering"
@@ -89,7 +89,7 @@ def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
 
 
 def _is_latency(metric: BaseMetric) -> bool:
-    return metric.unit == "ms"
+    return metric.unit in UNITS_OF_TIME
 
 
 def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:

@@ -11,7 +11,7 @@ from evals.compare.models import ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, Domina
 from evals.compare.pairing import SavedRun
 from evals.compare.values import Aligned
 from evals.metrics.abstention import FalseNegativeRate
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
 from evals.scoring.config import ScoringConfig
 from evals.scoring.saved_config import scoring_config
@@ -66,7 +66,7 @@ def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> Pareto
     """
     runs = [each.run for each in saved]
     scoring = scoring_config(runs[0])
-    usable = [each for each in metrics if each.complete and (same_load(runs) or each.metric.unit != "ms")]
+    usable = [each for each in metrics if each.complete and (same_load(runs) or each.metric.unit not in UNITS_OF_TIME)]
     space = _space(runs, usable, scoring)
     tests = compare_objectives(saved, _feeds(space, usable), scoring.thresholds)
     dominance = find_dominance(tests)
@@ -196,6 +196,6 @@ def _left_out(
 def _why_missing(name: str, found: Aligned | None, *, same_concurrency: bool) -> str:
     if found is None:
         return f"{name}: no run has a value"
-    if found.metric.unit == "ms" and not same_concurrency:
+    if found.metric.unit in UNITS_OF_TIME and not same_concurrency:
         return f"{name}: the runs had different concurrency"
     return f"{name}: {found.reason}"

@@ -30,7 +30,7 @@ _FIELDS = frozenset(EvalResponse.model_fields)
 _TEXTS = frozenset({"answer", "raw"})
 _LONGEST_MS = 366 * 24 * 3600 * 1000.0
 _MOST_TOKENS = 10**9
-_DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "waited_ms")
+_DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "time_to_last_token_ms", "waited_ms")
 _IDS = ("question_id", *(name for name in NAMES["id"] if name != "question_id"))
 
 

@@ -1,6 +1,7 @@
 """Asking on a worker: one client of the server, made once, for all batches that come."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evals.client import RAGClient
@@ -27,17 +28,36 @@ class Answers:
     away: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class HowToAsk:
+    """What each worker must know, once.
+
+    Attributes:
+        spec: How the server is asked, with ${NAME} as it is written.
+        concurrency: Of the whole run: a worker that is left alone has it all.
+        max_attempts: How often a question is asked before it counts as failed.
+        documents: Their names, by the server's ids.
+    """
+
+    spec: ServerSpec
+    concurrency: int
+    max_attempts: int
+    documents: Mapping[str, str]
+
+
 class Asker:
     """Asks for one worker, on an event loop of its own: nothing that Dask does there holds up a measured time.
 
     Args:
-        spec: How the server is asked.
-        concurrency: Of the whole run: a worker that is left alone has it all.
-        max_attempts: How often a question is asked before it counts as failed.
+        how: Of the run.
+
+    Raises:
+        ConfigError: A variable that the configuration names is not set on this worker.
     """
 
-    def __init__(self, spec: ServerSpec, concurrency: int, max_attempts: int) -> None:
-        self._client = RAGClient(spec, concurrency=concurrency, max_attempts=max_attempts)
+    def __init__(self, how: HowToAsk) -> None:
+        self._client = RAGClient(how.spec, concurrency=how.concurrency, max_attempts=how.max_attempts)
+        self._client.know_documents(how.documents)
         self._room = Room()
         self._batches = 0
         self._side = SideLoop("evals asking")

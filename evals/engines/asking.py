@@ -13,8 +13,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import Protocol
 
-from evals.client.spec import ServerSpec
-from evals.engines.asker import Answers
+from evals.engines.asker import Answers, HowToAsk
 from evals.engines.cluster import PATIENCE_S, Cluster
 from evals.engines.shares import Share, next_size, shares
 from evals.errors import EngineError, EvalsError
@@ -54,12 +53,12 @@ class AskingWorkers:
         self._plugin = plugin
 
     @classmethod
-    async def equipped(cls, cluster: Cluster, spec: ServerSpec, concurrency: int, max_attempts: int) -> "AskingWorkers":
+    async def equipped(cls, cluster: Cluster, how: HowToAsk) -> "AskingWorkers":
         """Tell the workers how the server is asked."""
         from evals.engines.plugin import AskerPlugin  # noqa: PLC0415 - with Dask
 
         name = f"evals-asker-{token_hex(4)}"
-        await cluster.equip(AskerPlugin(name, spec, concurrency, max_attempts))
+        await cluster.equip(AskerPlugin(name, how))
         return cls(cluster, name)
 
     async def workers(self) -> list[str]:

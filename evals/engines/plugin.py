@@ -9,8 +9,7 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker, secede
 
-from evals.client.spec import ServerSpec
-from evals.engines.asker import Answers, Asker
+from evals.engines.asker import Answers, Asker, HowToAsk
 from evals.engines.shares import Share
 from evals.errors import EngineError
 
@@ -20,14 +19,12 @@ class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no type
 
     Args:
         name: Of the plugin; of each run another.
-        spec: How the server is asked, as it is written.
-        concurrency: Of the whole run.
-        max_attempts: As of `Asker`.
+        how: Of the run.
     """
 
-    def __init__(self, name: str, spec: ServerSpec, concurrency: int, max_attempts: int) -> None:
+    def __init__(self, name: str, how: HowToAsk) -> None:
         self.name = name
-        self._made_of = (spec, concurrency, max_attempts)
+        self._how = how
 
     def setup(self, worker: Any) -> None:
         """Begin on a worker."""
@@ -48,7 +45,7 @@ class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no type
         """
         with self._lock:
             if self._asker is None:
-                self._asker = Asker(*self._made_of)
+                self._asker = Asker(self._how)
             return self._asker
 
 

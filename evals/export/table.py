@@ -27,15 +27,24 @@ _ABSTAINED = {"y": True, "n": False, "?": None}
 def to_csv(measured: Measured) -> Iterator[str]:
     """Every record as a row: what was asked and answered, each metric, why values are missing, the metadata.
 
-    A percentile of latency has no column: of one question it is the latency, which has one.
+    A percentile of latency has no column: of one question it is the latency, which has one, as the time to the first
+    token has in runs that measure it.
     """
-    metrics = [name for name in metric_names(measured) if not _is_latency(name)]
+    names = metric_names(measured)
+    times = ["time_to_first_token_ms"] if any(map(_is_of_stream, names)) else []
+    metrics = [name for name in names if not _is_latency(name)]
     keys, declines = measured.digest.keys, measured.digest.declines
     rows = (
-        [*_facts(record, _ABSTAINED[said]), *metric_values(record, metrics), _reasons(record), *_meta(record, keys)]
+        [
+            *_facts(record, _ABSTAINED[said]),
+            *_times(record, times),
+            *metric_values(record, metrics),
+            _reasons(record),
+            *_meta(record, keys),
+        ]
         for record, said in zip(measured.records(), declines, strict=True)
     )
-    yield from sheet_lines([*COLUMNS, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
+    yield from sheet_lines([*COLUMNS, *times, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
 
 
 def metric_names(measured: Measured) -> list[str]:
@@ -61,6 +70,15 @@ def error_of(record: EvalRecord) -> str | None:
 def _is_latency(name: str) -> bool:
     metric = known_metric(name)
     return metric is not None and metric.unit == "ms" and metric.aggregation is Aggregation.PERCENTILE
+
+
+def _is_of_stream(name: str) -> bool:
+    metric = known_metric(name)
+    return metric is not None and metric.of_stream
+
+
+def _times(record: EvalRecord, names: Sequence[str]) -> list[float | None]:
+    return [getattr(record.response, name, None) for name in names]
 
 
 def _facts(record: EvalRecord, abstained: bool | None) -> list[Any]:

@@ -59,6 +59,8 @@ _IN_SHORT = {
 }
 
 
+UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
+"""Of what a server's speed is measured in, which another hour or another load changes."""
 _KINDS: dict[tuple[frozenset[Need], bool], int] = {}
 """The preconditions that metrics have, each with its number."""
 
@@ -88,6 +90,8 @@ class BaseMetric(ABC):
     """Whether there is nothing to measure where the server sent no answer."""
     heeds_abstention: ClassVar[bool] = False
     """Whether the value depends on whether the answer declines to answer (`case.abstained`)."""
+    of_stream: ClassVar[bool] = False
+    """Whether it measures how an answer arrives in pieces: the suite core has it where the profile has `stream`."""
     _needs_gold: ClassVar[bool]
     _needs_answerability: ClassVar[bool]
     _needs_answer: ClassVar[bool]

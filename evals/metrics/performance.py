@@ -38,8 +38,12 @@ class _Latency(BaseMetric):
         if milliseconds is None:
             return self.undefined(self.unrecorded)
         # The request would have taken longer: a percentile at or above such a time is a lower bound.
-        late = {RAN_OUT: True} if case.response.error is not None else {}
+        late = {RAN_OUT: True} if self.is_bound(case.response) else {}
         return self.result(milliseconds, **late)
+
+    def is_bound(self, response: EvalResponse) -> bool:
+        """Whether the true value lies above the one that is there."""
+        return response.error is not None
 
 
 class LatencyP50(_Latency):
@@ -127,6 +131,121 @@ class LatencyTotalMax(_LatencyTotal):
 
     name = "latency_total_max"
     percentile = 100.0
+
+
+class _TimeToFirstToken(_Latency):
+    """What the percentiles of the time to the first token share."""
+
+    suites = frozenset({"load"})
+    of_stream = True
+    unrecorded = "no first token was timed: the answer did not come in pieces (server.stream), or has no text"
+
+    def time(self, response: EvalResponse) -> float | None:
+        return response.time_to_first_token_ms
+
+    def is_bound(self, response: EvalResponse) -> bool:
+        """Whether the time was up before a token came; of a stream that came too late, the first token has its time."""
+        return super().is_bound(response) and response.time_to_first_token_ms == response.latency_ms
+
+
+class TimeToFirstTokenP50(_TimeToFirstToken):
+    """Median time until an answer begins to arrive, in milliseconds, as the client sees it.
+
+    Formula: the ⌈0.5·n⌉-th smallest of the n times. A time is from sending the request to the arrival of the first
+    piece with a text that is not empty, of the attempt that succeeded; it is taken as the bytes arrive. A request that
+    ran out of time before counts with the time that it had; of one that ran out later, the first token has its time.
+    Other failures do not count. None where the profile has no `stream`, and for an answer without text. Where it has
+    one, the suite core has this metric too. Range from 0, lower is better.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "time_to_first_token_p50"
+    percentile = 50.0
+
+
+class TimeToFirstTokenP95(_TimeToFirstToken):
+    """95th percentile of the time until an answer begins to arrive, in milliseconds, as the client sees it.
+
+    Formula: the ⌈0.95·n⌉-th smallest of the n times, measured as for `time_to_first_token_p50`; with fewer than 20
+    answers it is the longest one. Range from 0, lower is better.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "time_to_first_token_p95"
+    percentile = 95.0
+
+
+class OutputTokensPerSecond(BaseMetric):
+    """Tokens in a second at which an answer arrives once it has begun, as the client sees it.
+
+    Formula: completion tokens / (arrival of the last text − arrival of the first one, in seconds), averaged over the
+    answers. The tokens are those that the server counts (`map.usage`), with what it counts besides the text, such as
+    thinking. What comes after the text, such as sources, is not in the time, and neither is the time to the first
+    token; the tokens of the first piece are counted, as nobody knows their number. None where the answer did not come
+    in pieces, where all text came at once, and where the server reports no usage. Where the profile has `stream`, the
+    suite core has this metric too. Range from 0, higher is better.
+    Reference: defined here.
+    """
+
+    name = "output_tokens_per_second"
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset({"load"})
+    unit = "tokens/s"
+    high = None
+    of_stream = True
+
+    def measure(self, case: Case) -> MetricResult:
+        response = case.response
+        first, last = response.time_to_first_token_ms, response.time_to_last_token_ms
+        if first is None or last is None:
+            return self.undefined(_TimeToFirstToken.unrecorded)
+        if response.usage is None:
+            return self.undefined("the server reported no token usage")
+        if last <= first:
+            return self.undefined("all text of the answer came at once")
+        return self.result(response.usage.completion_tokens / ((last - first) / 1000))
+
+
+class _RetrievalLatency(_Latency):
+    """What the percentiles of retrieval share: the time of a request of its own that retrieves."""
+
+    suites = frozenset({"load"})
+    unrecorded = "the chunks came with the answer, in one request"
+
+    def score(self, case: Case) -> MetricResult:
+        error = case.response.error
+        if error is not None:
+            return self.undefined(f"no answer: {error.kind}", missing="transport")
+        return self.measure(case)
+
+    def time(self, response: EvalResponse) -> float | None:
+        return response.retrieval_latency_ms
+
+
+class RetrievalLatencyP50(_RetrievalLatency):
+    """Median time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
+
+    Formula: the ⌈0.5·n⌉-th smallest of the n times, of the questions that were answered. A time is from sending the
+    request of `server.retrieve` to the last byte of its body, of the attempt that succeeded. It is part of
+    `latency_p50` where the answer is made of what it retrieved (`server.retrieve.give`), and else beside it. Range from
+    0, lower is better. None where the chunks come with the answer.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "retrieval_latency_p50"
+    percentile = 50.0
+
+
+class RetrievalLatencyP95(_RetrievalLatency):
+    """95th percentile of the time to retrieve, in milliseconds, of a server that retrieves by a request of its own.
+
+    Formula: the ⌈0.95·n⌉-th smallest of the n times, measured as for `retrieval_latency_p50`; with fewer than 20 it is
+    the longest one. Range from 0, lower is better. None where the chunks come with the answer.
+    Reference: Hyndman and Fan 1996, type 1.
+    """
+
+    name = "retrieval_latency_p95"
+    percentile = 95.0
 
 
 @dataclass(frozen=True, slots=True)

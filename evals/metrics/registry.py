@@ -105,6 +105,11 @@ METRICS: tuple[type[BaseMetric], ...] = (
     performance.LatencyTotalP95,
     performance.LatencyTotalP99,
     performance.LatencyTotalMax,
+    performance.TimeToFirstTokenP50,
+    performance.TimeToFirstTokenP95,
+    performance.OutputTokensPerSecond,
+    performance.RetrievalLatencyP50,
+    performance.RetrievalLatencyP95,
     performance.CostPerQuery,
 )
 
@@ -179,6 +184,11 @@ def known_metric(name: str) -> BaseMetric | None:
 def default_names() -> list[str]:
     """The names of all metrics as the suites compute them."""
     return [metric.name for cls in metric_classes() for metric in cls.defaults()]
+
+
+def of_streams() -> list[str]:
+    """The names of the metrics that measure how an answer arrives in pieces."""
+    return [metric.name for cls in metric_classes() if cls.of_stream for metric in cls.defaults()]
 
 
 def select(suite_names: Iterable[str], metric_names: Iterable[str]) -> list[BaseMetric]:

@@ -12,7 +12,7 @@ from evals.judges.backends.providers import PROVIDERS
 from evals.judges.config import JudgeConfig
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.ragas_answer import RagasScore
-from evals.metrics.registry import select
+from evals.metrics.registry import of_streams, select
 from evals.run.child_server import check_embedded
 from evals.schemas.calibration import Calibration
 from evals.scoring.calibration.binding import find_calibration, hashes_of, refuse_uncalibrated
@@ -39,7 +39,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     """
     _check_asking(config)
     _check_engine(config)
-    metrics = [_configured(metric, config) for metric in select(config.suite_names, config.metrics)]
+    metrics = [_configured(metric, config) for metric in select(config.suite_names, _named(config))]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
     check_feeds(config.scoring)
@@ -55,6 +55,12 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         _check_key(config, metrics)
         check_calibrated(config, metrics)
     return metrics
+
+
+def _named(config: EvalConfig) -> list[str]:
+    """The metrics beside those of the suites: those named, and how an answer arrives where it comes in pieces."""
+    is_streamed = "core" in config.suite_names and config.server_spec().stream is not None
+    return [*config.metrics, *(of_streams() if is_streamed else ())]
 
 
 def check_calibrated(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:
@@ -159,7 +165,7 @@ def wants_judge(config: EvalConfig, metrics: Sequence[BaseMetric]) -> bool:
     """Whether a judge takes part in the run."""
     if not config.judge.enabled:
         return False
-    only_retrieves = config.server_spec().map.answer is None
+    only_retrieves = not config.server_spec().gives_answers
     return any(Need.JUDGE in metric.needs and not (only_retrieves and metric.of_answer) for metric in metrics)
 
 

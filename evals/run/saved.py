@@ -50,6 +50,7 @@ _OF_THE_EXCHANGE = {
     "total_ms",
     "retrieval_latency_ms",
     "time_to_first_token_ms",
+    "time_to_last_token_ms",
     "attempts",
     "waited_ms",
     "raw",

@@ -6,7 +6,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evals.schemas.base import Finite, Record
 
-ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok"]
+ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok", "broken_off"]
 
 
 class RetrievedChunk(Record):
@@ -83,6 +83,10 @@ class EvalResponse(Record):
     retrieval_latency_ms: Finite | None = None
     """Of the request that brings the chunks, where the answer does not hold them."""
     time_to_first_token_ms: Finite | None = None
+    """Of an answer that comes in pieces: from sending the request to the arrival of the first text that is not empty.
+    Where the time was up before, it is that time, which is `latency_ms` then: the first token came later."""
+    time_to_last_token_ms: Finite | None = None
+    """The same of the last text; a file holds it only where it was measured."""
     attempts: int = 1
     waited_ms: Finite = 0.0
     """Back-off between attempts: recorded, and in no latency but `total_ms`."""
@@ -101,7 +105,7 @@ class EvalResponse(Record):
         fields: dict[str, Any] = serialize(self)
         if not self.notes:
             fields.pop("notes", None)
-        for name in ("total_ms", "refused", "raw_retrieval"):
+        for name in ("total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"):
             if fields.get(name) is None:
                 fields.pop(name, None)
         return fields

@@ -107,6 +107,8 @@ class VariantsRunner:
         instruments = await load_instruments(self.config, metrics, self.observer)
         workload = await first.load()
         await self._give_documents(servers, workload)
+        both = zip(self.runners, servers, strict=True)
+        servers = [await runner.survey(server, workload) for runner, server in both]
         askings = [
             await runner.prepare_asking(server.client, workload)
             for runner, server in zip(self.runners, servers, strict=True)

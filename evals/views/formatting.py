@@ -37,6 +37,10 @@ def one_line(text: str, limit: int) -> str:
     return shortened(" ".join(printable(" ".join(text.split())).split()), limit)
 
 
+_SIGNS = {"percent": " %", "tokens/s": "/s"}
+"""What follows a number with one decimal, by its unit."""
+
+
 def number(value: float | None, unit: str) -> str:
     """A value with its unit; a dash for none."""
     if value is None:
@@ -45,8 +49,8 @@ def number(value: float | None, unit: str) -> str:
         return f"{value / 1000:.2f} s" if value >= 10_000 else f"{value:.1f} ms"
     if unit == "USD":
         return "$0" if value == 0 else f"${value:.{5 if value < 0.1 else 3}f}"
-    if unit == "percent":
-        return f"{value:.1f} %"
+    if unit in _SIGNS:
+        return f"{value:.1f}{_SIGNS[unit]}"
     if unit == "answers":
         return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
     return f"{value:.3f}"

@@ -27,6 +27,12 @@ EXPRESSIONS = [
     "a[].b[].c",
     "join(', ', a)",
     "length(a) == `2`",
+    "a == 'x' && b",
+    "a[-1].b && c[1]",
+    "(a || b) == 'x'",
+    "a == `1`",
+    'a && `{"b": 1}`',
+    "a == b",
 ]
 NAMES = st.sampled_from(["a", "b", "c", "id", "x", "y", "sources", "answer"])
 BODIES = st.recursive(

@@ -144,7 +144,7 @@ def test_a_key_that_nobody_reads_is_refused_behind_a_function_too(part: str, exp
     spec = ServerSpec.model_validate({"ask": {"path": "/a"}, "map": {"answer": "a", part: expression}})
     with pytest.raises(SpecError, match=named.rpartition(".")[2]) as raised:
         check_spec(spec)
-    assert raised.value.key == f"map.{part}"
+    assert raised.value.key == f"server.map.{part}"
 
 
 def test_keys_that_are_looked_into_again_are_of_any_name() -> None:

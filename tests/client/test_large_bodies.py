@@ -19,9 +19,9 @@ def read_in(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     read = ResponseReader.read
 
-    def noted(self: ResponseReader, body: Any, retrieved: Any = None) -> dict[str, Any]:
+    def noted(self: ResponseReader, *bodies: Any) -> dict[str, Any]:
         seen.append(threading.current_thread() is threading.main_thread())
-        return read(self, body, retrieved)
+        return read(self, *bodies)
 
     monkeypatch.setattr(ResponseReader, "read", noted)
     return seen

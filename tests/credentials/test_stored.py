@@ -157,3 +157,12 @@ def test_a_name_with_the_word_of_a_credential_is_one(name: str) -> None:
 def test_a_name_that_only_begins_like_a_credential_is_none(name: str) -> None:
     """Whole words count: a retrieval setting is stored as it is."""
     assert not is_credential(name)
+
+
+def test_an_optional_variable_is_stored_as_written_and_its_default_is_not() -> None:
+    """What stands for an unset variable may itself be a credential; an empty default is none."""
+    headers = {"X-API-Key": "${RAG_KEY:-}", "Authorization": "Bearer ${RAG_TOKEN:-}", "Api-Key": "${RAG_KEY:-s3cr3t}"}
+    stored = without_credentials({"headers": headers})["headers"]
+    assert stored["X-API-Key"] == "${RAG_KEY:-}"
+    assert stored["Authorization"] == "Bearer ${RAG_TOKEN:-}"
+    assert "s3cr3t" not in stored["Api-Key"]

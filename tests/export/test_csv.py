@@ -157,3 +157,17 @@ def test_the_expected_answer_counts_for_the_column_of_abstentions(build_run: Bui
     run, records = build_run("a", {"q1": {"mrr": 0.5}}, questions=questions)
     answered = records[0].model_copy(update={"response": EvalResponse(answer="I don't know about the Kings.")})
     assert rows_of(export_run(run, [answered], "csv"))[0]["abstained"] == "false"
+
+
+def test_the_time_to_the_first_token_has_one_column_in_runs_that_measure_it(build_run: Build) -> None:
+    """Its percentiles would both say the same of a question; other runs have the columns that they had."""
+    run, records = build_run("a", {"q1": {"time_to_first_token_p50": 20.0, "time_to_first_token_p95": 20.0}})
+    timed = [
+        record.model_copy(update={"response": record.response.model_copy(update={"time_to_first_token_ms": 20.0})})
+        for record in records
+    ]
+    (row,) = rows_of(export_run(run, timed, "csv"))
+    assert row["time_to_first_token_ms"] == "20.0"
+    assert not {"time_to_first_token_p50", "time_to_first_token_p95"} & row.keys()
+    run, records = build_run("b", {"q1": {"mrr": 1.0}})
+    assert "time_to_first_token_ms" not in rows_of(export_run(run, records, "csv"))[0]

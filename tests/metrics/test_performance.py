@@ -5,9 +5,21 @@ from typing import Any, get_args
 
 import pytest
 
-from evals.config import PriceConfig
+from evals.config import EvalConfig, PriceConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
-from evals.metrics.performance import LatencyTotalMax, LatencyTotalP50, LatencyTotalP95, LatencyTotalP99
+from evals.metrics.performance import (
+    RAN_OUT,
+    LatencyTotalMax,
+    LatencyTotalP50,
+    LatencyTotalP95,
+    LatencyTotalP99,
+    OutputTokensPerSecond,
+    RetrievalLatencyP50,
+    RetrievalLatencyP95,
+    TimeToFirstTokenP50,
+    TimeToFirstTokenP95,
+)
+from evals.run.checks import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.schemas.response import ErrorKind
 from evals.scoring.prices import with_prices
@@ -181,3 +193,85 @@ def test_the_longest_time_is_one_that_did_occur() -> None:
     summaries = [summarise(metric, found, ScoreSettings()) for metric, found in results.items()]
     assert [summary.value for summary in summaries] == [98.0, 99.0]
     assert summaries[1].ci is None
+
+
+STREAMED = {"time_to_first_token_ms": 200.0, "time_to_last_token_ms": 2200.0, "latency_ms": 2500.0}
+first_token = pytest.mark.parametrize("metric", [TimeToFirstTokenP50(), TimeToFirstTokenP95()], ids=lambda it: it.name)
+
+
+@first_token
+def test_the_time_to_the_first_token_is_that_of_its_arrival(measure: Measure, metric: BaseMetric) -> None:
+    """Of an answer that came whole nobody knows it."""
+    assert measure(metric, **STREAMED).value == 200.0
+    whole = measure(metric, latency_ms=2500.0)
+    assert whole.value is None
+    assert "did not come in pieces" in (whole.reason or "")
+
+
+@first_token
+def test_a_stream_that_ran_out_of_time_counts_by_when_its_first_token_came(
+    measure: Measure, metric: BaseMetric
+) -> None:
+    """Before it, the time that it had is a bound; after it, the first token has its own time; cut off, it has none."""
+    late = ResponseError(kind="timeout", message="no complete answer within 5 s")
+    never = measure(metric, answer=None, error=late, latency_ms=5000.0, time_to_first_token_ms=5000.0)
+    assert (never.value, never.details) == (5000.0, {RAN_OUT: True})
+    slow = measure(metric, answer=None, error=late, latency_ms=5000.0, time_to_first_token_ms=200.0)
+    assert (slow.value, slow.details) == (200.0, {})
+    assert measure(metric, answer=None, error=late, latency_ms=5000.0).missing == "transport"
+    cut = ResponseError(kind="broken_off", message="the stream broke off")
+    assert measure(metric, answer=None, error=cut, time_to_first_token_ms=200.0).missing == "transport"
+
+
+def test_tokens_in_a_second_are_counted_from_the_first_text_to_the_last(measure: Measure) -> None:
+    """500 tokens in two seconds; what came after the text took no time of theirs."""
+    assert measure(OutputTokensPerSecond(), **STREAMED, usage=USAGE).value == 250.0
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"usage": None}, "the server reported no token usage"),
+        ({"time_to_last_token_ms": 200.0}, "all text of the answer came at once"),
+        ({"time_to_first_token_ms": None, "time_to_last_token_ms": None}, "did not come in pieces"),
+    ],
+)
+def test_no_rate_is_made_of_what_nobody_measured(measure: Measure, over: dict[str, Any], reason: str) -> None:
+    """Never a rate of a time of zero."""
+    result = measure(OutputTokensPerSecond(), **{**STREAMED, "usage": USAGE, **over})
+    assert result.value is None
+    assert reason in (result.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("suite", "stream", "there"), [("core", True, True), ("core", False, False), ("qa", True, False)]
+)
+def test_the_core_suite_times_the_tokens_where_the_profile_streams(suite: str, stream: bool, there: bool) -> None:
+    """Elsewhere the times would be empty in every run."""
+    server = {"stream": {"delta": "data.token"}} if stream else {}
+    config = EvalConfig.build({"suite": suite, "server": server, "judge": False})
+    names = {metric.name for metric in check_config(config)}
+    expected = {"time_to_first_token_p50", "time_to_first_token_p95", "output_tokens_per_second"}
+    assert names & expected == (expected if there else set())
+
+
+every_retrieval = pytest.mark.parametrize(
+    "metric", [RetrievalLatencyP50(), RetrievalLatencyP95()], ids=lambda metric: metric.name
+)
+
+
+@every_retrieval
+def test_a_retrieval_is_timed_by_itself(measure: Measure, metric: BaseMetric) -> None:
+    """Where it has a request of its own; the latency of an answer that holds its chunks is none of a retrieval."""
+    assert measure(metric, latency_ms=812.5, retrieval_latency_ms=12.5).value == 12.5
+    result = measure(metric, latency_ms=812.5)
+    assert (result.value, result.reason) == (None, "the chunks came with the answer, in one request")
+
+
+@every_retrieval
+@pytest.mark.parametrize("kind", ["timeout", "status"])
+def test_a_failed_question_has_no_retrieval_time(measure: Measure, metric: BaseMetric, kind: ErrorKind) -> None:
+    """Also where only its answer ran out of time: which of the two it was decides nothing here."""
+    error = ResponseError(kind=kind, message="failed")
+    result = measure(metric, answer=None, error=error, latency_ms=5.0, retrieval_latency_ms=2.0)
+    assert (result.value, result.missing) == (None, "transport")

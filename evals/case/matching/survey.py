@@ -39,15 +39,14 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names, repeated = array("Q"), _Names(), False
+    drawn, names = array("Q"), _Names()
     for place, (question, chunks) in _retrieved(every, range(len(every))):
         drawn.append(_draw(question) << _PLACE_BITS | place)
         names.add(question, chunks)
-        repeated = repeated or _repeats_ids(chunks)
     places = array("Q", (both & (1 << _PLACE_BITS) - 1 for both in sorted(drawn)))
     common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
     again = (asked for _, asked in _retrieved(every, places))
-    evidence = RunEvidence(common, names.found(again), repeated and names.by_id)
+    evidence = RunEvidence(common, names.found(again), names.by_id and names.repeated)
     if not names.of_golds:
         return evidence  # no gold says of which document it is
     comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
@@ -81,23 +80,25 @@ def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonT
 
 
 class _Names:
-    """Collects how golds name what they stand in, and which of these names the chunks use.
+    """Collects how golds and chunks are named, and which names of the golds' documents the chunks use.
 
     Attributes:
         of_golds: The documents that golds name.
         by_id: Whether some gold names a chunk.
+        repeated: Whether some response holds an id in two documents.
     """
 
     def __init__(self) -> None:
         self.of_golds: set[str] = set()
-        self.by_id = False
+        self.by_id = self.repeated = False
         self._used: set[str | None] | None = set()
         """None where they are too many to be held."""
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
         self.of_golds.update(gold.document_id for gold in question.gold_passages if gold.document_id)
-        self.by_id = self.by_id or any(gold.chunk_id for gold in question.gold_passages)
+        self.by_id = self.by_id or _names_chunks(question)
+        self.repeated = self.repeated or _repeats_ids(chunks)
         if self._used is not None:
             self._used.update({one.document_id for one in chunks}, {one.document_name for one in chunks})
             self._used = self._used if len(self._used) <= _NAMES else None
@@ -111,12 +112,16 @@ class _Names:
         if not self.of_golds:
             return DocumentNames()
         same, alike = set(map(document_key, self.of_golds)), set(map(bare_name, self.of_golds))
-        used = self._used or (name for _, chunks in again for name in chain.from_iterable(map(names_of, chunks)))
+        used = self._used or (name for _, chunks in again for name in _names_in(chunks))
         found = set[str](), set[tuple[str, ...]]()
         for name in filter(None, used):
             found[0].update(same.intersection([document_key(name)]))
             found[1].update(alike.intersection([bare_name(name)]))
         return DocumentNames(same=frozenset(found[0]), alike=frozenset(found[1]))
+
+
+def _names_in(chunks: Iterable[RetrievedChunk]) -> Iterator[str]:
+    return chain.from_iterable(map(names_of, chunks))
 
 
 def _repeats_ids(chunks: Sequence[RetrievedChunk]) -> bool:

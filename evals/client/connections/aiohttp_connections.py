@@ -2,7 +2,7 @@
 
 import selectors
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import lru_cache
 from typing import Any
 from weakref import WeakSet
@@ -135,7 +135,7 @@ class _Answer:
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
 
-    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+    async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
         encodings = ",".join(self._response.headers.getall("Content-Encoding", ()))
         try:
             if not encodings:

@@ -1,6 +1,6 @@
 """What a kind of connections is to the transport: a request goes in, pieces of a body come out."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,7 +49,7 @@ class Incoming(Protocol):
     status: int
     headers: Mapping[str, str]
 
-    def pieces(self, limit: int) -> AsyncIterator[bytes]:
+    def pieces(self, limit: int) -> AsyncGenerator[bytes]:
         """The body as it arrives, without its content-encoding, each piece of bounded size.
 
         Args:

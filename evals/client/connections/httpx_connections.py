@@ -5,7 +5,7 @@ A pool of many connections is scanned at every request, which costs more than th
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import lru_cache, partial
 
 import httpx
@@ -113,7 +113,7 @@ class _Answer:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
 
-    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+    async def pieces(self, limit: int) -> AsyncGenerator[bytes]:
         try:
             if self._response.is_stream_consumed:  # a response that never was on a wire
                 yield self._response.content

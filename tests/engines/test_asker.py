@@ -1,0 +1,67 @@
+"""Asking on a worker, here without one: its client is made once, and does as it is told with each batch."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from evals.client.profile import resolve_spec
+from evals.engines.asker import Asker, HowToAsk
+from evals.engines.shares import Share
+from evals.errors import ConfigError
+from evals.schemas import EvalResponse
+
+FILE = {"pipes.md": b"Burst pipes are covered up to 5000 euro."}
+
+
+@pytest.fixture
+def ask(serve_files: Callable[..., str]) -> Iterator[Callable[..., list[EvalResponse]]]:
+    """Ask a server that holds one document, by one asker."""
+    how = HowToAsk(resolve_spec({"url": serve_files(FILE)}), concurrency=4, max_attempts=1, documents={})
+    asker = Asker(how)
+
+    def call(questions: list[str], share: Share) -> list[EvalResponse]:
+        answers = asker.ask(questions, share)
+        assert (answers.refused, answers.surplus, answers.away) == (0, 0, None)
+        return [EvalResponse.model_validate_json(one) for one in answers.responses]
+
+    yield call
+    asker.close()
+
+
+def test_answers_come_in_the_order_of_the_questions(ask: Callable[..., list[EvalResponse]]) -> None:
+    """Batch after batch, with the time that each took here."""
+    for share in (Share(1), Share(4), Share(2)):
+        answers = ask(["Are burst pipes covered?", "What is the colour of Mars?"], share)
+        assert [bool(one.chunks) for one in answers] == [True, False]
+        assert all(one.latency_ms for one in answers)
+
+
+def test_a_share_of_the_rate_is_kept(ask: Callable[..., list[EvalResponse]]) -> None:
+    """The second of two questions waits for its turn, which its latency leaves out."""
+    first, second = ask(["Are burst pipes covered?"] * 2, Share(2, rps=5.0))
+    assert first.total_ms is not None
+    assert second.total_ms is not None
+    assert ask(["Are burst pipes covered?"], Share(2))[0].error is None
+
+
+def test_chunks_bear_the_names_that_the_server_calls_documents_by(serve_files: Callable[..., str]) -> None:
+    """As they do where this process asks: the run finds out once, and tells all workers."""
+    chunks = "sources[].{document_id: document_id, text: full_text}"
+    spec = resolve_spec({"url": serve_files(FILE), "map": {"chunks": chunks}})
+    plain = Asker(HowToAsk(spec, 1, 1, {}))
+    (said,) = plain.ask(["Are burst pipes covered?"], Share(1)).responses
+    plain.close()
+    (chunk, *_) = EvalResponse.model_validate_json(said).chunks or []
+    assert chunk.document_id
+    told = Asker(HowToAsk(spec, 1, 1, {chunk.document_id: "pipes.md"}))
+    (said,) = told.ask(["Are burst pipes covered?"], Share(1)).responses
+    told.close()
+    (chunk, *_) = EvalResponse.model_validate_json(said).chunks or []
+    assert chunk.document_name == "pipes.md"
+
+
+def test_a_variable_that_is_not_set_on_a_worker_is_named() -> None:
+    """It fills in what the configuration names, as this process does."""
+    spec = resolve_spec({"url": "http://127.0.0.1:1", "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN}"}})
+    with pytest.raises(ConfigError, match="NO_SUCH_TOKEN"):
+        Asker(HowToAsk(spec, 1, 1, {}))
