@@ -44,6 +44,8 @@ from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
+UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
+"""How the note of a run begins whose server may have been another one."""
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -198,6 +200,8 @@ class EvaluationRunner:
             max_attempts=self.config.max_attempts,
             rps=self.rps,
         )
+        if client.trusts_anybody:
+            self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()

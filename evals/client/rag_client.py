@@ -89,6 +89,7 @@ class RAGClient:
             concurrency=concurrency,
             max_body_bytes=self.spec.max_body_bytes,
             library=self.spec.transport,
+            tls=self.spec.tls,
             redact=self.redact.text,
             clock=clock,
         )
@@ -262,6 +263,11 @@ class RAGClient:
             TransportFailure: It failed, or was refused for `server.patience_s`.
         """
         return await self._endurance.send(send, attempts)
+
+    @property
+    def trusts_anybody(self) -> bool:
+        """Whether the server's certificate is not verified though it has one."""
+        return self.spec.url.startswith("https") and not self.spec.tls.verify
 
     @property
     def away(self) -> str | None:

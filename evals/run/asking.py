@@ -15,7 +15,7 @@ from evals.run.preflight import another_question, check_probes, is_final, why_wr
 from evals.run.unfound import chunks_unfound
 from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
 from evals.schemas.engine import EngineRecord
-from evals.scoring.load import CONCURRENCY, Window
+from evals.scoring.design.load import CONCURRENCY, Window
 from evals.scoring.settings import Cases
 from evals.text.counts import agree, counted
 
