@@ -44,6 +44,8 @@ from evals.text.counts import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
+UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
+"""How the note of a run begins whose server may have been another one."""
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -134,9 +136,10 @@ class EvaluationRunner:
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
-            others = await self._others(stack, cluster, server) if cluster else None
-            asking = await self.prepare_asking(server.client, workload, others)
+            asking = await self.prepare_asking(server.client, workload)
             work = await self.plan(begun, server, workload)
+            if cluster is not None:  # what plans the run has seen how the server calls its documents
+                asking.others = await self._others(stack, cluster, server)
             if len(work.responses) < len(work.questions):
                 work = replace(work, run=set_apart(work.run))
             return await self.measure(work, instruments, asking)
@@ -144,7 +147,7 @@ class EvaluationRunner:
     async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
         workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
@@ -197,6 +200,8 @@ class EvaluationRunner:
             max_attempts=self.config.max_attempts,
             rps=self.rps,
         )
+        if client.trusts_anybody:
+            self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
         self.observer.phase(f"checking {client.url}")
         await client.health()
@@ -251,15 +256,12 @@ class EvaluationRunner:
         server.client.know_documents(corpus.ids)
         return replace(server, corpus=corpus)
 
-    async def prepare_asking(
-        self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
-    ) -> Asking:
+    async def prepare_asking(self, client: RAGClient, workload: Workload) -> Asking:
         """What will ask; the server is warm then.
 
         Args:
             client: Of the server.
             workload: What is asked.
-            others: Workers of a cluster that ask too.
 
         Raises:
             ServerRefusedError: The server is of another kind.
@@ -272,7 +274,6 @@ class EvaluationRunner:
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
             levels=self.config.load,
-            others=others,
         )
         await asking.warm_up(workload.questions)
         return asking

@@ -89,6 +89,7 @@ class RAGClient:
             concurrency=concurrency,
             max_body_bytes=self.spec.max_body_bytes,
             library=self.spec.transport,
+            tls=self.spec.tls,
             redact=self.redact.text,
             clock=clock,
         )
@@ -105,6 +106,11 @@ class RAGClient:
         """The server's URL without credentials: neither a login, nor what a ${NAME} put into its path."""
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
+
+    @property
+    def document_names(self) -> Mapping[str, str]:
+        """How documents are called whose ids the server gives; empty where nobody said."""
+        return self._reader.document_names
 
     def know_documents(self, names: Mapping[str, str]) -> None:
         """Say how documents are called whose ids the server gives: chunks without a name get it.
@@ -257,6 +263,11 @@ class RAGClient:
             TransportFailure: It failed, or was refused for `server.patience_s`.
         """
         return await self._endurance.send(send, attempts)
+
+    @property
+    def trusts_anybody(self) -> bool:
+        """Whether the server's certificate is not verified though it has one."""
+        return self.spec.url.startswith("https") and not self.spec.tls.verify
 
     @property
     def away(self) -> str | None:

@@ -192,6 +192,25 @@ class DocumentsSpec(Endpoint):
     """JMESPath to a list of {id, name}."""
 
 
+class TlsSpec(Record):
+    """How a server behind https is trusted, and how we show who we are."""
+
+    ca: str | None = None
+    """File of certificates (PEM) of authorities that are trusted beside those of this machine."""
+    cert: str | None = None
+    """File of our own certificate (PEM), for a server that wants one."""
+    key: str | None = None
+    """File of its key, without a password; None where it stands with the certificate."""
+    verify: bool = True
+    """False trusts any certificate, so that anybody on the way can read and change everything; the run says so."""
+
+    @model_validator(mode="after")
+    def _key_is_of_a_certificate(self) -> Self:
+        if self.key is not None and self.cert is None:
+            raise ValueError("key is that of a certificate, and cert names none")
+        return self
+
+
 class ServerSpec(Record):
     """One server: where it is, how it is asked and how its answers are read."""
 
@@ -210,6 +229,7 @@ class ServerSpec(Record):
     """Of a longer list of chunks or citations the rest is left out, and a note says so."""
     transport: Annotated[Literal["aiohttp", "httpx"], MayChange.ON_RESUME] = "aiohttp"
     """The HTTP library that connects: aiohttp is the faster one."""
+    tls: TlsSpec = TlsSpec()
     health: Endpoint | None = None
     info: list[InfoEndpoint] = []
     usage_needs_concurrency: Annotated[int | None, MayChange.ON_RESCORE] = None

@@ -20,6 +20,8 @@ from evals.client.address import check_url, checked_headers, without_login
 from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
+from evals.client.connections.tls import tls_context
+from evals.client.spec import TlsSpec
 from evals.client.streams.collector import Collector, UnreadableStreamError
 from evals.credentials.stored import MASK, public_url
 from evals.errors import ConfigError
@@ -90,6 +92,7 @@ class Transport:
         concurrency: How many requests may be in flight.
         max_body_bytes: A longer body is `too_large`.
         library: Which HTTP library connects.
+        tls: Whom to trust behind https; None for the authorities of this machine.
         redact: Masks secrets in messages.
         clock: Monotonic seconds.
     """
@@ -103,6 +106,7 @@ class Transport:
         concurrency: int = 4,
         max_body_bytes: int = 16 * 1024 * 1024,
         library: HttpLibrary = "aiohttp",
+        tls: TlsSpec | None = None,
         redact: Callable[[str], str] = str,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -114,6 +118,7 @@ class Transport:
         self._concurrency = concurrency
         self._max_body = max_body_bytes
         self._library = library
+        self._tls = tls or TlsSpec()
         self._redact = redact
         self._clock = clock
         self._proxy = proxy_for(self.base)
@@ -122,7 +127,7 @@ class Transport:
         self._is_closed = False
 
     async def __aenter__(self) -> "Transport":
-        context = ssl.create_default_context() if self.base.startswith("https") else None
+        context = tls_context(self._tls) if self.base.startswith("https") else None
         self._connections = self._open(context, min(CONNECT_TIMEOUT_S, self._timeout_s))
         self._is_closed = False
         return self

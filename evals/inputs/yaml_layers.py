@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evals.errors import ConfigError
+from evals.inputs.files import check_file
 from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
@@ -35,6 +36,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
 
 def text_of(path: Path) -> str:
     """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
+    check_file(path, most=None)
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1).decode("utf-8")
 

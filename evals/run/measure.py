@@ -31,13 +31,13 @@ from evals.run.work import RunRecords, Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Conclusion, Ended
+from evals.scoring.design.load import with_load
+from evals.scoring.design.repeats import with_repeats
 from evals.scoring.diagnosis.facts import AnswersSeen
 from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
-from evals.scoring.load import with_load
 from evals.scoring.measured import Measured
-from evals.scoring.repeats import with_repeats
 from evals.scoring.settings import Cases, confidence
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal

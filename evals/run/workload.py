@@ -13,8 +13,8 @@ from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
 from evals.scoring.clusters import check_cluster
-from evals.scoring.load import at_levels
-from evals.scoring.repeats import repeated
+from evals.scoring.design.load import at_levels
+from evals.scoring.design.repeats import repeated
 from evals.store.spill import SpilledList
 from evals.text.counts import counted
 

@@ -68,5 +68,5 @@ def pass_all(passed: int, tried: int, k: int) -> float:
         ValueError: k is not from 1 to `tried`, or more passed than were tried.
     """
     if not 1 <= k <= tried or not 0 <= passed <= tried:
-        raise ValueError(f"no {k} of {tried} answers, of which {passed} passed")
+        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
     return comb(passed, k) / comb(tried, k)

@@ -13,7 +13,7 @@ from evals.run.workload import load_workload
 from evals.schemas import EvalQuestion, EvalRun
 from evals.schemas.load import LoadLevel
 from evals.scoring.clusters import cluster_of
-from evals.scoring.load import MOST, Window, at_levels, with_load
+from evals.scoring.design.load import MOST, Window, at_levels, with_load
 from evals.store.runs import RunStore
 from evals.variants import variants_of
 

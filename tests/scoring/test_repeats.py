@@ -13,7 +13,7 @@ from evals.run.workload import load_workload
 from evals.schemas import EvalQuestion, EvalRun
 from evals.schemas.repeats import RepeatedMetric
 from evals.scoring.clusters import cluster_of
-from evals.scoring.repeats import repeated, with_repeats
+from evals.scoring.design.repeats import repeated, with_repeats
 from evals.store.runs import RunStore
 
 

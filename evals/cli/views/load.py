@@ -20,7 +20,7 @@ def print_load(out: Console, run: EvalRun) -> None:
     if not run.load:
         return
     rates = {level.rps for level in run.load} - {None}
-    out.print(f"\nload{''.join(f', {rate:g} questions a second meant to be sent' for rate in rates)}", style="bold")
+    out.print(f"\nload{''.join(f', meant to be sent at {rate:g} a second' for rate in rates)}", style="bold")
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("questions in flight, at most")
     for level in run.load:
