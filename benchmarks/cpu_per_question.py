@@ -1,13 +1,14 @@
-"""CPU per question of a whole evaluation, above a bare loop that only asks, in one run.
+"""CPU per question of a whole evaluation beside bare loops that only ask, by component, in one run.
 
-    python benchmarks/cpu_per_question.py [--questions 1000] [--concurrency 16] [--rounds 5]
+    python benchmarks/cpu_per_question.py [--questions 5000] [--concurrency 64] [--rounds 5] [--delay 0]
 
-harness      everything that a run does without a judge: ask, read, journal, match, measure, score, save
-bare loop    what anybody would write: `await client.post(…)` in as many tasks, each with its own httpx client of one
-             connection; the difference to it, the headline, is what using the harness costs instead of such a loop
-transport    the harness's own way to ask (`evals.client.transport`) in as many tasks; it leaves out a part of
-             httpx's client, so it is cheaper than the bare loop, and the difference to it is the larger one: what the
-             harness does besides asking
+harness      everything that a run does without a judge: load, ask, read, journal, match, measure, score, save
+bare loop    the same requests and nothing else by aiohttp, the library beneath the harness: one session for all
+transport    the same requests by the harness's own way to ask (`evals.client.transport`)
+
+The three take turns, and differences are medians over the turns. One turn more is measured in parts: the CPU time of
+each component, without that of the others that it calls. What the parts leave is the transport and the event loop.
+Questions a second are those of the whole run, loading and saving included, beside those of the bare loop.
 """
 
 import argparse
@@ -17,16 +18,81 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
+from threading import local
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
-import httpx
+import aiohttp
 
 from evals.client.transport import Transport
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 
 MOCK = Path(__file__).with_name("mock_server.py")
+PARTS = {
+    "load questions": ["evals.runner.load_workload"],
+    "log questions": ["evals.store.journal.Journal.questions"],
+    "read answers": ["evals.client.rag_client.RAGClient._read"],
+    "log answers": ["evals.store.journal.Journal.answer"],
+    "write and read the spill": ["evals.store.spill.Spill.append", "evals.store.spill.Spill.read"],
+    "evidence of the run": ["evals.scoring.settings.Cases.within", "evals.scoring.diagnosis.facts.AnswersSeen.add"],
+    "measure": ["evals.scoring.conclusion.score_record"],
+    "gather": ["evals.scoring.conclusion.Conclusion._gather"],
+    "digest": ["evals.scoring.digest.digest.DigestMaker.add"],
+    "write records": ["evals.store.runs.record_line", "evals.store.record_index.IndexWriter.write"],
+    "statistics": ["evals.scoring.conclusion.Conclusion.concluded"],
+}
+"""The components, each with what is timed of it."""
+
+
+class Taken(NamedTuple):
+    """What some work took, in seconds."""
+
+    cpu: float
+    wall: float
+
+
+class Parts:
+    """CPU seconds by component; what one calls of another is the other's."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self._inner = local()
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Time the components while this is open."""
+        with ExitStack() as stack:
+            for part, places in PARTS.items():
+                for place in places:
+                    stack.enter_context(self._patched(part, place))
+            yield
+
+    def _patched(self, part: str, place: str) -> Any:
+        patched = patch(place, autospec=False)
+        original, _ = patched.get_original()
+        patched.new = self._watched(part, original)
+        return patched
+
+    def _watched(self, part: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            outside = getattr(self._inner, "seconds", 0.0)
+            self._inner.seconds = 0.0
+            start = time.thread_time()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                whole = time.thread_time() - start
+                self.seconds[part] += whole - self._inner.seconds
+                self._inner.seconds = outside + whole
+
+        return watched
 
 
 def write_questions(path: Path, count: int) -> None:
@@ -49,17 +115,17 @@ def payload(number: int) -> dict[str, object]:
 
 
 async def bare(url: str, count: int, concurrency: int) -> None:
-    """The same requests by httpx clients, and nothing else."""
+    """The same requests by aiohttp, and nothing else."""
     left = iter(range(count))
-    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
-    async def own() -> None:
-        async with httpx.AsyncClient(timeout=120, verify=False, limits=limits) as client:  # noqa: S501 - no TLS here
+        async def own() -> None:
             for number in left:
-                response = await client.post(f"{url}/query", json=payload(number))
-                assert response.status_code == 200
+                async with session.post(f"{url}/query", json=payload(number)) as response:
+                    await response.read()
+                assert response.status == 200
 
-    await asyncio.gather(*(own() for _ in range(concurrency)))
+        await asyncio.gather(*(own() for _ in range(concurrency)))
 
 
 async def bare_transport(url: str, count: int, concurrency: int) -> None:
@@ -75,7 +141,7 @@ async def bare_transport(url: str, count: int, concurrency: int) -> None:
         await asyncio.gather(*(own() for _ in range(concurrency)))
 
 
-def harness(url: str, questions: Path, runs: Path, concurrency: int) -> None:
+async def harness(url: str, questions: Path, runs: Path, concurrency: int) -> None:
     """A whole evaluation."""
     config = EvalConfig(
         dataset_file=questions,
@@ -87,54 +153,70 @@ def harness(url: str, questions: Path, runs: Path, concurrency: int) -> None:
         runs_dir=runs,
         server={"url": url},
     )
-    run = asyncio.run(EvaluationRunner(config).run())
+    run = await EvaluationRunner(config).run()
     assert run.status == "complete", run.notes
 
 
-def cpu(work: object, *arguments: object) -> float:
-    """CPU seconds of a call."""
-    start = time.process_time()
-    work(*arguments)  # type: ignore[operator]
-    return time.process_time() - start
+def taken(work: Callable[[], Any]) -> Taken:
+    """What it takes, in an event loop of its own."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    asyncio.run(work())
+    return Taken(time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def main() -> None:
-    """Measure in turn, and print the median of the differences."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--concurrency", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    server = subprocess.Popen([sys.executable, str(MOCK)], stdout=subprocess.PIPE, text=True)
+@contextmanager
+def mock_server(delay_s: float) -> Iterator[str]:
+    """A server in another process; its URL."""
+    command = [sys.executable, str(MOCK), "--delay", str(delay_s)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
-        with tempfile.TemporaryDirectory() as folder:
-            questions = Path(folder) / "questions.jsonl"
-            write_questions(questions, options.questions)
-            harness(
-                url, questions, Path(folder) / "runs", options.concurrency
-            )  # imports and caches are warm after this
-            rows = []
-            for _ in range(options.rounds):
-                alone = cpu(lambda: asyncio.run(bare(url, options.questions, options.concurrency)))
-                whole = cpu(harness, url, questions, Path(folder) / "runs", options.concurrency)
-                transport = cpu(lambda: asyncio.run(bare_transport(url, options.questions, options.concurrency)))
-                rows.append((alone, whole, transport))
+        yield f"http://127.0.0.1:{server.stdout.readline().strip()}"
     finally:
         server.kill()
         server.wait()
-    scale = 1000 / options.questions
+
+
+def tell(rounds: list[tuple[Taken, Taken, Taken]], parts: Counter[str], count: int) -> None:
+    """Print the figures of a run."""
+    floor, whole, transport = (median(one[place].cpu for one in rounds) for place in range(3))
     figures = {
-        "harness": median(whole for _, whole, _ in rows),
-        "bare loop": median(alone for alone, _, _ in rows),
-        "above the bare loop": median(whole - alone for alone, whole, _ in rows),
-        "transport": median(transport for _, _, transport in rows),
-        "above the transport": median(whole - transport for _, whole, transport in rows),
+        "harness": whole,
+        "bare loop": floor,
+        "transport": transport,
+        "above the bare loop": median(harness.cpu - bare.cpu for bare, harness, _ in rounds),
+        **{f"  {part}": seconds for part, seconds in parts.most_common()},
     }
     for name, seconds in figures.items():
-        print(f"{name:20} {seconds * scale:6.3f} ms CPU a question")
-    print(f"{'ratio':20} {median(whole / alone for alone, whole, _ in rows):6.2f} (harness to bare loop)")
+        print(f"{name:28} {seconds * 1000 / count:6.3f} ms CPU a question  {seconds / floor:6.2f} bare loops")
+    speeds = [median(count / one[place].wall for one in rounds) for place in range(2)]
+    ratio = median(bare.wall / harness.wall for bare, harness, _ in rounds)
+    print(f"{'questions a second':28} {speeds[1]:6.0f}, bare loop {speeds[0]:.0f}, ratio {ratio:.2f}")
+
+
+def main() -> None:
+    """Measure in turn, and print the medians."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=5000)
+    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer of the server")
+    options = parser.parse_args()
+    with mock_server(options.delay) as url, tempfile.TemporaryDirectory() as folder:
+        questions, runs = Path(folder) / "questions.jsonl", Path(folder) / "runs"
+        ways = [
+            partial(bare, url, options.questions, options.concurrency),
+            partial(harness, url, questions, runs, options.concurrency),
+            partial(bare_transport, url, options.questions, options.concurrency),
+        ]
+        write_questions(questions, 200)
+        taken(ways[1])  # imports and caches are warm after this
+        write_questions(questions, options.questions)
+        rounds = [(taken(ways[0]), taken(ways[1]), taken(ways[2])) for _ in range(options.rounds)]
+        parts = Parts()
+        with parts.timed():
+            taken(ways[1])
+    tell(rounds, parts.seconds, options.questions)
 
 
 if __name__ == "__main__":

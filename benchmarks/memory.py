@@ -1,15 +1,18 @@
 """Memory of the commands that make a run: the peak of a fresh process, beyond what the imports take.
 
-    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,rescore,resume,merge]
+    python benchmarks/memory.py [--questions 1000] [--judged] [--only eval,score,rescore,resume,merge,show,compare]
 
 Every question has golds and retrieves chunks of its own, as real ones do: about 4 KB a body, 1.5 KB of gold. The judge,
 where one takes part, is scripted: it says what has the form that is asked for. The goal is 60 MB + 0.4 KB a question.
+`show` and `compare` stand for the commands over saved runs, which are made of one of 1,000 questions by giving its
+records other ids. Their first look at a run derives what is kept beside its records from then on.
 """
 
 import argparse
 import json
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -17,11 +20,14 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 HERE = Path(__file__).resolve().parent
 SYLLABLES = [a + b for a in "bdfglmnprst" for b in "aeiou"]
 CHUNKS, CHUNK_WORDS = 5, 140
 SHARDS = 2
+SAVED = 1000
+"""Questions of the run that larger saved runs are made of."""
 METRICS = "faithfulness,answer_correctness,factual_accuracy_percentage"
 
 
@@ -128,9 +134,12 @@ class ScriptedJudge:
 
 def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
+    import evals.cli.commands.compare
     import evals.cli.commands.eval
+    import evals.cli.commands.export
     import evals.cli.commands.rescore
     import evals.cli.commands.score_answers
+    import evals.cli.commands.show
     import evals.run.instruments
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
@@ -157,14 +166,14 @@ def measure(name: str, arguments: list[str], folder: Path, count: int) -> None:
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     environment = {**os.environ, "MEMORY_REPORT": str(report), "ANTHROPIC_API_KEY": "benchmark"}
-    with (folder / f"{name.replace('/', '-')}.log").open("w") as log:
+    with (folder / f"{name.replace('/', '-').replace(' ', '-')}.log").open("w") as log:
         command = [sys.executable, str(HERE / "memory.py"), "--here", "--", *arguments]
         code = subprocess.run(command, env=environment, stdout=log, stderr=log, check=False).returncode
     took = json.loads(report.read_text())
     beyond = took["peak"] - took["imports"]
     goal = 60 + 0.4 * count / 1024
     print(
-        f"{name:8} {count:7,} questions: {beyond:8.1f} MB beyond {took['imports']:.0f} MB of imports "
+        f"{name:13} {count:7,} questions: {beyond:8.1f} MB beyond {took['imports']:.0f} MB of imports "
         f"(goal {goal:.0f}), {1000 * took['cpu_s'] / count:.2f} ms CPU a question, exit {code}",
         flush=True,
     )
@@ -192,6 +201,47 @@ def halve(folder: Path) -> str:
     return str(run["id"])
 
 
+def multiplied(path: Path, times: int, key: str) -> None:
+    """Save a run of so many times the questions, under another id."""
+    run = json.loads(path.read_text())
+    stem = path.stem.replace(run["id"], key)
+    checksum = size = 0
+    with path.with_name(f"{stem}.records.jsonl").open("wb") as out:
+        for copy in range(times):
+            with path.with_name(f"{path.stem}.records.jsonl").open("rb") as file:
+                for line in file:
+                    other = re.sub(rb'"([qcd])(\d)', rb'"\g<1>%dx\g<2>' % copy, line)
+                    out.write(other)
+                    size, checksum = size + len(other), crc32(other, checksum)
+    count = run["question_count"] * times
+    run.update(id=key, name=key, question_count=count, record_sum={"count": count, "size": size, "crc32": checksum})
+    path.with_name(f"{stem}.json").write_text(json.dumps(run))
+
+
+def measure_saved(folder: Path, count: int, judged: list[str], wanted: list[str]) -> None:
+    """Measure the commands over saved runs."""
+    folder.mkdir(exist_ok=True)
+    runs = ["--runs-dir", str(folder / "runs")]
+    write_files(folder, min(count, SAVED))
+    scored = ["score", str(folder / "answers.jsonl"), *judged, "--dataset-file", str(folder / "questions.jsonl"), *runs]
+    measure("score", scored, folder, min(count, SAVED))
+    path = max(folder.glob("runs/*Z.json"), key=lambda one: one.stat().st_mtime)
+    for key in ("aaaaaaaa", "bbbbbbbb"):
+        multiplied(path, max(1, count // SAVED), key)
+    if "show" in wanted:
+        for name in ("show first", "show"):
+            measure(name, ["show", "aaaaaaaa", *runs], folder, count)
+        measure("question", ["show", "aaaaaaaa", "--question", "q0x7", *runs], folder, count)
+        for form in ("json", "csv", "review", "markdown"):
+            out = str(folder / f"out.{form}")
+            measure(form, ["export", "--run-id", "aaaaaaaa", "--format", form, "--output", out, *runs], folder, count)
+    if "compare" in wanted:
+        for index in folder.glob("runs/*.index"):
+            index.unlink()
+        for name in ("compare first", "compare"):
+            measure(name, ["compare", "aaaaaaaa", "bbbbbbbb", *runs], folder, count)
+
+
 def main() -> None:
     """Measure each command."""
     if "--here" in sys.argv:
@@ -205,7 +255,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--judged", action="store_true")
-    parser.add_argument("--only", default="eval,score,rescore,resume")
+    parser.add_argument("--only", default="eval,score,rescore,resume,show,compare")
     parser.add_argument("--keep", type=Path, help="a folder for the runs, to compare them with others")
     options = parser.parse_args()
     server = subprocess.Popen([sys.executable, str(HERE / "memory.py"), "--serve"], stdout=subprocess.PIPE, text=True)
@@ -226,11 +276,15 @@ def main() -> None:
 def measure_all(options: argparse.Namespace, url: str, folder: Path) -> None:
     """Measure what was asked for."""
     count, wanted = options.questions, options.only.split(",")
-    write_files(folder, count)
     runs = ["--runs-dir", str(folder / "runs")]
     judged = ["--metrics", METRICS] if options.judged else ["--no-judge"]
     asked = [*judged, "--dataset-file", str(folder / "questions.jsonl"), *runs]
     asking = ["--rag-url", url, "--no-preflight", "--warmup", "0", "--samples", "0", "--concurrency", "16"]
+    if not {"show", "compare"}.isdisjoint(wanted):
+        measure_saved(folder / "saved", count, judged, wanted)
+    if {"show", "compare"}.issuperset(wanted):
+        return
+    write_files(folder, count)
     if "score" in wanted or "rescore" in wanted:
         measure("score", ["score", str(folder / "answers.jsonl"), *asked], folder, count)
     if "rescore" in wanted:

@@ -29,7 +29,7 @@ from evals.run.preflight import choose_probes
 from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
 from evals.run.uploading import remarks_on
 from evals.run.work import Work
-from evals.run.workload import SHARD, Workload, load_workload
+from evals.run.workload import SHARD, Workload, check_conversations, load_workload
 from evals.runtime import run_anywhere, seldom_collecting
 from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.scoring.measured import Measured
@@ -136,9 +136,10 @@ class EvaluationRunner:
             workload = await self.load()
             await self.give_documents(server.client, workload)
             server = await self.survey(server, workload)
-            others = await self._others(stack, cluster, server) if cluster else None
-            asking = await self.prepare_asking(server.client, workload, others)
+            asking = await self.prepare_asking(server.client, workload)
             work = await self.plan(begun, server, workload)
+            if cluster is not None:  # what plans the run has seen how the server calls its documents
+                asking.others = await self._others(stack, cluster, server)
             if len(work.responses) < len(work.questions):
                 work = replace(work, run=set_apart(work.run))
             return await self.measure(work, instruments, asking)
@@ -146,7 +147,7 @@ class EvaluationRunner:
     async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.corpus.ids)
+        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
         workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
@@ -220,6 +221,7 @@ class EvaluationRunner:
         """
         self.observer.phase("loading datasets")
         workload = await asyncio.to_thread(load_workload, self.config)
+        check_conversations(self.config.server_spec(), workload.questions)
         if self.config.shard:
             shard = f"{SHARD} {self.config.shard} of the questions"
             self.remarks.add(f"{shard}: `evals merge` makes one run of all shards")
@@ -254,15 +256,12 @@ class EvaluationRunner:
         server.client.know_documents(corpus.ids)
         return replace(server, corpus=corpus)
 
-    async def prepare_asking(
-        self, client: RAGClient, workload: Workload, others: ClusterAsking | None = None
-    ) -> Asking:
+    async def prepare_asking(self, client: RAGClient, workload: Workload) -> Asking:
         """What will ask; the server is warm then.
 
         Args:
             client: Of the server.
             workload: What is asked.
-            others: Workers of a cluster that ask too.
 
         Raises:
             ServerRefusedError: The server is of another kind.
@@ -275,7 +274,6 @@ class EvaluationRunner:
             own_file=self.config.dataset_file is not None,
             observer=self.observer,
             levels=self.config.load,
-            others=others,
         )
         await asking.warm_up(workload.questions)
         return asking

@@ -37,7 +37,7 @@ MOST_BRANCHES = 10
 BRANCHY = (
     ("case/abstention/detector.py", "read_answer", 12),
     ("case/cited.py", "cited_sources", 11),
-    ("case/matching/common.py", "_common", 15),
+    ("case/matching/common.py", "_common", 12),
     ("case/matching/recognise.py", "_put_together", 12),
     ("case/matching/repeats.py", "_originals", 17),
     ("case/matching/survey.py", "_found_by_text", 12),

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
+from itertools import zip_longest
 
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.matching import ChunkList, Matches, MatchSettings, RunEvidence, chunk_list, match
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
+from evals.runtime import derived
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
 
@@ -45,13 +46,23 @@ class Case:
     ready: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
     """The kinds of metrics that are known to have what they need; kept by the metrics."""
 
-    @cached_property
+    @derived
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
         listed = self.listed
         return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
 
-    @cached_property
+    @property
+    def asked(self) -> str:
+        """The question as somebody reads it who was not there: of a conversation, with what was said before."""
+        if not self.question.turns:
+            return self.question.question
+        answers = [turn.answer or "" for turn in self.response.turns]
+        before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
+        said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
+        return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
+
+    @derived
     def listed(self) -> ChunkList:
         """The chunks, and which of them repeat others."""
         return chunk_list(self.response.chunks or [])
@@ -63,10 +74,15 @@ class Case:
         By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
         (`abstention_open`), no value may follow from it.
         """
-        if self.is_flagged:
-            return True
+        if not self.verdicts:
+            return self._declines_by_itself
         said = self.judges_word
-        return self.reads_as_refusal if said is None else said
+        return self._declines_by_itself if self.is_flagged or said is None else said
+
+    @derived
+    def _declines_by_itself(self) -> bool:
+        """Whether it declines by the server's own flag, or by the text rules."""
+        return self.is_flagged or self.reads_as_refusal
 
     @property
     def is_flagged(self) -> bool:
@@ -104,11 +120,11 @@ class Case:
         said = self.judges_word
         return said is not None and said != self.reads_as_refusal
 
-    @cached_property
+    @derived
     def _is_for_judge(self) -> bool:
         return not self.is_flagged and is_long(self.answer or "")
 
-    @cached_property
+    @derived
     def reads_as_refusal(self) -> bool:
         """Whether the text rules take the answer for one that declines; never one that is or holds what is expected."""
         # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
@@ -126,7 +142,7 @@ class Case:
             return False
         return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
 
-    @cached_property
+    @derived
     def answer(self) -> str | None:
         """The answer as its text is compared: without citation marks; None where the server sent none.
 
@@ -135,7 +151,7 @@ class Case:
         answer = self.response.answer
         return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
 
-    @cached_property
+    @derived
     def passages(self) -> list[tuple[int, str]]:
         """The chunks with text: their number, from 1 by rank, and the text, in an order that the rank has no part in.
 
@@ -148,7 +164,7 @@ class Case:
             key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
         )
 
-    @cached_property
+    @derived
     def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
         """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
         citations = self.response.citations or []
@@ -156,13 +172,13 @@ class Case:
         cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
         return cited.union(range(self.citation_base, self.citation_base + sources)), cited
 
-    @cached_property
+    @derived
     def cited(self) -> list[CitedSource]:
         """The distinct cited sources, each with the chunks that it resolves to."""
         listed, citations = self.listed, self.response.citations or []
         return cited_sources(citations, listed.chunks, listed.original, self.citation_base, lambda: self.matches.hits)
 
-    @cached_property
+    @derived
     def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
         """For the place of each cited chunk, the golds that it holds.
 

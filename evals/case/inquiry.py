@@ -155,7 +155,7 @@ def numbered_contexts(case: Case) -> list[dict[str, Any]]:
 
 def question_and_answer(case: Case) -> dict[str, Any]:
     """What a judge needs to look at the answer alone."""
-    return {"question": case.question.question, "answer": case.response.answer}
+    return {"question": case.asked, "answer": case.response.answer}
 
 
 def answer_in_contexts(case: Case) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def answer_in_contexts(case: Case) -> dict[str, Any]:
 def answer_beside_reference(case: Case) -> dict[str, Any]:
     """What a judge needs to compare the answer with the expected one."""
     return {
-        "question": case.question.question,
+        "question": case.asked,
         "expected_answer": case.question.expected_answer,
         "accepted_variants": case.question.answers,
         "answer": case.response.answer,

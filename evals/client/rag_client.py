@@ -3,8 +3,7 @@
 import asyncio
 import json
 import time
-import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,6 +16,7 @@ from evals.client.bodies import (
     streamed_answer,
     why_unusable,
 )
+from evals.client.conversation import Conversation, converse
 from evals.client.endurance import Endurance
 from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
@@ -24,7 +24,7 @@ from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS, Redactor
 from evals.client.retrying import Attempts, send_with_retries
-from evals.client.spec import ServerSpec
+from evals.client.spec import GIVEN_NAMES, ServerSpec
 from evals.client.streams.collector import Collector
 from evals.client.streams.sending import send_streamed, with_received
 from evals.client.transport import Reply, Transport, TransportFailure
@@ -76,7 +76,7 @@ class RAGClient:
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
         templates = self.spec.model_dump_json(include={"ask", "retrieve"})
-        self._names_more = "uuid" in templates or "question_json" in templates
+        self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
         self._sleep = sleep
         requests = 1 if self.spec.retrieve is None else 2
@@ -106,6 +106,11 @@ class RAGClient:
         """The server's URL without credentials: neither a login, nor what a ${NAME} put into its path."""
         parts = urlsplit(public_url(self.spec.url))
         return urlunsplit(parts._replace(path=self.redact.text(parts.path)))
+
+    @property
+    def document_names(self) -> Mapping[str, str]:
+        """How documents are called whose ids the server gives; empty where nobody said."""
+        return self._reader.document_names
 
     def know_documents(self, names: Mapping[str, str]) -> None:
         """Say how documents are called whose ids the server gives: chunks without a name get it.
@@ -183,20 +188,34 @@ class RAGClient:
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question. Never raises for what the server does: a failure is in the response's `error`."""
-        exchange = Exchange(self.spec, self._pacer.due())
+        return await self._ask(question, Conversation(self.spec))
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation in their order; the answer is that to the last one.
+
+        Never raises for what the server does: a failure is in the response's `error`, which names its turn, and the
+        answers before it are in its `turns`.
+
+        Args:
+            turns: What the user says, the question last.
+        """
+        return await converse(self._ask, self.spec, turns)
+
+    async def _ask(self, question: str, conversation: Conversation, *, is_first: bool = True) -> EvalResponse:
+        exchange = Exchange(self.spec, self._pacer.due() if is_first else None)
         try:
             async with asyncio.timeout(self.spec.deadline_s):
-                await self._make(exchange, question)
+                await self._make(exchange, question, conversation)
         except TransportFailure as failure:
             return self._failed(failure, exchange)
         except TimeoutError:
             late, stream = self._too_late(exchange), exchange.current.stream
             return self._failed(with_received(late, stream) if stream is not None else late, exchange)
         if exchange.size > _LARGE:
-            return await asyncio.to_thread(self._read, exchange)
-        return self._read(exchange)
+            return await asyncio.to_thread(self._read, exchange, conversation)
+        return self._read(exchange, conversation)
 
-    async def _make(self, exchange: Exchange, question: str) -> None:
+    async def _make(self, exchange: Exchange, question: str, conversation: Conversation) -> None:
         """Make the requests of a question, each with its retries; what the first one gives goes into the second.
 
         Raises:
@@ -204,7 +223,7 @@ class RAGClient:
         """
         values: dict[str, Any] = {"question": question}
         if self._names_more:
-            values |= {"question_json": json.dumps(question, ensure_ascii=False), "uuid": str(uuid.uuid4())}
+            values |= {"question_json": json.dumps(question, ensure_ascii=False), **conversation.values(question)}
         for part in exchange.order:
             exchange.current = part
             part.reply = await self._reply(part, rendered(part.spec, values), paced=part is exchange.order[0])
@@ -279,7 +298,7 @@ class RAGClient:
         """Say that a sequence of questions begins: waiting is counted from when each of them is meant to be sent."""
         self._pacer.restart()
 
-    def _read(self, exchange: Exchange) -> EvalResponse:
+    def _read(self, exchange: Exchange, conversation: Conversation) -> EvalResponse:
         base: dict[str, Any] = {
             **self._measured(exchange),
             "latency_ms": exchange.latency_ms(),
@@ -290,6 +309,7 @@ class RAGClient:
         part = exchange.asking
         try:
             body, retrieved = body_of(part, self.redact), None
+            conversation.see_body(body)
             if exchange.retrieving is not None:
                 part = exchange.retrieving
                 retrieved = body_of(part, self.redact)

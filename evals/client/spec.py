@@ -1,6 +1,7 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
 import json
+import re
 from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
@@ -27,6 +28,7 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 DEFAULT_URL = "http://localhost:8001"
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _NEWER = (
     *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
     *(("retrieve",), ("stream",), ("session",)),
@@ -245,6 +247,12 @@ class ServerSpec(Record):
     documents: DocumentsSpec | None = None
     upload: UploadSpec | None = None
     ready: ReadySpec | None = None
+
+    @property
+    def carries_conversations(self) -> bool:
+        """Whether a turn says to which others it belongs: by the messages before it, or the id of a session."""
+        named = set(_NAME.findall(self.model_dump_json(include={"ask", "retrieve"})))
+        return bool(named & {"messages", "uuid"}) or ("session_id" in named and self.session is not None)
 
     @property
     def gives_answers(self) -> bool:

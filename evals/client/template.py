@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+_MESSAGES = re.compile(r"\{\{\s*messages\s*\}\}")
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -22,8 +23,18 @@ def render(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, Mapping):
         return {key: render(item, values) for key, item in template.items()}
     if isinstance(template, list):
-        return [render(item, values) for item in template]
+        return _filled_list(template, values)
     return template
+
+
+def _filled_list(template: list[Any], values: Mapping[str, Any]) -> list[Any]:
+    """A list of which an item that is nothing but {{messages}} stands for all of them."""
+    filled: list[Any] = []
+    for item in template:
+        found = render(item, values)
+        spread = isinstance(item, str) and isinstance(found, list) and _MESSAGES.fullmatch(item)
+        filled += found if spread else [found]
+    return filled
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> Any:
@@ -34,7 +45,9 @@ def _filled(template: str, values: Mapping[str, Any]) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """The value as it stands within a text: what is no text as JSON."""
+    """The value as it stands within a text: what is no text as JSON, and nothing where there is none."""
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -17,6 +17,7 @@ from evals.datasets.imports.columns import Reading, plain_name, reading_of
 from evals.datasets.imports.fields import question_data
 from evals.datasets.imports.references import settle
 from evals.datasets.imports.source import open_source
+from evals.datasets.imports.turns import key_of, questions_of
 from evals.datasets.sampling import sample
 from evals.errors import DatasetError
 from evals.inputs.cells import is_nothing
@@ -105,11 +106,11 @@ def _questions(
 ) -> Iterator[EvalQuestion]:
     numbers: dict[str, int] = {}
     for number, (where, row) in enumerate(rows):
-        question, named = _question(row, reading, where, dropped)
-        first = numbers.setdefault(question.id, number)
-        if first != number:
-            raise _twice(question, where, rows[first][0], named=named)
-        yield question
+        for question, named in _of_row(row, reading, where, dropped):
+            first = numbers.setdefault(question.id, number)
+            if first != number:
+                raise _twice(question, where, rows[first][0], named=named)
+            yield question
 
 
 def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> DatasetError:
@@ -122,11 +123,17 @@ def _twice(question: EvalQuestion, where: str, earlier: str, *, named: bool) -> 
     )
 
 
-def _question(row: Mapping[str, Any], reading: Reading, where: str, dropped: Counter[str]) -> tuple[EvalQuestion, bool]:
-    """The question of a row, and whether its id was given."""
+def _of_row(
+    row: Mapping[str, Any], reading: Reading, where: str, dropped: Counter[str]
+) -> Iterator[tuple[EvalQuestion, bool]]:
+    """The questions of a row, which are several where it is a conversation, and whether its id was given."""
     data = question_data(row, reading, where)
     named = "id" in data
-    data.setdefault("id", derived_id(data.get("question", "")))
+    for each in questions_of(data, data.get("id", derived_id(key_of(data))), where):
+        yield _question(each, reading, where, dropped), named
+
+
+def _question(data: dict[str, Any], reading: Reading, where: str, dropped: Counter[str]) -> EvalQuestion:
     settle(data, where, dropped, gold_is_said=not _SAID_TO_BE_GOLD.isdisjoint(map(plain_name, reading.fields.values())))
     try:
         question = EvalQuestion.model_validate(data)
@@ -136,9 +143,9 @@ def _question(row: Mapping[str, Any], reading: Reading, where: str, dropped: Cou
         column = f"{reading.fields.get(key, key)}{dot}{rest}"
         raise DatasetError(f"{where}, column {column}: {problem.what}", problem.hint) from error
     if is_nothing(question.question):
-        raise DatasetError(f"{where}, column {reading.fields['question']}: it is empty")
+        raise DatasetError(f"{where}, column {reading.fields.get('question', 'question')}: it is empty")
     _refuse_contradiction(question, where)
-    return question, named
+    return question
 
 
 def derived_id(question: object) -> str:

@@ -10,6 +10,9 @@ from evals.engines.room import Room
 from evals.engines.shares import Share
 from evals.runtime import SideLoop
 
+AskedText = str | list[str]
+"""The text of a question, or the turns of a conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -63,11 +66,11 @@ class Asker:
         self._side = SideLoop("evals asking")
         self._side.wait(self._client.__aenter__())
 
-    def ask(self, questions: list[str], share: Share) -> Answers:
+    def ask(self, questions: list[AskedText], share: Share) -> Answers:
         """Ask, and block this thread until all are answered."""
         return self._side.wait(self._ask_all(questions, share))
 
-    async def _ask_all(self, questions: list[str], share: Share) -> Answers:
+    async def _ask_all(self, questions: list[AskedText], share: Share) -> Answers:
         self._room.resize(share.concurrency)
         self._client.set_rps(share.rps)
         if not self._batches:
@@ -79,9 +82,12 @@ class Asker:
             self._batches -= 1
         return Answers(list(responses), self._client.refused, self._client.transport.surplus, self._client.away)
 
-    async def _ask(self, question: str) -> bytes:
+    async def _ask(self, question: AskedText) -> bytes:
         async with self._room:
-            response = await self._client.ask(question)
+            if isinstance(question, str):
+                response = await self._client.ask(question)
+            else:
+                response = await self._client.converse(question)
         return response.model_dump_json().encode()
 
     def close(self) -> None:

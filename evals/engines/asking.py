@@ -13,7 +13,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import Protocol
 
-from evals.engines.asker import Answers, HowToAsk
+from evals.engines.asker import Answers, AskedText, HowToAsk
 from evals.engines.cluster import PATIENCE_S, Cluster
 from evals.engines.shares import Share, next_size, shares
 from evals.errors import EngineError, EvalsError
@@ -37,7 +37,7 @@ class Workers(Protocol):
 
     async def workers(self) -> list[str]: ...
 
-    async def ask(self, worker: str, questions: list[str], share: Share) -> Answers: ...
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers: ...
 
 
 class AskingWorkers:
@@ -65,7 +65,7 @@ class AskingWorkers:
         """Their addresses."""
         return await self._cluster.workers()
 
-    async def ask(self, worker: str, questions: list[str], share: Share) -> Answers:
+    async def ask(self, worker: str, questions: list[AskedText], share: Share) -> Answers:
         """Have one of them ask."""
         from evals.engines.plugin import ask_batch  # noqa: PLC0415 - with Dask
 
@@ -265,7 +265,7 @@ class ClusterAsking:
         return _Batch(questions) if questions else None
 
     def _give(self, batch: _Batch, worker: str, share: Share) -> None:
-        texts = [question.question for question in batch.questions]
+        texts: list[AskedText] = [question.turns or question.question for question in batch.questions]
         call = asyncio.create_task(self._workers.ask(worker, texts, share))
         self._given.append(_Given(batch, worker, share, call, self._clock()))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from distributed import WorkerPlugin, get_worker, secede
 
-from evals.engines.asker import Answers, Asker, HowToAsk
+from evals.engines.asker import Answers, AskedText, Asker, HowToAsk
 from evals.engines.shares import Share
 from evals.errors import EngineError
 
@@ -49,7 +49,7 @@ class AskerPlugin(WorkerPlugin):  # type: ignore[misc]  # Dask publishes no type
             return self._asker
 
 
-def ask_batch(plugin: str, questions: list[str], share: Share) -> Answers:
+def ask_batch(plugin: str, questions: list[AskedText], share: Share) -> Answers:
     """Ask on this worker.
 
     Args:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evals.errors import ConfigError, StoreError
 from evals.export.cells import sheet
+from evals.inputs.files import read_whole
 from evals.schemas import EvalRecord
 from evals.store.atomic import write_output
 
@@ -50,7 +51,7 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         StoreError: It cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_whole(path).decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

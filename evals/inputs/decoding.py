@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evals.errors import DatasetError
+from evals.inputs.files import check_file, read_whole
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -13,6 +14,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MOST_OF_LINE = 32 * 1024 * 1024
+"""Characters; the longest answer that is taken from a server is half of it."""
 
 
 def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
@@ -48,11 +51,14 @@ def text_lines(path: Path) -> Iterator[str]:
         DatasetError: As of `read_text`; also while lines are read.
     """
     try:
+        check_file(path, most=None)
         with path.open("rb") as file:
             mark, encoding = _mark_of(file.read(4))
         with path.open(encoding=encoding, newline="\n") as text:
             text.read(1 if mark else 0)
-            for line in text:
+            while line := text.readline(_MOST_OF_LINE):
+                if len(line) == _MOST_OF_LINE:
+                    raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
                 yield _checked(line, path)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
@@ -72,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
         DatasetError: It cannot be read.
     """
     try:
-        return path.read_bytes()
+        return read_whole(path)
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
 

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 import ijson
 
 from evals.errors import DatasetError
+from evals.inputs.files import check_file
 from evals.inputs.json_body import MAX_DEPTH
 
 _BOM = b"\xef\xbb\xbf"
@@ -21,6 +22,7 @@ def elements(path: Path) -> Iterator[Any]:
     """
     number = 0
     try:
+        check_file(path, most=None)
         with path.open("rb") as file:
             if file.read(len(_BOM)) != _BOM:
                 file.seek(0)

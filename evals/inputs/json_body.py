@@ -40,6 +40,8 @@ def parse_json(body: bytes) -> Any:
 
 def _check_count(body: bytes) -> None:
     """Count what stands before a value, within texts only where that decides."""
+    if len(body) <= MAX_VALUES:
+        return  # each value takes a byte, and most bodies are shorter than that
     if sum(map(body.count, (b",", b"[", b"{", b":"))) <= MAX_VALUES:
         return
     outside = (found for found in _TEXT_OR_SIGN.finditer(body) if found.lastindex)
@@ -76,7 +78,8 @@ _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
 
 def _may_hold_surrogates(body: bytes) -> bool:
     """Whether a look at every text is needed; a few false alarms cost less than always looking."""
-    return b"\\ud" in body or b"\\uD" in body or b"\xed" in body or b"\x00" in body
+    escaped = b"\\u" in body and (b"\\ud" in body or b"\\uD" in body)
+    return escaped or b"\xed" in body or b"\x00" in body
 
 
 def _check_depth(value: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from evals.errors import DatasetError
 from evals.inputs.decoding import read_bytes
 from evals.inputs.delimited import Rows, titled, titles_of
+from evals.inputs.files import check_file
 
 SPREADSHEETS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 
@@ -61,6 +62,7 @@ def parquet_rows(path: Path) -> Rows:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
+        check_file(path)
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"cannot read {path}: {str(error).splitlines()[0]}") from error

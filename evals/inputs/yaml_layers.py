@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evals.errors import ConfigError
+from evals.inputs.files import check_file
 from evals.inputs.strict_yaml import MAX_BYTES, YamlTextError, load_yaml
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
@@ -35,11 +36,12 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
 
 def text_of(path: Path) -> str:
     """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
+    check_file(path, most=None)
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1).decode("utf-8")
 
 
-_QUESTION = "{{question}}"
+_QUESTIONS = ("{{question}}", "{{messages}}")
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        both = both and not (key == "json" and (not value or _QUESTION in str(value)))
+        both = both and not (key == "json" and (not value or any(name in str(value) for name in _QUESTIONS)))
         merged[key] = merge(merged[key], value) if both else value
     return merged
 

@@ -133,7 +133,7 @@ def _data(case: Case) -> dict[str, Any]:
     cited = {chunk for _, statement in found if statement.examined for chunk in statement.cited}
     return {
         "passages": [context for context in numbered_contexts(case) if context["id"] in cited],
-        "question": case.question.question,
+        "question": case.asked,
         "statements": [
             {"id": n, "text": statement.text, "citations": list(statement.cited)}
             for n, statement in found

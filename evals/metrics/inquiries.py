@@ -48,7 +48,7 @@ ANSWER_CLAIMS = Inquiry(
 REFERENCE_CLAIMS = Inquiry(
     "reference_claims",
     "reference_claims",
-    lambda case: {"question": case.question.question, "expected_answer": case.question.expected_answer},
+    lambda case: {"question": case.asked, "expected_answer": case.question.expected_answer},
     given=lambda case: None if (case.question.expected_answer or "").strip() else {"claims": []},
 )
 """The claims of the expected answer, each vital or okay."""
@@ -57,7 +57,7 @@ REFERENCE_CLAIMS = Inquiry(
 def _in_contexts(claims: Inquiry, name: str) -> Inquiry:
     def data(case: Case) -> dict[str, Any]:
         texts = _numbered(claims.reply(case))
-        return {"contexts": numbered_contexts(case), "question": case.question.question, "claims": texts}
+        return {"contexts": numbered_contexts(case), "question": case.asked, "claims": texts}
 
     def given(case: Case) -> ReplyData | None:
         found = claims.reply(case)["claims"]
@@ -99,7 +99,7 @@ REFERENCE_IN_CONTEXTS = _in_contexts(REFERENCE_CLAIMS, "reference_in_contexts")
 
 def _compared_data(case: Case) -> dict[str, Any]:
     return {
-        "question": case.question.question,
+        "question": case.asked,
         "expected_answer": case.question.expected_answer,
         "answer": case.response.answer,
         "answer_claims": _numbered(ANSWER_CLAIMS.reply(case)),
@@ -131,7 +131,7 @@ CONTEXT_RELEVANCE = Inquiry(
     "context_relevance",
     lambda case: {
         "contexts": numbered_contexts(case),
-        "question": case.question.question,
+        "question": case.asked,
         "expected_answer": case.question.expected_answer,
     },
     given=lambda case: None if numbered_contexts(case) else {"contexts": []},

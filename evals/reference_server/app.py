@@ -12,10 +12,9 @@ from .document_routes import document_router
 from .documents import Document
 from .faults import Faults
 from .info_routes import info_router
-from .limits import BodyLimit, HostCheck
+from .limits import BodyLimit, HostCheck, refuse_body
 from .misbehave import parse_switch
 from .query_routes import query_router
-from .refusal import refuse_body
 from .settings import Settings
 from .store import DocumentStore
 

@@ -1,17 +1,21 @@
-"""What is let in: requests to a name of this server, with bodies of a bounded size."""
+"""What is let in: requests to a name of this server, with bodies of a bounded size and of the shape of the contract."""
 
+import json
 from collections.abc import Sequence
 from ipaddress import ip_address
 
 from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_JSON_BYTES = 1024 * 1024
 """Of a body that holds no files."""
 UPLOADED_AT_ONCE = 4
 """So many of the largest files fit into one upload."""
+_MOST_PROBLEMS = 20
 _TOO_LARGE = 413
 _MISDIRECTED = 421
 
@@ -104,3 +108,10 @@ def _is_loopback(name: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+async def refuse_body(_: Request, error: Exception) -> Response:
+    """Answer 422 with what is wrong and where, without what was sent: that may be what no JSON can hold."""
+    problems = error.errors()[:_MOST_PROBLEMS] if isinstance(error, RequestValidationError) else []
+    detail = [{"type": each["type"], "loc": [*map(str, each["loc"])], "msg": each["msg"]} for each in problems]
+    return Response(json.dumps({"detail": detail}), 422, media_type="application/json")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.client import RAGClient
+from evals.client.conversation import ask_question
 from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
@@ -83,7 +84,6 @@ class Asking:
         own_file: Whether the questions are of a user's own file, of which one or two may miss.
         observer: Hears of the progress.
         levels: Of concurrency, one after the other, where questions say at which they are asked.
-        others: Ask instead of this process, but for the unscored questions; None where nobody does.
     """
 
     def __init__(
@@ -95,10 +95,8 @@ class Asking:
         probes: Sequence[EvalQuestion],
         own_file: bool,
         observer: Observer,
-        others: ClusterAsking | None = None,
         levels: Sequence[int] = (),
     ) -> None:
-        self._others = others
         self._levels = levels
         self.windows: dict[int, Window] = {}
         """By concurrency, what was asked in how many seconds."""
@@ -110,6 +108,8 @@ class Asking:
         self._observer = observer
         self._warned = False
         self.stop = StopRule(concurrency)
+        self.others: ClusterAsking | None = None
+        """Who asks instead of this process, but for the unscored questions; None where nobody does."""
         self.warmup_ms: list[float | None] = []
         """Latencies of the unscored questions."""
         self.snapshot_end: dict[str, Any] | None = None
@@ -185,8 +185,8 @@ class Asking:
         return chunks_unfound(None if spec.retrieve is not None else spec.map.chunks, responses)
 
     async def _ask(self, some: Sequence[EvalQuestion], there: Mapping[str, EvalResponse], on_answer: OnAnswer) -> None:
-        if self._others is not None:
-            await self._ask_others(self._others, (one for one in some if one.id not in there), on_answer)
+        if self.others is not None:
+            await self._ask_others(self.others, (one for one in some if one.id not in there), on_answer)
         elif not self._levels:
             await self._ask_at(self._concurrency, (one for one in some if one.id not in there), on_answer)
         else:
@@ -231,26 +231,26 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if surplus := self._client.transport.surplus + (self._others.surplus if self._others else 0):
+        if surplus := self._client.transport.surplus + (self.others.surplus if self.others else 0):
             what = agree(surplus, "it was followed", "they were followed")
             notes.append(
                 f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
                 f"was given up each time, so that they are in no other answer"
             )
-        if refused := self._client.refused + (self._others.refused if self._others else 0):
+        if refused := self._client.refused + (self.others.refused if self.others else 0):
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
-        if self._others is not None:
-            notes += self._others.notes()
+        if self.others is not None:
+            notes += self.others.notes()
         if self.seen(server).changed:
             notes.append(CHANGED)
         return notes
 
     def engine(self, before: EngineRecord | None) -> EngineRecord | None:
         """The cluster that asked, with what it was of the run that goes on; that alone where this process asked."""
-        if self._others is None:
+        if self.others is None:
             return before
-        return self._others.record(before)
+        return self.others.record(before)
 
     def problem(self, outcomes: Outcomes) -> EvalsError | None:
         """Why no question was answered, where the server refused us or was never there; None else."""
@@ -304,7 +304,7 @@ async def _work(
     stop: StopRule,
 ) -> None:
     for question in waiting:
-        response = await client.ask(question.question)
+        response = await ask_question(client, question)
         stop.see(response, client.away)
         on_answer(question, response)
         if stop.reason:

@@ -22,7 +22,7 @@ from evals.semantics.config import ModelChoice
 from evals.semantics.loading import check_choice
 from evals.store.calibrations import saved_calibrations
 
-_QUESTION = re.compile(r"\{\{\s*question\s*\}\}")
+_QUESTION = re.compile(r"\{\{\s*(?:question|messages)\s*\}\}")
 
 
 def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]:

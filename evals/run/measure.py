@@ -18,7 +18,7 @@ from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
-from evals.run.asking import STOPPED, Asking
+from evals.run.asking import STOPPED, Asking, OnAnswer
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
@@ -33,7 +33,7 @@ from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Conclusion, Ended
 from evals.scoring.design.load import with_load
 from evals.scoring.design.repeats import with_repeats
-from evals.scoring.diagnosis.facts import facts_of
+from evals.scoring.diagnosis.facts import AnswersSeen
 from evals.scoring.digest.digest import DigestMaker
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
@@ -68,6 +68,7 @@ async def measure(
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
+    seen = AnswersSeen(work.run, work.responses.values())
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
@@ -83,7 +84,8 @@ async def measure(
                     observer=observer,
                 )
                 _add_answers(judging, work, free, journal)
-            await _ask_and_judge(work, cases, asking, judging, journal, observer)
+            on_answer = _hears(work, journal, seen, observer, judging)
+            await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
     except StoreError:
@@ -94,7 +96,7 @@ async def measure(
     records = RunRecords(work, judging.verdicts if judging else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    digest = DigestMaker(facts_of(work.run, records), cases.within(records))
+    digest = DigestMaker(seen.facts(records), cases.within(records))
     conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
     record_sum = store.compact(work.run, _watched(conclusion.scored(records), len(records), observer))
     scored = store.open_records(work.run)
@@ -227,24 +229,32 @@ def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal)
         judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
 
 
-async def _ask_and_judge(
-    work: Work,
-    cases: Cases,
-    asking: Asking | None,
-    judging: Judging | None,
-    journal: Journal | None,
-    observer: Observer,
-) -> None:
-    """Ask what is to be asked, and judge every answer as soon as it is there."""
+def _hears(
+    work: Work, journal: Journal | None, seen: AnswersSeen, observer: Observer, judging: Judging | None
+) -> OnAnswer:
+    """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
 
     def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
         work.responses[question.id] = response
         if journal is not None:
             journal.answer(question.id, response)
+        seen.add(response)
         observer.answered(question, response)
         if judging is not None:
             judging.judge(question, response)
 
+    return on_answer
+
+
+async def _ask_and_judge(
+    work: Work,
+    cases: Cases,
+    asking: Asking | None,
+    judging: Judging | None,
+    on_answer: OnAnswer,
+    observer: Observer,
+) -> None:
+    """Ask what is to be asked, and judge every answer as soon as it is there."""
     try:
         if judging is not None:
             judging.start()

@@ -51,6 +51,7 @@ _OF_THE_EXCHANGE = {
     "retrieval_latency_ms",
     "time_to_first_token_ms",
     "time_to_last_token_ms",
+    "turns",
     "attempts",
     "waited_ms",
     "raw",

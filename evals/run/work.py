@@ -51,6 +51,8 @@ class Work:
     @property
     def there(self) -> Iterator[EvalQuestion]:
         """The questions that were asked already, with whatever outcome."""
+        if not self.responses:
+            return iter(())  # as at the begin of most runs, whose questions need not be read for it
         return (question for question in self.questions if question.id in self.responses)
 
     @property

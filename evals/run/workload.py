@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
+from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
 from evals.datasets.file import load_file
@@ -96,6 +97,22 @@ def _load(config: EvalConfig) -> list[EvalDataset]:
         base, chosen = parse_name(name)
         sets.append(get_loader(base).load(replace(everything, config=chosen)))
     return sets
+
+
+def check_conversations(spec: ServerSpec, questions: Iterable[EvalQuestion]) -> None:
+    """Stop where a server would see the turns of a conversation as questions that have nothing to do with each other.
+
+    Raises:
+        ConfigError: There are turns, and the profile does not say how they are carried.
+    """
+    if spec.carries_conversations:
+        return
+    first = next((question.id for question in questions if question.turns), None)
+    if first is not None:
+        raise ConfigError(
+            f"question {first} has turns, and server.ask carries no conversation",
+            'put "{{messages}}", or {{session_id}} with server.session, where the server expects it (docs/profiles.md)',
+        )
 
 
 def _check_unique(questions: Iterable[EvalQuestion]) -> None:

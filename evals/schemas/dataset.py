@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SkipValidation, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, SkipValidation, model_serializer, model_validator
 
 from evals.schemas.base import Finite, Record, Text
 
@@ -106,6 +106,10 @@ class CalculationCheck(Record):
 Check = Annotated[ListCheck | FactsCheck | CalculationCheck, Field(discriminator="kind")]
 
 
+CONVERSATION = "conversation"
+"""The key of metadata by which turns that are scored are of one conversation."""
+
+
 class EvalQuestion(Record):
     """One question with what is known about its answer. Only `question` is required of a user's file."""
 
@@ -124,6 +128,21 @@ class EvalQuestion(Record):
     checks: list[Check] = []
     metadata: dict[str, Any] = {}
     """What slices group by: domain, type, difficulty."""
+    turns: list[str] = []
+    """Of a conversation, all that the user says, the question last; a file holds it only of conversations."""
+
+    @model_validator(mode="after")
+    def _the_question_comes_last(self) -> "EvalQuestion":
+        if self.turns and self.turns[-1] != self.question:
+            raise ValueError("the last of the turns must be the question")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_turns_of_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if not self.turns:
+            fields.pop("turns", None)
+        return fields
 
     @model_validator(mode="before")
     @classmethod

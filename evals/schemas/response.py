@@ -97,14 +97,17 @@ class EvalResponse(Record):
     """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""
     raw_retrieval: str | None = None
     """The body of the request that brings the chunks, bounded as `raw`; a file holds it only where there was one."""
+    turns: list["EvalResponse"] = []
+    """Of a conversation, the exchanges before this one; a file holds it only of conversations."""
     notes: list[str] = []
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
-        if not self.notes:
-            fields.pop("notes", None)
+        for name in ("notes", "turns"):
+            if not getattr(self, name):
+                fields.pop(name, None)
         for name in ("total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"):
             if fields.get(name) is None:
                 fields.pop(name, None)

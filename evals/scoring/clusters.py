@@ -5,6 +5,7 @@ from typing import Any
 
 from evals.errors import ConfigError
 from evals.schemas import EvalQuestion
+from evals.schemas.dataset import CONVERSATION
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
 
 REPEAT_OF = "repeat_of"
@@ -16,10 +17,13 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
 
     Args:
         question: With its gold and metadata.
-        key: "document", the document of its first gold passage; "question", itself; else a key of its metadata.
+        key: "document", the document of its first gold passage; "question", itself; else a key of its metadata. Turns
+            of one conversation are a cluster whatever it is.
     """
     belongs = None
-    if key == BY_DOCUMENT:
+    if question.turns and (conversation := spelled(question.metadata.get(CONVERSATION))):
+        key, belongs = CONVERSATION, conversation  # its turns share what was said before
+    elif key == BY_DOCUMENT:
         golds = question.gold_passages
         belongs = golds[0].document_id if golds else None
     elif key != BY_QUESTION:

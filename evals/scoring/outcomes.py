@@ -39,7 +39,9 @@ class OutcomeCounts:
             self._counts["not asked"] += 1
             return
         self._counts["retried"] += response.attempts > 1
-        self._judge.update(verdict.failure for verdict in record.verdicts if verdict.failure is not None)
+        for verdict in record.verdicts:
+            if verdict.failure is not None:
+                self._judge[verdict.failure] += 1
         if response.error is not None:
             self._transport[response.error.kind] += 1
             return

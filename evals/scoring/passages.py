@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.errors import ConfigError, DatasetError
+from evals.inputs.files import read_whole
 from evals.inputs.json_array import elements
 from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
 from evals.metrics.ranking import recall_at
@@ -148,7 +149,7 @@ def _read_gold(path: Path) -> _Gold:
 
 def _tests(path: Path) -> list[Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = json.loads(read_whole(path).decode("utf-8-sig"))
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -13,6 +13,7 @@ from threading import Lock
 from evals.case.case import Case
 from evals.case.matching import MatchSettings, RunEvidence, evidence_of
 from evals.case.refusal import OF_BEFORE, JudgedAbstention
+from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
@@ -175,9 +176,17 @@ def score_settings(run: EvalRun) -> ScoreSettings:
 
 
 def confidence(run: EvalRun) -> float:
-    """Of the run's intervals, such as 0.95."""
+    """Of the run's intervals, such as 0.95.
+
+    Raises:
+        ConfigError: It was changed by hand to something that cannot be.
+    """
     default = ScoreSettings.__dataclass_fields__["confidence"].default
-    return float(run.eval_config.get("confidence", default))
+    found = run.eval_config.get("confidence", default)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+        said = f"confidence must be a number between 0 and 1, not {str(found)[:40]!r}"
+        raise ConfigError(f"run {run.id} holds a configuration that cannot be: {said}")
+    return float(found)
 
 
 def known_metrics(run: EvalRun) -> list[BaseMetric]:

@@ -43,9 +43,11 @@ def resampled_counts(
     batch = max(1, _AT_ONCE // max(n, units))
     for start in range(0, resamples, batch):
         drawn = rng.integers(0, units, (min(batch, resamples - start), units))
-        counts = np.array([np.bincount(row, minlength=units) for row in drawn])
-        # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
-        yield np.minimum(counts, 255).astype(np.uint8)[:, unit]
+        counts = np.empty(drawn.shape, np.uint8)
+        for row, units_drawn in enumerate(drawn):
+            # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
+            counts[row] = np.minimum(np.bincount(units_drawn, minlength=units), 255)
+        yield counts[:, unit]
 
 
 def resampled_means(

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evals.errors import StoreError
+from evals.inputs.files import read_whole
 from evals.schemas.calibration import Calibration
 from evals.store.atomic import make_folder, write_atomically
 
@@ -36,5 +37,5 @@ def saved_calibrations(runs_dir: Path) -> list[Calibration]:
     found = []
     for path in sorted((runs_dir / FOLDER).glob("*.json")):
         with suppress(OSError, ValidationError):
-            found.append(Calibration.model_validate_json(path.read_bytes()))
+            found.append(Calibration.model_validate_json(read_whole(path)))
     return found

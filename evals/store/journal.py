@@ -12,18 +12,21 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from evals.errors import StoreError
 from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, MetricResult
+from evals.store.answer_json import ANSWER_JSON
 from evals.store.atomic import make_folder, open_own, write_error
 
 RESUME_HINT = "`evals eval --resume RUN` goes on from there"
+_Item = TypeVar("_Item", MetricResult, JudgeVerdict)
 _BLOCK = 64 * 1024
 """Bytes that are read at a time from the end of a log."""
 
@@ -236,11 +239,23 @@ def _start_of_last_line(file: BinaryIO) -> int:
 
 def record_line(record: EvalRecord) -> bytes:
     """The event that holds all that is known of a question; it replaces its events of before."""
-    return b'{"type":"record","question_id":%b,"record":%b}\n' % (_quoted(record.question.id), _json(record))
+    return b'{"type":"record","question_id":%b,"record":{"question":%b,"response":%b,"scores":%b,"verdicts":%b}}\n' % (
+        _quoted(record.question.id),
+        _json(record.question),
+        b"null" if record.response is None else _json(record.response),
+        _lists(MetricResult).dump_json(record.scores),
+        _lists(JudgeVerdict).dump_json(record.verdicts),
+    )
 
 
-def _json(record: EvalQuestion | EvalResponse | JudgeVerdict | EvalRecord) -> bytes:
-    return record.model_dump_json().encode()
+@cache
+def _lists(kind: type[_Item]) -> TypeAdapter[list[_Item]]:
+    """Writes lists; made when it is first needed, as that takes a while."""
+    return TypeAdapter(list[kind])  # type: ignore[valid-type]
+
+
+def _json(record: EvalQuestion | EvalResponse | JudgeVerdict) -> bytes:
+    return ANSWER_JSON.of(record) if isinstance(record, EvalResponse) else record.model_dump_json().encode()
 
 
 def _quoted(text: str) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evals.errors import RunNotFoundError
+from evals.inputs.files import read_whole
 
 LAST = "last"
 """Stands for the newest run of a folder."""
@@ -73,7 +74,7 @@ def _id_of(path: Path) -> str:
 def _name_of(path: Path) -> str | None:
     """The name in a run's file; None where it cannot be read."""
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_whole(path))
     except (OSError, ValueError, RecursionError):
         return None
     return data.get("name") if isinstance(data, dict) else None

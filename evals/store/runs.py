@@ -18,6 +18,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from evals.errors import StoreError, UnwritableError
+from evals.inputs.files import read_whole
 from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord, EvalRun
@@ -182,7 +183,7 @@ class RunStore:
 
 def _read_run(path: Path) -> EvalRun:
     try:
-        data = parse_stored(path.read_bytes())
+        data = parse_stored(read_whole(path))
     except (OSError, ValueError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     version = data.get("schema_version") if isinstance(data, dict) else None

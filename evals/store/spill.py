@@ -18,11 +18,16 @@ from typing import Any, Generic, TypeVar, overload
 from pydantic import TypeAdapter
 
 from evals.errors import StoreError
+from evals.schemas import EvalResponse
+from evals.store.answer_json import ANSWER_JSON
 from evals.store.plain import is_plain
 
 T = TypeVar("T")
 _PICKLED = b"\x80"
 """How a pickle begins, and no JSON does."""
+_HELD = 4 << 20
+"""Bytes of the first values of a list, as they are written, that are held in memory too: most sets of questions are no
+larger, and are walked again and again. As objects they take three times as much."""
 _AHEAD = 1 << 16
 """Bytes that are read at once where values are read in their order."""
 
@@ -36,14 +41,17 @@ class Spill(Generic[T]):
     Args:
         kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
         folder: Where the file is; None for the system's folder of temporary files.
+        most_held: So many bytes of the first values are held in memory too.
 
     Raises:
         StoreError: The disk is full; also while values are written.
     """
 
-    def __init__(self, kind: Any, folder: Path | None = None) -> None:
+    def __init__(self, kind: Any, folder: Path | None = None, *, most_held: int = 0) -> None:
         self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
         self._ends = array("Q", [0])
+        self._most_held = most_held
+        self._held: list[T] = []
         self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._lock = Lock()  # asking and judging run in two threads
         try:
@@ -65,10 +73,14 @@ class Spill(Generic[T]):
             except OSError as error:
                 raise _write_error(error) from error
             self._ends.append(self._ends[-1] + len(data))
+            if self._ends[-1] <= self._most_held:
+                self._held.append(value)
             return len(self._ends) - 2
 
     def read(self, number: int) -> T:
         """Read a value."""
+        if number < len(self._held):
+            return self._held[number]
         start, end = self._ends[number], self._ends[number + 1]
         with self._lock:
             first = start - self._ahead_from
@@ -91,13 +103,18 @@ class Spill(Generic[T]):
     def _written(self, value: T) -> bytes:
         if self._adapter is None or not is_plain(getattr(value, "metadata", None)):
             return pickle.dumps(value)
+        if isinstance(value, EvalResponse):
+            return ANSWER_JSON.of(value)
         return self._adapter.dump_json(value)
 
     def _read(self, data: bytes) -> T:
         if self._adapter is None or data.startswith(_PICKLED):
             value: T = pickle.loads(data)  # noqa: S301 - written by this process, to a file that has no name
             return value
-        return self._adapter.validate_json(data)
+        value = self._adapter.validate_json(data)
+        if isinstance(value, EvalResponse):
+            ANSWER_JSON.is_of(value, data)
+        return value
 
 
 class Sliced(Sequence[T]):
@@ -128,7 +145,7 @@ class SpilledList(Sliced[T]):
     """
 
     def __init__(self, kind: Any, values: Iterable[T] = (), folder: Path | None = None) -> None:
-        self._spill: Spill[T] = Spill(kind, folder)
+        self._spill: Spill[T] = Spill(kind, folder, most_held=_HELD)
         for value in values:
             self._spill.append(value)
 

@@ -62,6 +62,8 @@ class VariantsRunner:
     ) -> None:
         if resume and len(resume) != len(configs):
             raise ConfigError("as many runs go on as there are configurations, or none")
+        if any(config.engine.name != "local" for config in configs):
+            raise ConfigError("engine: variants are asked in turn, which is for one process", "leave --engine out")
         self.observer = observer or usual_observer()
         before: Sequence[EvalRun | None] = resume or [None] * len(configs)
         self.runners = [

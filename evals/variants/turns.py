@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
+from evals.client.conversation import ask_question
 from evals.run.asking import StopRule
 from evals.schemas import EvalQuestion, EvalResponse
 
@@ -19,6 +20,9 @@ class Asks(Protocol):
 
     async def ask(self, question: str) -> EvalResponse:
         """Ask one question."""
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation; the answer is that to the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Lane:
 
     async def ask(self, question: EvalQuestion) -> None:
         """Ask the question, and tell of what came."""
-        response = await self.client.ask(question.question)
+        response = await ask_question(self.client, question)
         self.stop.see(response, self.client.away)
         self.on_answer(question, response)
 

@@ -10,6 +10,7 @@ from evals.run import checks
 from evals.run.changes import rescore_config
 from evals.run.checks import check_config
 from evals.run.resume import MAY_CHANGE
+from evals.variants.evaluation import VariantsRunner
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,13 @@ def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(ConfigError, match="not installed") as caught:
         check_config(EvalConfig.build({"engine": "dask", "judge": False}))
     assert caught.value.hint == "pip install 'rag-evals[dask]'"
+
+
+def test_variants_are_asked_by_one_process() -> None:
+    """Else they would not be asked in turn, and nothing would say so."""
+    configs = [EvalConfig.build({"engine": "dask"}), EvalConfig()]
+    with pytest.raises(ConfigError, match="variants are asked in turn"):
+        VariantsRunner(configs)
 
 
 def test_a_run_that_goes_on_may_change_its_engine() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from evals.errors import StoreError
-from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
-from evals.store.journal import Journal, read_records
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
+from evals.store.journal import Journal, read_records, record_line
 from evals.store.runs import RunStore
+from evals.store.spill import SpilledMapping
 
 Write = Callable[[Journal], None]
 
@@ -147,3 +148,16 @@ def test_a_closed_journal_refuses_to_write(store: RunStore, run: EvalRun) -> Non
         pass
     with pytest.raises(StoreError, match="not open"):
         journal.answer("q0", EvalResponse())
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_the_line_of_a_record_is_the_json_of_all_of_it(questions: list[EvalQuestion], *, answered: bool) -> None:
+    """It is put together of parts that were written before, of an answer that was read from disk too."""
+    verdict = JudgeVerdict(request="faithfulness", reply={"claims": []})
+    spilled: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse)
+    spilled["q0"] = EvalResponse(answer="Nein", latency_ms=1.5, stages=[{"name": "ä"}], notes=["left out"])
+    value = MetricResult(name="mrr", group=MetricGroup.RETRIEVAL, value=0.5, details={"hit_ranks": [2]})
+    response = spilled["q0"] if answered else None
+    record = EvalRecord(question=questions[0], response=response, scores=[value], verdicts=[verdict])
+    whole = b'{"type":"record","question_id":"q0","record":%b}\n' % record.model_dump_json().encode()
+    assert record_line(record) == whole

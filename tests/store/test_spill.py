@@ -2,6 +2,7 @@
 
 import errno
 import tempfile
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.plain import is_plain
 from evals.store.spill import Chosen, SpilledList, SpilledMapping
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, 30, 1 << 20], ids=["on disk", "in part", "in memory"])
+def _held(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All is so whether values are read from disk or held in memory, or the first of them are."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("evals.store.spill._HELD", request.param)
+        yield
+
 
 WORDS = st.lists(st.text(max_size=5).filter(lambda text: text.isprintable()), max_size=20)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -27,6 +28,9 @@ class Server:
         self.log.append((question, self.name))
         await asyncio.sleep(0)
         return self.response
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        return await self.ask(" / ".join(turns))
 
 
 def lane(name: str, log: list[tuple[str, str]], response: EvalResponse = ANSWER, there: Any = None) -> Lane:
@@ -90,3 +94,12 @@ def test_nobody_is_asked_once_all_refuse() -> None:
     log: list[tuple[str, str]] = []
     ask([lane("a", log, REFUSED), lane("b", log, REFUSED)])
     assert len(log) == 2
+
+
+def test_each_variant_has_a_conversation_of_its_own() -> None:
+    """All turns go to one variant before the next one is asked."""
+    log: list[tuple[str, str]] = []
+    talk = EvalQuestion(id="c", question="And then?", turns=["What first?", "And then?"])
+    lanes = [lane("a", log), lane("b", log)]
+    asyncio.run(ask_in_turn(lanes, [talk], concurrency=1, seed=7))
+    assert sorted(log) == [("What first? / And then?", "a"), ("What first? / And then?", "b")]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evals.case.matching.runs import agreeing
 from evals.case.matching.words import Words
 
 _LONGEST = 100
@@ -27,8 +28,8 @@ class CommonText:
 
     def margins(self, words: Words) -> tuple[int, int]:
         """How many of the words are such a beginning, and how many such an end."""
-        first = max((_shared(words, start, 1) for start in self.starts), default=0)
-        last = max((_shared(words, end, -1) for end in self.ends), default=0)
+        first = max((agreeing(words.shapes, start) for start in self.starts), default=0)
+        last = max((agreeing(words.shapes_from_end, end) for end in self.ends), default=0)
         return first, last
 
 
@@ -40,8 +41,7 @@ def common_text(texts: Sequence[Words], share: float) -> CommonText:
 
 def _common(texts: Sequence[Words], least: float, step: int) -> list[Line]:
     """The longest beginnings (or endings, where the step is -1) that at least so many texts share."""
-    firsts = [words.tokens[0 if step > 0 else -1] for words in texts if words.count]
-    if len({token if token.isalpha() else "#" for token in firsts}) > len(texts) - least + 1:
+    if len({_seen_from(words, step)[0] for words in texts if words.count}) > len(texts) - least + 1:
         return []  # so many differ that none can be that common
     found: list[Line] = []
     alive: list[tuple[Line, Sequence[Words]]] = [((), texts)]
@@ -50,7 +50,7 @@ def _common(texts: Sequence[Words], least: float, step: int) -> list[Line]:
         longer: dict[str, list[Words]] = {}
         for words in sharing if len(line) < _LONGEST else ():
             if words.count > len(line):
-                longer.setdefault(_at(words, len(line), step), []).append(words)
+                longer.setdefault(_seen_from(words, step)[len(line)], []).append(words)
         kept = [((*line, token), some) for token, some in longer.items() if len(some) >= least]
         alive += kept
         if line and not kept:
@@ -58,15 +58,6 @@ def _common(texts: Sequence[Words], least: float, step: int) -> list[Line]:
     return found
 
 
-def _shared(words: Words, line: Line, step: int) -> int:
-    """How many tokens of the line the words begin with."""
-    for place, token in enumerate(line):
-        if place == words.count or _at(words, place, step) != token:
-            return place
-    return len(line)
-
-
-def _at(words: Words, place: int, step: int) -> str:
-    """The token at a place counted from the one end or the other; `#` for a number."""
-    token = words.tokens[place if step > 0 else -1 - place]
-    return token if token.isalpha() else "#"
+def _seen_from(words: Words, step: int) -> Line:
+    """The shapes of the tokens, from the one end or the other."""
+    return words.shapes if step > 0 else words.shapes_from_end

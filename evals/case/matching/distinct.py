@@ -1,7 +1,6 @@
 """The distinct chunks of a response, found by ids and documents, and looked at closely when a gold asks for one."""
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from evals.case.matching.documents import bare_name, document_key, names_of
 from evals.case.matching.evidence import RunEvidence
@@ -9,6 +8,7 @@ from evals.case.matching.repeats import ChunkList
 from evals.case.matching.rules import Seen
 from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import Words, mended, words_of
+from evals.runtime import derived
 from evals.schemas import GoldPassage
 
 
@@ -43,7 +43,7 @@ class DistinctChunks:
         place = self._listed.places.get(chunk_id)
         return () if place is None else (place,)
 
-    @cached_property
+    @derived
     def gold_words(self) -> list[Words]:
         """The words of each gold, by which words are mended that the end of a line has cut."""
         return [words_of(gold.text) for gold in self._golds]
@@ -55,11 +55,11 @@ class DistinctChunks:
         found = {*self.with_id(gold.chunk_id or ""), *self._of_document(gold.document_id)}
         return [self._at(place) for place in sorted(found)]
 
-    @cached_property
+    @derived
     def _places(self) -> Sequence[int]:
         return self._original if self._listed.all_differ else list(dict.fromkeys(self._original))
 
-    @cached_property
+    @derived
     def _by_id(self) -> dict[str, Sequence[int]]:
         found: dict[str, list[int]] = {}
         for name, place in zip(self._listed.ids, self._original, strict=True):
@@ -75,7 +75,7 @@ class DistinctChunks:
         keyed, bare = self._by_document
         return [*keyed.get(document_key(document_id), ()), *bare.get(bare_name(document_id), ())]
 
-    @cached_property
+    @derived
     def _by_document(self) -> tuple[dict[str, list[int]], dict[tuple[str, ...], list[int]]]:
         keyed: dict[str, list[int]] = {}
         bare: dict[tuple[str, ...], list[int]] = {}
@@ -95,7 +95,7 @@ class DistinctChunks:
             self._seen[place] = Seen(place, chunk, words, _core(words, *margins), margins, ids)
         return self._seen[place]
 
-    @cached_property
+    @derived
     def _copies(self) -> dict[int, list[str]]:
         """For each place the ids of all that repeat it; empty where nothing is repeated."""
         ids: dict[int, list[str]] = {}

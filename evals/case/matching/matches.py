@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
+
+from evals.runtime import derived
 
 
 @dataclass
@@ -32,12 +33,12 @@ class Matches:
         """Say that the chunk at a place holds a gold."""
         self.held.setdefault(place, {})[gold] = rule
 
-    @cached_property
+    @derived
     def by_chunk(self) -> list[Mapping[int, str]]:
         """For each rank, the golds (by index) that the chunk holds, with the rule."""
         return [self.held.get(place, _NOTHING) for place in range(self.size)]
 
-    @cached_property
+    @derived
     def hits(self) -> list[bool]:
         """Whether the chunk at each rank is relevant."""
         return [place in self.held for place in range(self.size)]
@@ -49,7 +50,7 @@ class Matches:
         """
         return [self._known_from.get(place, k) < k for place in range(min(k, self.size))]
 
-    @cached_property
+    @derived
     def _known_from(self) -> dict[int, int]:
         """For the place of each relevant chunk, that at which its first gold is found, or complete if it is a piece."""
         return {
@@ -57,12 +58,12 @@ class Matches:
             for place, golds in self.held.items()
         }
 
-    @cached_property
+    @derived
     def hit_ranks(self) -> list[int]:
         """The ranks, from 1, of the relevant chunks."""
         return sorted(place + 1 for place in self.held)
 
-    @cached_property
+    @derived
     def newly_found(self) -> list[set[int]]:
         """For each rank, the golds that are found there and at no earlier rank."""
         return self.newly_found_within(self.size)
@@ -75,7 +76,7 @@ class Matches:
                 fresh[place].add(gold)
         return fresh
 
-    @cached_property
+    @derived
     def found_counts(self) -> list[int]:
         """For each rank down to the last at which a gold is found, how many are found there and at no earlier rank."""
         places = [place for place, _ in self.found.values()]
@@ -84,13 +85,13 @@ class Matches:
             counts[place] += 1
         return counts
 
-    @cached_property
+    @derived
     def evidence(self) -> dict[str, object]:
         """What a result says of the match: the ranks that hold gold, and by which rules it was recognised."""
         elsewhere = {"other_documents": self.elsewhere} if self.elsewhere else {}
         return {"hit_ranks": self.hit_ranks, "rules": self.rules, **elsewhere}
 
-    @cached_property
+    @derived
     def rules(self) -> dict[str, int]:
         """How many golds each rule recognised."""
         counts: dict[str, int] = {}

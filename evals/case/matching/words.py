@@ -78,6 +78,16 @@ class Words:
         return self._probes[2]
 
     @cached_property
+    def shapes(self) -> tuple[str, ...]:
+        """The tokens, with `#` for each that is no plain word, as numbers of pages are."""
+        return tuple(token if token.isalpha() else "#" for token in self.tokens)
+
+    @cached_property
+    def shapes_from_end(self) -> tuple[str, ...]:
+        """The same, from the last one backwards."""
+        return self.shapes[::-1]
+
+    @cached_property
     def padded(self) -> str:
         """The tokens joined and framed by blanks, so that `in` compares whole words."""
         return f" {' '.join(self.tokens)} "

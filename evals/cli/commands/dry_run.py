@@ -16,7 +16,7 @@ from evals.run.estimate import Estimate
 from evals.run.instruments import estimate_of
 from evals.run.saved import estimate_saved
 from evals.run.work import Work
-from evals.run.workload import load_workload
+from evals.run.workload import check_conversations, load_workload
 from evals.text.counts import counted
 from evals.views.questions import questions_of, reading_notes
 
@@ -29,6 +29,7 @@ def describe_asking(config: EvalConfig, *, as_json: bool) -> None:
     """
     metrics = check_config(config, asking=False)
     workload = load_workload(config)
+    check_conversations(config.server_spec(), workload.questions)
     estimate = estimate_of(config, metrics, workload.questions, workload.documents)
     plan: dict[str, Any] = {
         "server": "embedded" if config.embedded else public_url(config.rag_server_url),

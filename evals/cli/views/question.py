@@ -1,5 +1,7 @@
 """One question whole: what was asked, expected, answered, retrieved and measured."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -18,7 +20,7 @@ _BODY = 2000
 
 def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
     """Print a record with nothing cut."""
-    _print_asked(out, record.question)
+    _print_asked(out, record.question, record.response.turns if record.response else ())
     if record.response is None:
         out.print("not asked")
         return
@@ -35,14 +37,22 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
     _print_scores(out, record, measured.run)
 
 
-def _print_asked(out: Console, question: EvalQuestion) -> None:
+def _print_asked(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
     out.print(clean(question.id), style="bold")
+    _print_before(out, question, answers)
     out.print(Text.assemble("question  ", clean(question.question)))
     out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
     for gold in question.gold_passages:
         where = " § ".join(part for part in (gold.document_id, gold.section) if part)
         said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
         out.print(Text.assemble("gold      ", clean(": ".join(part for part in (where, said) if part))))
+
+
+def _print_before(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
+    """What was said before, as far as it was answered."""
+    for message, turn in zip(question.turns[:-1], answers, strict=False):
+        out.print(Text.assemble("before    ", clean(message)))
+        out.print(Text.assemble("      →   ", clean(turn.answer or "–")))
 
 
 def _print_failure(out: Console, response: EvalResponse) -> None:

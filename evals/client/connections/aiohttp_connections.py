@@ -18,6 +18,8 @@ from evals.schemas.response import ErrorKind
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
 _LONGEST_HEADER = 65_536
+_Selector: Callable[[], selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.DefaultSelector)
+"""For one look at one socket: on Linux the default one opens a file and closes it again."""
 
 # The first that fits; what a library of its own makes of the same fault is in `httpx_connections`.
 _KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
@@ -68,7 +70,7 @@ def _is_readable(transport: Any) -> bool:
     place = transport.get_extra_info("socket") if transport is not None else None
     if place is None or place.fileno() < 0:
         return False
-    with selectors.DefaultSelector() as selector:
+    with _Selector() as selector:
         selector.register(place.fileno(), selectors.EVENT_READ)
         return bool(selector.select(0))
 

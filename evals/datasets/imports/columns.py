@@ -12,6 +12,7 @@ from evals.inputs.cells import is_nothing
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "question_id", "query_id", "_id"),
     "question": ("question", "user_input", "query", "input"),
+    "turns": ("turns",),
     "expected_answer": (
         "expected_answer",
         "reference",
@@ -51,6 +52,8 @@ _NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECA
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORTEST_SLIP = 4
 """Names of fewer letters have too many neighbours for one of them to be a slip."""
+_NO_SLIPS = frozenset({"turns"})
+"""Names whose neighbours mean something else: `turn` is a number."""
 _LISTED = 12
 
 
@@ -122,7 +125,7 @@ def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, 
     rest = [title for title in titles.values() if title in filled and title not in taken.union(answers)]
     for title in rest:
         _refuse_slip(name, title)
-    if "question" not in fields:
+    if not {"question", "turns"} & fields.keys():
         columns = ", ".join(titles.values()) or "none"
         raise DatasetError(
             f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
@@ -170,7 +173,11 @@ def _refuse_slip(name: str, title: str) -> None:
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
 
     plain = plain_name(title)
-    near = [known for known in sorted(_KNOWN) if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1]
+    near = [
+        known
+        for known in sorted(_KNOWN - _NO_SLIPS)
+        if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1
+    ]
     if near:
         raise DatasetError(
             f"{name}: unknown column {title!r}",

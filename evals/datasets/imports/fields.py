@@ -131,6 +131,14 @@ def _kept(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else without_surrogates(as_text(value))
 
 
+def _messages(value: Any) -> list[Any]:
+    """The turns of a conversation: texts, and objects with a question."""
+    found = as_list(value) if not isinstance(value, str) or value.lstrip().startswith("[") else []
+    if not found or not isinstance(found[0], str | Mapping):
+        raise ValueError('it is no list of what a user says; write one, such as ["What is X?", "And Y?"]')
+    return found
+
+
 def _ids(value: Any) -> Any:
     if isinstance(value, str) and not value.lstrip().startswith("[") and {",", ";"} & set(value):
         raise ValueError(f'{value!r} may be one id or several: write a JSON list, such as ["a", "b"]')
@@ -140,6 +148,7 @@ def _ids(value: Any) -> Any:
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "id": lambda value: value if isinstance(value, bool) else as_text(value),
     "question": lambda value: value,
+    "turns": _messages,
     "expected_answer": _expected,
     "answers": _answers,
     "gold_passages": lambda value: list(_golds(value)),

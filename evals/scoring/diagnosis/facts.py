@@ -35,36 +35,50 @@ class RunFacts:
 
 def facts_of(run: EvalRun, records: Iterable[EvalRecord]) -> RunFacts:
     """What a run says of itself and of its server."""
-    missing = frozenset(map(document_key, run.server.missing_documents or ()))
-    every, seen = records if isinstance(records, Sequence) else list(records), _Seen()
-    for record in every:
-        if record.response is not None:
-            seen.add(record.response, missing)
-    return RunFacts(
-        cites=seen.cites,
-        answers=seen.answers,
-        k=sent_on(run) or DEFAULT_K,
-        library=library_of(every) if seen.stages else {},
-        # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
-        missing=frozenset() if seen.retrieved else missing,
-    )
+    every = records if isinstance(records, Sequence) else list(records)
+    answered = (record.response for record in every if record.response is not None)
+    return AnswersSeen(run, answered).facts(every)
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What some answer of a run has: citations, an answer, stages, a document that its server's list lacks."""
+class AnswersSeen:
+    """What some answer of a run has: citations, an answer, stages, a document that its server's list lacks.
 
-    cites: bool = False
-    answers: bool = False
-    stages: bool = False
-    retrieved: bool = False
+    Args:
+        run: As far as it is known.
+        responses: Those that are there already.
+    """
 
-    def add(self, response: EvalResponse, missing: frozenset[str]) -> None:
-        """Add what one answer has."""
-        self.cites = self.cites or bool(response.citations)
-        self.answers = self.answers or response.answer is not None
-        self.stages = self.stages or bool(response.stages)
-        self.retrieved = self.retrieved or (bool(missing) and not missing.isdisjoint(_retrieved(response)))
+    def __init__(self, run: EvalRun, responses: Iterable[EvalResponse] = ()) -> None:
+        self._run = run
+        self._missing = frozenset(map(document_key, run.server.missing_documents or ()))
+        self._cites = self._answers = self._stages = self._retrieved = False
+        for response in responses:
+            self.add(response)
+
+    def add(self, response: EvalResponse) -> None:
+        """Add what one answer has, as it comes or from a record; one that failed has nothing."""
+        self._cites = self._cites or bool(response.citations)
+        self._answers = self._answers or response.answer is not None
+        self._stages = self._stages or bool(response.stages)
+        self._retrieved = self._retrieved or not self._missing.isdisjoint(self._documents(response))
+
+    def _documents(self, response: EvalResponse) -> Iterable[str]:
+        return _retrieved(response) if self._missing else ()
+
+    def facts(self, records: Iterable[EvalRecord]) -> RunFacts:
+        """What follows from all that were added.
+
+        Args:
+            records: Of these answers; they are walked only where the server lists stages.
+        """
+        return RunFacts(
+            cites=self._cites,
+            answers=self._answers,
+            k=sent_on(self._run) or DEFAULT_K,
+            library=library_of(records) if self._stages else {},
+            # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
+            missing=frozenset() if self._retrieved else self._missing,
+        )
 
 
 def _retrieved(response: EvalResponse) -> set[str]:

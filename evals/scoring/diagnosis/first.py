@@ -8,12 +8,12 @@ said of retrieval, of the context, or of what its citations point to.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from evals.case.case import Case
 from evals.case.matching import document_key
 from evals.metrics.abstaining import known_answerable
 from evals.metrics.qa import ModifiedPrecision
+from evals.runtime import derived
 from evals.schemas import EvalRecord
 from evals.scoring.diagnosis.facts import DEFAULT_K, RunFacts
 from evals.scoring.diagnosis.lexical import has_other_value, is_right, states_otherwise
@@ -107,15 +107,15 @@ class _Chain:
             return None
         return Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered"
 
-    @cached_property
+    @derived
     def _verdict(self) -> JudgedAs | None:
         return verdict_of(self.record, self.case)
 
-    @cached_property
+    @derived
     def _by_words(self) -> bool | None:
         return is_right(self.case.question, self.case.answer or "")
 
-    @cached_property
+    @derived
     def _abstained(self) -> bool:
         """Whether it declines what can be answered; not where a judge calls the answer right."""
         if self.case.response.answer is None or not self.case.abstained or self.case.abstention_open:
@@ -124,7 +124,7 @@ class _Chain:
             return False
         return known_answerable(self.case.question)
 
-    @cached_property
+    @derived
     def _is_wrong(self) -> bool:
         """Whether the answer is not right, by the judge, else by its words."""
         if self.case.response.answer is None or (self.case.abstained and not self._abstained):
@@ -133,17 +133,17 @@ class _Chain:
             return self._by_words is False or (self._verdict is not None and self._by_words is None)
         return self._verdict is not JudgedAs.CORRECT
 
-    @cached_property
+    @derived
     def _ended_wrong(self) -> bool:
         retrieves = self.case.response.answer is None
         return self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None
 
-    @cached_property
+    @derived
     def _is_measured(self) -> bool:
         """Whether it can be told which golds were retrieved."""
         return ModifiedPrecision().score(self.case).value is not None
 
-    @cached_property
+    @derived
     def _lost(self) -> list[int]:
         """The golds that no chunk holds; all where the server sent no chunks."""
         return [at for at in range(len(self.case.question.gold_passages)) if at not in self.case.matches.found]

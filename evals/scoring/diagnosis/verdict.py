@@ -31,6 +31,7 @@ _LABELLED = (
     (WrongAnswersCount, {1.0: JudgedAs.INCORRECT}),
 )
 """The metrics whose judge says whether an answer is right, the most telling first, and what their values mean."""
+_NAMES = frozenset(metric.name for metric, _ in _LABELLED)
 _COMPARED_LISTS = ("answer_claims", "reference_claims")
 _SETTLED = ("abstained", "answered")
 """How the verdict of a value begins that no judge gave."""
@@ -49,6 +50,8 @@ _LACKS = re.compile(
 
 def verdict_of(record: EvalRecord, case: Case) -> JudgedAs | None:
     """What the judge of the run says of an answer; None where none was asked whether it is right."""
+    if _is_unjudged(record):
+        return None
     said = [verdict for metric, meaning in _LABELLED if (verdict := _labelled(metric, meaning, record, case))]
     said += [by_claims] if (by_claims := _by_claims(record)) else []
     return next((verdict for verdict in said if verdict is not JudgedAs.CANNOT_TELL), said[0] if said else None)
@@ -72,11 +75,18 @@ def says_that_it_denies(record: EvalRecord, case: Case) -> bool:
 
 def justification(record: EvalRecord, case: Case) -> str:
     """The judge's sentence on an answer; empty where there is none."""
+    if _is_unjudged(record):
+        return ""
     for metric, _ in _LABELLED:
         result = _result(metric, record, case)
         if result is not None and isinstance(result.details.get("justification"), str):
             return str(result.details["justification"])
     return ""
+
+
+def _is_unjudged(record: EvalRecord) -> bool:
+    """Whether nothing was said of how right the answer is, as in a run without a judge."""
+    return not record.verdicts and _NAMES.isdisjoint([score.name for score in record.scores])
 
 
 def _labelled(

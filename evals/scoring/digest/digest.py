@@ -82,11 +82,13 @@ class DigestMaker:
         if needs_verification(record):
             self.to_verify.append(number)
         cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
-        self.cells.update([cell] if cell is not None else [])
-        self.sure += [sure] if sure is not None else []
+        if cell is not None:
+            self.cells[cell] += 1
+        if sure is not None:
+            self.sure.append(sure)
         add_stages(self.stages, record, cases, self.facts.library)
         self.declines.append(_declines(record, cases))
-        self.metrics.update(dict.fromkeys(score.name for score in record.scores))
+        self.metrics.update(dict.fromkeys([score.name for score in record.scores]))
         self.keys.update(record.question.metadata)
 
     def _diagnosis(self, found: BrokenLinks, certainty: float) -> Diagnosis:

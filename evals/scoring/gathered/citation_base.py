@@ -47,7 +47,8 @@ class CitationSigns:
             return
         self._base = case.citation_base if self._base is None else self._base
         indices = tuple(dict.fromkeys(index for one in citations if (index := _index_of(one)) is not None))
-        self._indices.update((index, len(chunks)) for index in indices)
+        for index in indices:
+            self._indices[index, len(chunks)] += 1
         if indices and len(self._few) < _LOOKED_AT:
             self._few.append(_Few(indices, list(case.matches.hits)))
         if not self._indices:

@@ -28,6 +28,16 @@ class ResultState(NamedTuple):
     judged_by: tuple[str, ...]
 
 
+_PLAIN = ResultState(None, None, ())
+"""Of a value that hangs on no verdict, as most do."""
+
+
+def _state_of(result: MetricResult) -> ResultState:
+    if result.missing is None and result.reason is None and not result.judged_by:
+        return _PLAIN
+    return ResultState(result.missing, result.reason, tuple(result.judged_by))
+
+
 class ResultColumn:
     """The results of one metric, one a question, in the order of the questions.
 
@@ -36,9 +46,13 @@ class ResultColumn:
     """
 
     def __init__(self, metric: BaseMetric) -> None:
+        self.count = 0
+        """How many results there are."""
         self._values = array("d")
         self._codes = array("I")
         self._kinds: dict[ResultState, int] = {}
+        self._latest: tuple[MetricResult | None, int] = None, 0
+        """The latest result and its code: many questions share one that has no value."""
         self._late = array("d") if metric.aggregation is Aggregation.PERCENTILE else None
         keeps = type(metric).one_sided is not BaseMetric.one_sided
         self._details: _Details | None = _Details() if keeps else None
@@ -55,24 +69,34 @@ class ResultColumn:
 
     def add(self, result: MetricResult) -> None:
         """Add the result of the next question."""
-        kind = ResultState(result.missing, result.reason, tuple(result.judged_by))
+        self.count += 1
         self._values.append(nan if result.value is None else result.value)
-        self._codes.append(self._kinds.setdefault(kind, len(self._kinds)))
-        self._count(result)
+        self._codes.append(self._code(result))
+        if result.details:
+            self._count(result)
         if self._details is not None:
             self._details.add(result)
         if self._late is not None and result.value is not None and result.details.get(RAN_OUT) is True:
             self._late.append(result.value)
 
+    def _code(self, result: MetricResult) -> int:
+        """The code of what is said of a result."""
+        if result is not self._latest[0]:
+            kind = _state_of(result)
+            self._latest = result, self._kinds.setdefault(kind, len(self._kinds))
+        return self._latest[1]
+
     def _count(self, result: MetricResult) -> None:
+        """Count what its details say of how it came about."""
         rules, label = result.details.get("rules"), result.details.get("label")
         if isinstance(rules, dict):  # a plug-in may have another use for the word
-            self._rules.update(rules)
+            for rule, count in rules.items():
+                self._rules[rule] += count
         if isinstance(label, str):
             self._labels[label] += 1
 
     def __len__(self) -> int:
-        return len(self._values)
+        return self.count
 
     def __iter__(self) -> Iterator[tuple[float | None, ResultState]]:
         """The value of each question, and what is said of it."""
@@ -174,24 +198,22 @@ class ScoreTable:
 
     def add(self, record: EvalRecord) -> None:
         """Add the next question with its results."""
-        found = [result for result in record.scores if result.name in self._columns]
+        columns = self._columns
+        found = [(columns[result.name], result) for result in record.scores if result.name in columns]
         if not found:
             return
         row = len(self.ids)
         label = cluster_of(record.question, self._cluster)
         self.ids.append(record.question.id)
         self._clusters.append(self._labels.setdefault(label, len(self._labels)))
-        for result in found:
-            self._add(result, row)
+        for column, result in found:
+            if column.count != row or result.name in self._rows:
+                self._say_row(result.name, column.count, row)
+            column.add(result)
 
-    def _add(self, result: MetricResult, row: int) -> None:
-        column = self._columns[result.name]
-        rows = self._rows.get(result.name)
-        if rows is None and len(column) != row:
-            rows = self._rows[result.name] = array("I", range(len(column)))
-        if rows is not None:
-            rows.append(row)
-        column.add(result)
+    def _say_row(self, name: str, count: int, row: int) -> None:
+        """Say which row the next result is of, of a metric that some questions lack; it has so many results."""
+        self._rows.setdefault(name, array("I", range(count))).append(row)
 
     def column(self, name: str) -> ResultColumn:
         """The results of a metric."""

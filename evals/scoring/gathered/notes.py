@@ -145,7 +145,8 @@ class AnswerNotes:
         self._answered += 1
         self._usage = self._usage or bool(response.usage)
         self._lists = self._lists or response.chunks is not None
-        self._unread.update(response.notes)
+        if response.notes:
+            self._unread.update(response.notes)
         self._waiting.add(response)
         self._chunks.add(response.chunks or ())
         self._citations.add(case)

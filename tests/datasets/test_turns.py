@@ -1,0 +1,100 @@
+"""Files with conversations: how their turns become questions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.datasets.base import fingerprint
+from evals.datasets.file import derived_id, read_file
+from evals.errors import DatasetError
+from evals.schemas import EvalQuestion
+from evals.scoring.clusters import cluster_of
+
+TURNS = ["What is the X300?", "How long does it last?"]
+
+
+def read(tmp_path: Path, rows: list[dict[str, Any]]) -> list[EvalQuestion]:
+    """The questions of these rows."""
+    path = tmp_path / "q.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return list(read_file(path).questions)
+
+
+def test_the_last_turn_is_the_question_and_has_the_gold_of_the_row(tmp_path: Path) -> None:
+    """The column `question` may say it again, or be absent."""
+    for row in ({"turns": TURNS}, {"turns": TURNS, "question": TURNS[-1]}):
+        (found,) = read(tmp_path, [{**row, "id": "c", "expected_answer": "96 hours"}])
+        assert (found.id, found.question, found.turns, found.expected_answer) == ("c", TURNS[-1], TURNS, "96 hours")
+        assert found.metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.csv", 'question,turns,expected_answer\n,"[""What is the X300?"", ""How long does it last?""]",96 hours\n'),
+        ("q.yaml", "- turns:\n  - What is the X300?\n  - How long does it last?\n  expected_answer: 96 hours\n"),
+        ("q.json", '{"questions": [{"turns": ["What is the X300?", "How long does it last?"]}]}'),
+    ],
+)
+def test_every_kind_of_file_may_hold_turns(tmp_path: Path, name: str, content: str) -> None:
+    """In a cell of a table they are JSON."""
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    (found,) = read_file(path).questions
+    assert found.turns == TURNS
+
+
+def test_single_questions_stand_beside_conversations_and_are_as_they_were(tmp_path: Path) -> None:
+    """Their ids and hashes do not change."""
+    single, conversation = read(tmp_path, [{"question": "How long does it last?"}, {"turns": TURNS}])
+    assert single.id == derived_id("How long does it last?") != conversation.id
+    assert "turns" not in single.model_dump()
+    alone = EvalQuestion.model_validate(single.model_dump())
+    assert fingerprint([alone]) == fingerprint([single])
+
+
+def test_each_turn_with_gold_is_a_question_with_the_turns_up_to_it(tmp_path: Path) -> None:
+    """The questions of one conversation are one cluster, whatever is said of clusters."""
+    first = {"question": TURNS[0], "expected_answer": "A sonar buoy", "gold_passages": ["The X300 is a sonar buoy."]}
+    row = {"id": "c", "turns": [first, "Thanks.", TURNS[1]], "expected_answer": "96 hours", "metadata": {"kind": "x"}}
+    one, last = read(tmp_path, [row])
+    assert (one.id, one.question, one.turns, one.expected_answer) == ("c#1", TURNS[0], [TURNS[0]], "A sonar buoy")
+    assert (last.id, last.turns, last.expected_answer) == ("c", [TURNS[0], "Thanks.", TURNS[1]], "96 hours")
+    assert one.metadata == last.metadata == {"kind": "x", "conversation": "c"}
+    for key in ("document", "question", "kind"):
+        assert cluster_of(one, key) == cluster_of(last, key)
+
+
+def test_the_gold_of_the_last_turn_may_stand_in_it(tmp_path: Path) -> None:
+    """In the row or in the turn, and not in both."""
+    row = {"id": "c", "turns": [TURNS[0], {"question": TURNS[1], "expected_answer": "96 hours"}]}
+    (found,) = read(tmp_path, [row])
+    assert (found.question, found.expected_answer) == (TURNS[1], "96 hours")
+    with pytest.raises(DatasetError, match="expected_answer stands in the row and in its last turn"):
+        read(tmp_path, [{**row, "expected_answer": "72 hours"}])
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"turns": 3}, "it is no list of what a user says"),
+        ({"turns": "Why?"}, "it is no list of what a user says"),
+        ({"turns": [[1]]}, "it is no list of what a user says"),
+        ({"turns": ["Why?", 3]}, "turn 2: it is neither a text nor an object with a question"),
+        ({"turns": ["Why?", {"text": "x"}]}, "turn 2: it is neither a text nor an object with a question"),
+        ({"turns": [{"question": "Why?", "gold": 1}]}, "turn 1: unknown key 'gold'"),
+        ({"turns": TURNS, "question": "Another?"}, "it is not the last of the turns"),
+    ],
+)
+def test_what_is_no_conversation_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    """With the row, and the turn."""
+    with pytest.raises(DatasetError, match=said):
+        read(tmp_path, [{"question": "First?"}, row])
+
+
+def test_a_column_called_turn_stays_metadata(tmp_path: Path) -> None:
+    """As it was before there were conversations: it is no slip for `turns`."""
+    (found,) = read(tmp_path, [{"question": "Why?", "turn": 2}])
+    assert found.metadata == {"turn": 2}
