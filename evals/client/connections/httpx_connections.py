@@ -77,7 +77,7 @@ class HttpxConnections:
             response = await transport.handle_async_request(self._built(request))
         except BaseException as error:
             self._free.put_nowait(transport)
-            if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError):
+            if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError | ssl.SSLError):
                 raise _broken(error) from error
             raise
         return _Answer(response, partial(self._let_go, transport))
@@ -123,7 +123,7 @@ class _Answer:
                 for part in decoder.feed(piece):
                     yield part
             decoder.finish()
-        except (httpx.HTTPError, UnicodeError) as error:
+        except (httpx.HTTPError, UnicodeError, ssl.SSLError) as error:  # httpx lets those of TLS 1.3 through
             raise _broken(error) from error
 
     async def close(self) -> None:
