@@ -105,7 +105,8 @@ def test_a_failure_of_transport_is_never_a_value(
 ) -> None:
     """Whatever else the response holds, an error leaves the question out, but for timeouts in the latency.
 
-    The first token that came before the time was up keeps its time. What the run has no judge or model for is not lost to the failure.
+    The first token that came before the time was up keeps its time. What the run has no judge or model for is not lost
+    to the failure.
     """
     error = ResponseError(kind=kind, message="failed")
     case = make_case([GOLD], is_unanswerable=is_unanswerable, error=error, **FULL)
