@@ -235,6 +235,17 @@ def test_a_wrong_key_is_told_as_such(name: str, evaluate: Evaluate) -> None:
     assert raised.value.exit_code == 3
 
 
+@pytest.mark.parametrize("name", ["lightrag", "lightrag-stream"])
+def test_a_key_that_a_server_may_want_is_named_where_it_wants_one(
+    name: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header and the variable, which may be unset: other servers of this kind want no key."""
+    monkeypatch.delenv("LIGHTRAG_API_KEY")
+    with pytest.raises(EvalsError, match="the server refuses us: HTTP 403") as raised:
+        evaluate(name)
+    assert "X-API-Key is sent only if LIGHTRAG_API_KEY is set" in (raised.value.hint or "")
+
+
 @pytest.mark.parametrize("name", ["anythingllm", "dify", "onyx", "pinecone", "ragflow", "vectara"])
 def test_a_key_that_is_not_set_is_named(name: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is sent, with what to do."""
@@ -243,6 +254,27 @@ def test_a_key_that_is_not_set_is_named(name: str, evaluate: Evaluate, monkeypat
     with pytest.raises(EvalsError, match=f"environment variable {variable} is not set") as raised:
         evaluate(name)
     assert "export it" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["openwebui", "txtai"])
+def test_documents_are_given_to_a_server_as_it_takes_them(
+    name: str, tmp_path: Path, evals_cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the requests that follow an upload; a second time there is nothing to do."""
+    for key, value in {"OPENWEBUI_COLLECTION": "c-1", "OPENWEBUI_API_KEY": documented.KEY}.items():
+        monkeypatch.setenv(key, value)
+    chunks = (*corpus.BACKUP, *corpus.WIND)
+    folder = tmp_path / "documents"
+    taken: dict[str, str] = {}
+    folder.mkdir()
+    for chunk in chunks:
+        (folder / f"{chunk.number}-{chunk.document}").write_text(chunk.text)
+    with loopback.serving(getattr(documented, f"filling_{name}")(taken)) as url:
+        flags = ["--profile", name, "--rag-url", url, "--runs-dir", tmp_path / "runs", "--no-check", "--json"]
+        said = [evals_cli("ingest", folder, *flags) for _ in range(2)]
+    assert [one.code for one in said] == [0, 0], said[0].err
+    assert [json.loads(one.out)["uploaded"] for one in said] == [len(chunks), 0]
+    assert taken == {f"{chunk.number}-{chunk.document}": chunk.text for chunk in chunks}
 
 
 @pytest.mark.parametrize("name", [*OTHERS, "rag-server"])

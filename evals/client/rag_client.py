@@ -19,6 +19,7 @@ from evals.client.bodies import (
 from evals.client.conversation import Conversation, converse
 from evals.client.endurance import Endurance
 from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
+from evals.client.login import REFUSED, login_hint
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
@@ -72,6 +73,7 @@ class RAGClient:
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
+        self.login_hint = login_hint(template)
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
@@ -141,8 +143,9 @@ class RAGClient:
                 ) from failure
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                "set server.headers for a server that wants a login, server.health.path for another health check (null "
-                "for none); another kind of server needs a profile of its own: docs/profiles.md, --profile FILE.yml",
+                (self.login_hint if failure.error.status in REFUSED else None)
+                or "set server.headers for a server that wants a login, server.health.path for another health check "
+                "(null for none); another kind of server needs a profile: docs/profiles.md, --profile FILE.yml",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
