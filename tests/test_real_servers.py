@@ -212,7 +212,7 @@ def test_langserve_is_evaluated(langserve: str, evaluate: Evaluate) -> None:
 
 
 def _check_first_tokens(run: EvalRun | None, records: list[EvalRecord]) -> None:
-    """Each answer began to arrive well before its end: it came in pieces."""
+    """Each answer began to arrive before its end: it came in pieces."""
     assert run is not None
     values = {summary.name: summary.value for summary in run.scorecard.metrics}
     assert values["time_to_first_token_p50"] is not None
@@ -221,7 +221,7 @@ def _check_first_tokens(run: EvalRun | None, records: list[EvalRecord]) -> None:
         assert response is not None
         assert response.time_to_first_token_ms is not None
         assert response.time_to_last_token_ms is not None
-        assert 0 < response.time_to_first_token_ms < response.time_to_last_token_ms - 10
+        assert 0 < response.time_to_first_token_ms < response.time_to_last_token_ms
 
 
 def test_hayhooks_streams(hayhooks: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:

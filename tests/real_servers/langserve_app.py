@@ -16,7 +16,7 @@ from langserve import add_routes
 
 _CHUNKS = json.loads(Path(os.environ["CHUNKS"]).read_text(encoding="utf-8"))
 
-PAUSE_S = 0.005
+PAUSE_S = 0.02
 """Between the words of an answer."""
 
 

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 DIMENSIONS = 256
-PAUSE_S = 0.005
+PAUSE_S = 0.02
 """Between the words of an answer that is streamed."""
 _FEW = frozenset(("a", "an", "and", "are", "be", "does", "for", "how", "in", "is", "it", "its", "of", "the", "what"))
 _UNKNOWN = "The documents do not say."

@@ -17,7 +17,7 @@ from haystack.components.builders import AnswerBuilder
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-PAUSE_S = 0.005
+PAUSE_S = 0.02
 """Between the words of an answer that is streamed."""
 
 
