@@ -227,7 +227,7 @@ def test_what_a_server_repeats_of_a_token_is_masked(server: TokenServer) -> None
 
 
 def test_a_token_server_is_reached_with_the_same_authorities(tmp_path: Path) -> None:
-    """Those of `tls.ca`; without them no secret is sent."""
+    """Those of `tls.ca`; and a run says that nobody is verified where only the token server has a certificate."""
     made = make_certificates(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(made / "good.pem", made / "good.key")
@@ -268,7 +268,7 @@ def test_a_login_that_cannot_be_is_refused_by_its_key(spec: dict[str, Any], said
     """With exit code 2, before anything is sent, and without the secret."""
     with pytest.raises(ConfigError, match=said) as raised:
         RAGClient(resolve_spec(spec))
-    assert "word" not in raised.value.message.replace("key=word", "") or "***" in raised.value.message
+    assert "word" not in raised.value.message
 
 
 def test_workers_fetch_tokens_of_their_own(server: TokenServer) -> None:
