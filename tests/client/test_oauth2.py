@@ -109,7 +109,8 @@ def test_a_token_is_fetched_where_there_is_no_health_check(server: TokenServer) 
 
 @LIBRARIES
 def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(library: str) -> None:
-    """No question fails, and no two requests for a token are there at a time."""
+    """No question fails, and one token serves all questions of its time."""
+    began = time.monotonic()
     with token_server(1) as server:
 
         async def run() -> list[EvalResponse]:
@@ -122,7 +123,7 @@ def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(libr
                 return said
 
         said = asyncio.run(run())
-    assert len(server.given) >= 4
+    assert 4 <= len(server.given) <= 2 + (time.monotonic() - began) / 0.9
     assert {one.error for one in said} == {None}
     assert server.most_at_once == 1
 
@@ -148,9 +149,14 @@ def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all(library: 
 def test_a_server_that_refuses_every_token_is_not_asked_for_ever() -> None:
     """One more token is tried, and no other for all questions that follow."""
     with token_server(None, open_to=lambda _: False) as server:
-        said = ask(keys(server.url, health=None), 30, concurrency=4)
-    assert {(one.error.kind, one.error.status) for one in said if one.error} == {("status", 401)}
-    assert (len(said), len(server.given)) == (30, 2)
+
+        async def run() -> list[EvalResponse]:
+            async with RAGClient(resolve_spec(keys(server.url, health=None)), max_attempts=1) as client:
+                return [await client.ask("How much?") for _ in range(10)]
+
+        said = asyncio.run(run())
+    assert [(one.error.kind, one.error.status) for one in said if one.error] == [("status", 401)] * 10
+    assert len(server.given) == 2
 
 
 REFUSALS: list[tuple[Refusal, str]] = [
