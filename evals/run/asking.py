@@ -8,7 +8,7 @@ from typing import Any
 
 from evals.client import RAGClient
 from evals.client.conversation import ask_question
-from evals.client.login import REFUSED
+from evals.client.login.hints import REFUSED
 from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from evals.client import RAGClient
-from evals.client.login import REFUSED
+from evals.client.login.hints import REFUSED
 from evals.config import EvalConfig
 from evals.errors import EvalsError, IngestError, JudgeError, ServerRefusedError
 from evals.judges.backends.address import origin_of
