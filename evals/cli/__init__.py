@@ -70,6 +70,24 @@ def doctor_command(flags: EvalFlags) -> None:
     raise typer.Exit(doctor(flags))
 
 
+@app.command("probe")
+def probe_command(
+    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
+    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
+    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
+    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
+    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section (standard output)")] = None,
+) -> None:
+    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
+    from evals.cli.commands.probe import probe_server
+
+    probe_server(
+        url, header or [], question=question, body=body, profiles=profiles, as_json=as_json, output=output
+    )
+
+
 @app.command("ingest")
 @takes_flags()
 def ingest_command(

@@ -1,0 +1,121 @@
+"""`evals probe`."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.output import check_output
+from evals.errors import ConfigError
+from evals.inputs.json_body import parse_json
+from evals.run.probing.guess import Doubt
+from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Wanted, probe
+from evals.run.probing.secrets import read_headers
+from evals.run.probing.section import section_text
+from evals.store.atomic import write_output
+
+_RAW_SHOWN = 2000
+_CHUNKS_SHOWN = 3
+
+
+def probe_server(
+    url: str,
+    headers: list[str],
+    *,
+    question: str | None,
+    body: str | None,
+    profiles: bool,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """Find out how a server is asked and read, and write the section that evaluates it.
+
+    Raises:
+        EvalsError: Nothing answers, or nothing is understood.
+    """
+    if output is not None:
+        check_output(output)
+    given = read_headers(headers)
+    wanted = Wanted(url, given, question or DEFAULT_QUESTION, _body(body), profiles)
+    out = console(sys.stderr)
+    probed = asyncio.run(probe(wanted, lambda line: out.print(clean(line, 400)), _choose))
+    text = section_text(probed.server)
+    if as_json:
+        typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
+    else:
+        _show(probed)
+        if given.variables:
+            out.print(f"export {', '.join(given.variables)} before `evals eval`: no value of a header is written")
+    if output is not None:
+        write_output(output, text.encode())
+        out.print(f"wrote {output}: evals eval --config {output} --dataset-file questions.jsonl --no-judge")
+    elif not as_json:
+        sys.stdout.write(text)
+
+
+def _body(text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return parse_json(text.encode())
+    except ValueError as error:
+        raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
+
+
+def _choose(doubt: Doubt) -> str | None:
+    """Ask on a terminal what is meant; without one, nobody is asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    out = console(sys.stderr)
+    out.print(f"{doubt.key}: {doubt.why}")
+    choices = [doubt.chosen, *doubt.others]
+    for number, choice in enumerate(choices, start=1):
+        out.print(clean(f"  {number}  {choice}", 300))
+    picked = typer.prompt("which one", default=1, type=int, err=True)
+    return choices[picked - 1] if 1 <= picked <= len(choices) else None
+
+
+def _show(probed: Probed) -> None:
+    """The body beside what was made of it, to stderr: stdout has the section alone."""
+    out, response = console(sys.stderr), probed.response
+    out.print("\nwhat came:")
+    out.print(clean(probed.raw, _RAW_SHOWN))
+    out.print("\nwhat the section makes of it:")
+    if response.error is not None:
+        out.print(clean(f"  nothing: {response.error.message}", 400))
+    out.print(clean(f"  answer: {response.answer!r}", 400))
+    chunks = response.chunks
+    out.print("  chunks: " + ("none" if chunks is None else str(len(chunks))))
+    for chunk in (chunks or ())[:_CHUNKS_SHOWN]:
+        source = chunk.document_name or chunk.document_id
+        out.print(clean(f"    {chunk.chunk_id} of {source}, score {chunk.score}: {chunk.text!r}", 200))
+    cited = response.citations
+    named = [citation.index if citation.index is not None else citation.chunk_id or citation.document_id for citation in cited or ()]
+    out.print("  citations: " + ("not said" if cited is None else ", ".join(map(str, named)) or "none"))
+    out.print("  usage: " + ("not said" if response.usage is None else str(response.usage.model_dump())))
+    out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
+    for reason, names in probed.metrics.missing.items():
+        out.print(clean(f"  not {', '.join(names)}: {reason}", 400))
+    for doubt in probed.doubts:
+        out.print(clean(f"guess {doubt.key}: {doubt.chosen} ({doubt.why})", 400), style="yellow")
+        for other in doubt.others:
+            out.print(clean(f"  or {other}", 300))
+    out.print()
+
+
+def _as_json(probed: Probed) -> dict[str, Any]:
+    response = probed.response.model_dump(mode="json", include={"answer", "chunks", "citations", "usage", "model", "error"})
+    guesses = [{"key": d.key, "chosen": d.chosen, "others": list(d.others), "why": d.why} for d in probed.doubts]
+    return {
+        "server": probed.server,
+        "section": section_text(probed.server),
+        "read": response,
+        "guesses": guesses,
+        "computable": probed.metrics.names,
+        "missing": probed.metrics.missing,
+        "raw": probed.raw,
+    }

@@ -1,0 +1,169 @@
+"""Which fields of a list of objects are the text, the id, the document and the score of a chunk."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from evals.run.probing import words
+from evals.run.probing.words import last_name, snake, word_count
+
+_FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
+_LEAST_WORDS = 3
+_NEAR = 0.5
+"""A field whose texts are at least half as long as the longest may be the text too."""
+Columns = Mapping[str, Sequence[Any]]
+
+
+@dataclass(slots=True)
+class Fields:
+    """What was found.
+
+    Attributes:
+        paths: By the key of a chunk, where it stands in an item.
+        others: Other fields that may be the text.
+        unsure: Keys that were found by how the values look alone.
+    """
+
+    paths: dict[str, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+
+
+def choose_fields(columns: Columns, text: str | None = None) -> Fields | None:
+    """The fields of chunks; None where no field is a text of some words.
+
+    Args:
+        columns: Values of each field, in the order of the items.
+        text: The field that is the text, where that is known.
+    """
+    found = Fields()
+    if text is None:
+        texts = _texts(columns)
+        if not texts:
+            return None
+        (text, weight), *others = texts
+        found.others = [path for path, other in others if other >= weight * _NEAR]
+    found.paths["text"] = text
+    rest = {path: values for path, values in columns.items() if path not in {text, *found.others}}
+    _name_sources(rest, found)
+    return found
+
+
+def choose_sources(columns: Columns) -> Fields:
+    """The fields that say where chunks come from, without a text: those of a parent, or of a list beside theirs."""
+    found = Fields()
+    _name_sources(columns, found)
+    return found
+
+
+def _texts(columns: Columns) -> list[tuple[str, float]]:
+    """Fields that may be the text, the longest first; a name that texts have counts double."""
+    weights = {}
+    for path, values in columns.items():
+        given = [value for value in values if isinstance(value, str)]
+        mean = sum(map(word_count, given)) / len(values)
+        if given and mean >= _LEAST_WORDS:
+            name = snake(last_name(path))
+            weights[path] = mean * (2 if name in words.TEXTS else 0.4 if name in words.NO_TEXTS else 1)
+    return sorted(weights.items(), key=lambda item: -item[1])
+
+
+def _name_sources(columns: Columns, found: Fields) -> None:
+    short = {path: values for path, values in columns.items() if _are_labels(values)}
+    _name_document(short, found)
+    taken = set(found.paths.values())
+    named = [values for path, values in short.items() if path in taken]
+    _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
+    for path, values in columns.items():
+        name = snake(last_name(path))
+        if name in words.SECTIONS and all(value is None or isinstance(value, str) for value in values):
+            found.paths.setdefault("section", path)
+    score = _score(columns)
+    if score is not None:
+        found.paths["score"] = score
+
+
+def _are_labels(values: Sequence[Any]) -> bool:
+    """Whether they are short and there for each item: texts of few words, or whole numbers."""
+    return all(
+        (isinstance(value, str) and value and word_count(value) <= 8)
+        or (isinstance(value, int) and not isinstance(value, bool))
+        for value in values
+    )
+
+
+def _name_document(short: Columns, found: Fields) -> None:
+    texts = {path: values for path, values in short.items() if all(isinstance(value, str) for value in values)}
+    by_name = {snake(last_name(path)): path for path in reversed(texts)}
+    files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
+    named = [by_name[name] for name in words.DOCUMENT_NAMES if name in by_name]
+    both = [path for path in named if path in files]
+    document = next(iter([*both, *files, *named]), None)
+    if document is not None:
+        found.paths["document_name"] = document
+        if document not in named and snake(last_name(document)) not in words.DOCUMENT_IDS:
+            found.unsure.append("document_name")
+    document_id = next((by_name[name] for name in words.DOCUMENT_IDS if name in by_name), None)
+    if document_id is not None and document_id != document:
+        found.paths["document_id"] = document_id
+    if document is None and document_id is None:
+        _name_inner_document(texts, found)
+
+
+def _name_inner_document(texts: Columns, found: Fields) -> None:
+    """A label that stands within another one, as a file does in `guide#3`, is the document; so is one that repeats."""
+    for path, values in texts.items():
+        inside = any(
+            other != path and all(one != both and one in both for one, both in zip(values, others, strict=True))
+            for other, others in texts.items()
+        )
+        repeats = 1 < len(set(values)) < len(values)
+        named = snake(last_name(path)) in words.CHUNK_IDS
+        if (inside or repeats) and not named and all(word_count(value) <= 3 for value in values):
+            found.paths["document_name"] = path
+            found.unsure.append("document_name")
+            return
+
+
+def _name_chunk_id(short: Columns, found: Fields) -> None:
+    distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
+    named = {path: snake(last_name(path)) for path in distinct}
+    ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
+    if not ids:
+        ids = [p for p, name in named.items() if name.endswith("_id") and name not in words.DOCUMENT_IDS]
+        ids = [path for path in ids if named[path] not in words.NO_CHUNK_IDS]
+    if ids:
+        found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
+        return
+    odd = [path for path, values in distinct.items() if _look_like_ids(values) and len(values) > 1]
+    odd = [path for path in odd if named[path] not in words.NO_CHUNK_IDS and "document" not in named[path]]
+    if odd:
+        found.paths["chunk_id"] = odd[0]
+        found.unsure.append("chunk_id")
+
+
+def _look_like_ids(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
+
+
+def _score(columns: Columns) -> str | None:
+    """A field of numbers: one that is called so, else the only fractions that rise or fall from item to item."""
+    numbers = {path: values for path, values in columns.items() if _are_numbers(values)}
+    named = [path for path in numbers if snake(last_name(path)) in words.SCORES]
+    if named:
+        return min(named, key=lambda path: path.count("."))
+    falling = [path for path, values in numbers.items() if len(values) > 1 and are_in_order(values)]
+    return falling[0] if len(falling) == 1 else None
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def are_in_order(values: Sequence[Any]) -> bool:
+    """Whether they are fractions that never rise, or never fall."""
+    if not any(isinstance(value, float) for value in values):
+        return False
+    return all(a >= b for a, b in pairwise(values)) or all(a <= b for a, b in pairwise(values))
