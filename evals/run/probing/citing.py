@@ -27,6 +27,8 @@ class Citing:
         given_as: `list`, `markers`, or `auto` where nothing was seen.
         base: The number of the first chunk.
         base_is_sure: Whether the numbers allow of no other base.
+        is_named: Whether the list is called as lists of citations are.
+        seen: The numbers that are cited.
     """
 
     expression: str | None = None
@@ -35,11 +37,12 @@ class Citing:
     given_as: str = "auto"
     base: int = 1
     base_is_sure: bool = True
+    is_named: bool = True
     seen: list[int] = field(default_factory=list)
 
 
 def find_citing(
-    body: Any, answer: str | None, rows: Sequence[Mapping[str, Any]], taken: str, prefix: str = ""
+    body: Any, answer: str | None, rows: Sequence[Mapping[str, Any]], taken: Sequence[str], prefix: str = ""
 ) -> Citing:
     """What is cited in a body.
 
@@ -63,14 +66,15 @@ def find_citing(
     return found
 
 
-def _by_list(body: Any, rows: Sequence[Mapping[str, Any]], taken: str, prefix: str, found: Citing) -> None:
+def _by_list(body: Any, rows: Sequence[Mapping[str, Any]], taken: Sequence[str], prefix: str, found: Citing) -> None:
     for path, items in lists_below(body):
         if not items or _holds(path, taken):
             continue
         at = below(prefix, path)
         whole = _whole_numbers(items)
-        if whole is not None and max(whole) <= len(rows) and is_of_citations(last_name(path)):
+        if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
             found.expression, found.given_as, found.seen = at, "list", whole
+            found.is_named = is_of_citations(last_name(path))
             return
         if all(isinstance(item, str) for item in items) and set(items) <= _known(rows, "chunk_id"):
             found.expression, found.given_as = at, "list"
@@ -80,9 +84,9 @@ def _by_list(body: Any, rows: Sequence[Mapping[str, Any]], taken: str, prefix: s
             return
 
 
-def _holds(path: str, taken: str) -> bool:
-    """Whether a list is that of the chunks, or holds it."""
-    return taken == path or taken.startswith((f"{path}[", f"{path}."))
+def _holds(path: str, taken: Sequence[str]) -> bool:
+    """Whether a list is one of those of the chunks, or holds one."""
+    return any(each == path or each.startswith((f"{path}[", f"{path}.")) for each in taken)
 
 
 def _of_objects(
@@ -139,7 +143,7 @@ def _by_marks(answer: str, found: Citing) -> None:
         found.markers = rf"{re.escape(opened)}\s*{re.escape(prefix)}(\d+){after}\s*{re.escape(closed)}"
 
 
-def _stand_for(body: Any, taken: str, prefix: str, found: Citing) -> None:
+def _stand_for(body: Any, taken: Sequence[str], prefix: str, found: Citing) -> None:
     """A list beside the chunks, whose items bear the numbers of the marks and name a source."""
     for path, items in lists_below(body):
         if _holds(path, taken) or not are_objects(items):

@@ -62,23 +62,25 @@ def guess_body(body: Any, question: str, chosen: Mapping[str, Any] | None = None
     chosen, guess = chosen or {}, Guess()
     passages = find_passages(body, question)
     taken = take_chunks(guess, body, passages, chosen)
-    texts = find_answers(body, question, [row["text"] for row in guess.rows if row.get("text")], taken=taken)
+    texts = find_answers(body, question, [row["text"] for row in guess.rows if row.get("text")], taken=taken[0] if taken else "")
     take_answer(guess, body, texts, chosen)
     take_citing(guess, find_citing(body, guess.answer, guess.rows, taken), chosen)
     take_sides(guess, body)
     guess.ok_when = find_ok(body)
+    if guess.ok_when and "==" in guess.ok_when and "'" in guess.ok_when:
+        guess.doubts.append(Doubt("ask.ok_when", guess.ok_when, (), "what it says where it fails was not seen"))
     return guess
 
 
-def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: Mapping[str, Any]) -> str:
+def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: Mapping[str, Any]) -> list[str]:
     """Take the likeliest list of passages, or the one that was chosen; returns where it stands."""
     picked = chosen.get("map.chunks")
     if picked is not None:
         guess.map["chunks"] = picked
         guess.rows = _rows(picked, body)
-        return next((each.at for each in passages if picked in {each.expression, *each.others}), "")
+        return next((each.taken for each in passages if picked in {each.expression, *each.others}), [])
     if not passages:
-        return ""
+        return []
     first, *others = passages
     guess.map["chunks"], guess.rows = first.expression, first.rows
     others = [each for each in others if set(each.texts) != set(first.texts)]
@@ -91,7 +93,7 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
         guess.doubts.append(Doubt("map.chunks", first.expression, (), why))
     elif snake(last_name(first.at)) not in PASSAGES and len(first.rows) == 1:
         guess.doubts.append(Doubt("map.chunks", first.expression, (), "a list of one item"))
-    return first.at
+    return first.taken
 
 
 def _rows(expression: str, body: Any) -> list[dict[str, Any]]:
@@ -128,6 +130,8 @@ def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None
     """Take what is cited."""
     if citing.expression is not None:
         guess.map["citations"] = citing.expression
+        if not citing.is_named:
+            guess.doubts.append(Doubt("map.citations", citing.expression, (), "a list of numbers of chunks"))
     if citing.references is not None:
         guess.map["references"] = citing.references
     base = chosen.get("citations.base", citing.base)

@@ -27,6 +27,7 @@ class Passages:
         weight: How much speaks for it.
         others: Expressions with another field as the text.
         unsure: Keys of chunks that were found by how the values look alone.
+        lists: Where the parallel lists stand that were put together.
     """
 
     at: str
@@ -35,6 +36,12 @@ class Passages:
     weight: float = 0.0
     others: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
+    lists: list[str] = field(default_factory=list)
+
+    @property
+    def taken(self) -> list[str]:
+        """Where everything stands that the chunks are made of."""
+        return [self.at, *self.lists]
 
     @property
     def texts(self) -> list[str]:
@@ -167,7 +174,9 @@ def _parallel(value: Mapping[str, Any], at: str) -> Iterator[Passages]:
             if beside.paths:
                 zipped, keys = _zipped(path, beside)
                 ends = "" if keys == {key: key for key in keys} else f"[].{selected(keys)}"
-                yield Passages(place, f"{below(at, f'zip({zipped})')}{ends}", unsure=beside.unsure)
+                lists = [below(at, where.partition("/")[0]) for where in beside.paths.values()]
+                whole = f"{below(at, f'zip({zipped})')}{ends}"
+                yield Passages(place, whole, unsure=beside.unsure, lists=lists)
             elif path.endswith("[0]"):
                 yield Passages(place, place)
 
@@ -176,9 +185,10 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     """What lists beside that of the texts say, by the paths in an item of all of them."""
     lists = dict(lists_below(value))
     count = len(lists[path])
+    alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
     given: dict[str, Sequence[Any]] = {}
-    for other, items in lists.items():
-        if other == path or len(items) != count or words.is_of_citations(last_name(other)) or _are_places(items):
+    for other, items in alike.items():
+        if _are_places(items) or _repeats_another(other, alike):
             continue
         if are_objects(items):
             given |= {f"{other}/{inner}": values for inner, values in columns(items).items()}
@@ -188,6 +198,13 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     names = {_singular(name): name for name in given}
     found = choose_sources(singular)
     return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
+
+
+def _repeats_another(name: str, lists: Mapping[str, list[Any]]) -> bool:
+    """Whether a list that is called as citations are says nothing that another list does not say."""
+    if not words.is_of_citations(last_name(name)) or not are_texts(lists[name]):
+        return False
+    return any(other != name and are_texts(items) and set(lists[name]) <= set(items) for other, items in lists.items())
 
 
 def _singular(path: str) -> str:

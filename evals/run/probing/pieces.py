@@ -9,10 +9,12 @@ from evals.client.mapping import find
 from evals.client.streams.collector import END
 from evals.client.streams.formats import FORMATS, RawPiece
 from evals.client.streams.spec import StreamFormat
+from evals.run.probing.answers import find_answers
 from evals.run.probing.citing import find_citing
 from evals.run.probing.guess import Doubt, Guess, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.walk import below, child, leaves
+from evals.run.probing.words import last_name
 
 _LAST = frozenset("done end finish finished complete completed final close closed stop eof bye".split())
 _KINDS = ("type", "event", "kind", "object", "op")
@@ -71,6 +73,8 @@ def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[st
     delta = _delta(kinds)
     if delta is not None:
         _take_delta(guess, *delta, kinds)
+    else:
+        _take_whole(guess, kinds, question)
     others = [kind for kind in kinds if delta is None or kind is not delta[0]]
     _take_chunks(guess, parsed, others, question, chosen)
     for kind in others:
@@ -128,6 +132,23 @@ def _delta(kinds: Sequence[Pieces]) -> tuple[Pieces, str] | None:
     return kind, path
 
 
+def _take_whole(guess: Guess, kinds: Sequence[Pieces], question: str) -> None:
+    """Take the likeliest text of any piece, where none comes in several."""
+    texts = [
+        (text, kind, path)
+        for kind in kinds
+        for path, listed in _text_paths(kind.data).items()
+        for text in find_answers({last_name(path) or "text": listed[-1]}, question, ())
+    ]
+    if not texts:
+        return
+    first, kind, path = max(texts, key=lambda each: each[0].weight)
+    _take_delta(guess, kind, path, kinds)
+    why = "the answer came in one piece"
+    guess.doubts.append(Doubt("stream.delta", (guess.stream or {})["delta"], (), why))
+    guess.answer = first.text
+
+
 def _text_paths(data: Sequence[Any]) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
     for value in data:
@@ -154,7 +175,7 @@ def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) 
     guess.stream["delta"] = f"{kind.where} && {place}" if kind.where and elsewhere or not path else place
     if not path and not kind.where:
         guess.stream["delta"] = "data"
-    if all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False)):
+    if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False)):
         guess.stream["whole"] = True
         guess.answer = texts[-1]
     else:
@@ -193,12 +214,12 @@ def _take_chunks(
         why = "other lists or fields are of such texts" if others else f"{', '.join(first.unsure)} by how values look"
         guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
     for kind in kinds:
-        taken = first.at if kind is whose else ""
+        taken = first.taken if kind is whose else []
         citing = find_citing(kind.data[-1], guess.answer, guess.rows, taken, _at(kind))
-        if citing.expression is not None or citing is None:
+        if citing.expression is not None:
             take_citing(guess, citing, chosen)
             return
-    take_citing(guess, find_citing({}, guess.answer, guess.rows, ""), chosen)
+    take_citing(guess, find_citing({}, guess.answer, guess.rows, []), chosen)
 
 
 def _of_pieces(found: Passages, kind: Pieces) -> Passages:

@@ -10,7 +10,7 @@ from evals.run.probing.words import last_name, snake
 
 _SENT = frozenset("prompt input in read request sent question prefill".split())
 _MADE = frozenset("completion output out generated written wrote response reply answer produced eval".split())
-_WHOLE = frozenset("total sum all".split())
+_COUNTS = frozenset("usage spent spending consumption consumed accounting billing cost costs".split())
 _MODELS = frozenset("model model_name llm llm_model engine deployment".split())
 _WELL = frozenset("ok success succeeded successful fine good completed complete done".split())
 _ILL = frozenset("error failed failure refused rejected denied invalid bad exception fault ko".split())
@@ -42,7 +42,7 @@ def _objects(value: Any, at: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 def _pair(counts: Mapping[str, int], at: str) -> tuple[str, str] | None:
     words = {key: set(snake(key).split("_")) for key in counts}
-    is_of_tokens = any("token" in snake(name) for name in (*counts, last_name(at))) or "usage" in snake(last_name(at))
+    is_of_tokens = any("token" in snake(name) for name in (*counts, last_name(at))) or snake(last_name(at)) in _COUNTS
     sent = next((key for key in counts if words[key] & _SENT), None)
     made = next((key for key in counts if words[key] & _MADE and key != sent), None)
     if sent and made and (is_of_tokens or _has_sum(counts, sent, made)):
