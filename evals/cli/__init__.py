@@ -78,14 +78,14 @@ def probe_command(
     body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
     profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section (standard output)")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the section (standard output)")
+    ] = None,
 ) -> None:
     """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
     from evals.cli.commands.probe import probe_server
 
-    probe_server(
-        url, header or [], question=question, body=body, profiles=profiles, as_json=as_json, output=output
-    )
+    probe_server(url, header or [], question=question, body=body, profiles=profiles, as_json=as_json, output=output)
 
 
 @app.command("ingest")

@@ -94,7 +94,10 @@ def _show(probed: Probed) -> None:
         source = chunk.document_name or chunk.document_id
         out.print(clean(f"    {chunk.chunk_id} of {source}, score {chunk.score}: {chunk.text!r}", 200))
     cited = response.citations
-    named = [citation.index if citation.index is not None else citation.chunk_id or citation.document_id for citation in cited or ()]
+    named = [
+        citation.index if citation.index is not None else citation.chunk_id or citation.document_id
+        for citation in cited or ()
+    ]
     out.print("  citations: " + ("not said" if cited is None else ", ".join(map(str, named)) or "none"))
     out.print("  usage: " + ("not said" if response.usage is None else str(response.usage.model_dump())))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
@@ -108,7 +111,9 @@ def _show(probed: Probed) -> None:
 
 
 def _as_json(probed: Probed) -> dict[str, Any]:
-    response = probed.response.model_dump(mode="json", include={"answer", "chunks", "citations", "usage", "model", "error"})
+    response = probed.response.model_dump(
+        mode="json", include={"answer", "chunks", "citations", "usage", "model", "error"}
+    )
     guesses = [{"key": d.key, "chosen": d.chosen, "others": list(d.others), "why": d.why} for d in probed.doubts]
     return {
         "server": probed.server,

@@ -150,7 +150,9 @@ def _stand_for(body: Any, taken: Sequence[str], prefix: str, found: Citing) -> N
             continue
         given = columns(items)
         labels = [name for name, values in given.items() if set(map(str, found.seen)) <= set(map(str, values))]
-        files = [name for name in given if name not in labels and snake(last_name(name)).endswith(("path", "name", "file"))]
+        files = [
+            name for name in given if name not in labels and snake(last_name(name)).endswith(("path", "name", "file"))
+        ]
         if labels and files:
             found.references = f"{below(prefix, path)}[].{{index: {labels[0]}, document_id: {files[0]}}}"
             return

@@ -62,7 +62,9 @@ def guess_body(body: Any, question: str, chosen: Mapping[str, Any] | None = None
     chosen, guess = chosen or {}, Guess()
     passages = find_passages(body, question)
     taken = take_chunks(guess, body, passages, chosen)
-    texts = find_answers(body, question, [row["text"] for row in guess.rows if row.get("text")], taken=taken[0] if taken else "")
+    texts = find_answers(
+        body, question, [row["text"] for row in guess.rows if row.get("text")], taken=taken[0] if taken else ""
+    )
     take_answer(guess, body, texts, chosen)
     take_citing(guess, find_citing(body, guess.answer, guess.rows, taken), chosen)
     take_sides(guess, body)

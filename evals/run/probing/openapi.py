@@ -10,10 +10,50 @@ _FIELDS = (
     *("question", "query", "q", "prompt", "user_query", "query_text", "search_query", "user_input", "input", "message"),
     *("text", "content", "ask", "inquiry", "request", "utterance", "search", "term"),
 )
-_ASKING = frozenset("ask query question chat answer rag search completion completions generate invoke run".split())
+_ASKING = frozenset(
+    [
+        "ask",
+        "query",
+        "question",
+        "chat",
+        "answer",
+        "rag",
+        "search",
+        "completion",
+        "completions",
+        "generate",
+        "invoke",
+        "run",
+    ]
+)
 _OTHERS = frozenset(
-    "upload ingest index feedback login auth token health status metrics delete documents files batch stream admin "
-    "settings config users embed embeddings rerank evaluate log logs".split()
+    [
+        "upload",
+        "ingest",
+        "index",
+        "feedback",
+        "login",
+        "auth",
+        "token",
+        "health",
+        "status",
+        "metrics",
+        "delete",
+        "documents",
+        "files",
+        "batch",
+        "stream",
+        "admin",
+        "settings",
+        "config",
+        "users",
+        "embed",
+        "embeddings",
+        "rerank",
+        "evaluate",
+        "log",
+        "logs",
+    ]
 )
 _WANTED = ("include", "return", "with")
 _DEEPEST = 5
@@ -98,7 +138,9 @@ def _resolved(document: Schema, schema: Any) -> Schema:
 
 def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
     properties = schema.get("properties")
-    return {name: _resolved(document, each) for name, each in properties.items()} if isinstance(properties, dict) else {}
+    return (
+        {name: _resolved(document, each) for name, each in properties.items()} if isinstance(properties, dict) else {}
+    )
 
 
 def _question_field(document: Schema, schema: Schema) -> str | None:

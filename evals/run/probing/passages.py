@@ -8,7 +8,15 @@ from evals.client.mapping import MappingError, find
 from evals.run.probing import words
 from evals.run.probing.fields import Fields, choose_fields, choose_sources
 from evals.run.probing.walk import (
-    are_blocks, are_messages, are_objects, are_texts, below, child, columns, leaves, lists_below,
+    are_blocks,
+    are_messages,
+    are_objects,
+    are_texts,
+    below,
+    child,
+    columns,
+    leaves,
+    lists_below,
 )
 from evals.run.probing.words import last_name, snake, word_count
 
@@ -148,9 +156,7 @@ def _texts_of_each(items: Sequence[Mapping[str, Any]], at: str, path: str) -> It
     yield _with_parent(items, at, path, Fields({"text": ""}), objects=False)
 
 
-def _with_parent(
-    items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool
-) -> Passages:
+def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool) -> Passages:
     whose = [item for item in items if any(found == path for found, _ in lists_below(item))]
     parent = choose_sources(columns(whose))
     missing = {key: where for key, where in parent.paths.items() if key.startswith("document")}
@@ -209,7 +215,9 @@ def _repeats_another(name: str, lists: Mapping[str, list[Any]]) -> bool:
 
 def _singular(path: str) -> str:
     whole = path.replace("[0]", "")
-    return whole[:-1] if "/" not in whole and whole.endswith("s") and not whole.endswith("ss") else whole.replace("/", ".")
+    return (
+        whole[:-1] if "/" not in whole and whole.endswith("s") and not whole.endswith("ss") else whole.replace("/", ".")
+    )
 
 
 def _are_places(items: Sequence[Any]) -> bool:

@@ -16,7 +16,9 @@ from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.walk import below, child, leaves
 from evals.run.probing.words import last_name
 
-_LAST = frozenset("done end finish finished complete completed final close closed stop eof bye".split())
+_LAST = frozenset(
+    ["done", "end", "finish", "finished", "complete", "completed", "final", "close", "closed", "stop", "eof", "bye"]
+)
 _KINDS = ("type", "event", "kind", "object", "op")
 
 
@@ -172,7 +174,7 @@ def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) 
     place = below("data", path)
     elsewhere = any(path in _text_paths(other.data) for other in kinds if other is not kind)
     guess.stream = guess.stream or {}
-    guess.stream["delta"] = f"{kind.where} && {place}" if kind.where and elsewhere or not path else place
+    guess.stream["delta"] = f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
     if not path and not kind.where:
         guess.stream["delta"] = "data"
     if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False)):
@@ -204,7 +206,9 @@ def _take_chunks(
     if not found:
         return
     first, whose = found[0]
-    rivals = [each for each, _ in found[1:] if set(each.texts) != set(first.texts) and each.weight > first.weight * 0.35]
+    rivals = [
+        each for each, _ in found[1:] if set(each.texts) != set(first.texts) and each.weight > first.weight * 0.35
+    ]
     picked = chosen.get("map.chunks", first.expression)
     guess.map["chunks"] = picked
     guess.rows = [row for row in find(picked, parsed) or () if isinstance(row, dict)]

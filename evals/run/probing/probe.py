@@ -140,7 +140,7 @@ async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Te
     if not plans:
         raise ServerRefusedError(
             "nothing was found that takes a question",
-            "give the path with the URL, and --body '{\"question\": \"{{question}}\"}' in the form that it wants",
+            'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants',
         )
     waiting, said, tried = list(plans), "", []
     while waiting and len(tried) < _MOST_TRIES:
@@ -189,9 +189,7 @@ def _refused(message: str) -> Any:
     return ResponseError(kind="status", status=200, message=message)
 
 
-def _read(
-    base: str, plan: Plan, reply: Reply, seen: Seen, wanted: Wanted, masker: Masker, choose: Choose
-) -> Probed:
+def _read(base: str, plan: Plan, reply: Reply, seen: Seen, wanted: Wanted, masker: Masker, choose: Choose) -> Probed:
     raw = masker.text(reply.body.decode("utf-8", "replace"))
     common = {"url": public_url(base)} | ({"headers": dict(wanted.headers.written)} if wanted.headers.written else {})
     if plan.profile is not None:

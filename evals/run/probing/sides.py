@@ -8,18 +8,22 @@ from evals.run.probing.passages import selected
 from evals.run.probing.walk import below, child, leaves
 from evals.run.probing.words import last_name, snake
 
-_SENT = frozenset("prompt input in read request sent question prefill".split())
-_MADE = frozenset("completion output out generated written wrote response reply answer produced eval".split())
-_COUNTS = frozenset("usage spent spending consumption consumed accounting billing cost costs".split())
-_MODELS = frozenset("model model_name llm llm_model engine deployment".split())
-_WELL = frozenset("ok success succeeded successful fine good completed complete done".split())
-_ILL = frozenset("error failed failure refused rejected denied invalid bad exception fault ko".split())
-_STATES = frozenset("status state outcome result verdict".split())
-_CODES = frozenset("code errcode err_code error_code errno retcode".split())
-_FLAGS = frozenset("ok success succeeded is_ok".split())
+_SENT = frozenset(["prompt", "input", "in", "read", "request", "sent", "question", "prefill"])
+_MADE = frozenset(
+    ["completion", "output", "out", "generated", "written", "wrote", "response", "reply", "answer", "produced", "eval"]
+)
+_COUNTS = frozenset(["usage", "spent", "spending", "consumption", "consumed", "accounting", "billing", "cost", "costs"])
+_MODELS = frozenset(["model", "model_name", "llm", "llm_model", "engine", "deployment"])
+_WELL = frozenset(["ok", "success", "succeeded", "successful", "fine", "good", "completed", "complete", "done"])
+_ILL = frozenset(
+    ["error", "failed", "failure", "refused", "rejected", "denied", "invalid", "bad", "exception", "fault", "ko"]
+)
+_STATES = frozenset(["status", "state", "outcome", "result", "verdict"])
+_CODES = frozenset(["code", "errcode", "err_code", "error_code", "errno", "retcode"])
+_FLAGS = frozenset(["ok", "success", "succeeded", "is_ok"])
 _MOST = 1_000_000
 """Tokens of one answer; more are nanoseconds or bytes."""
-_ERRORS = frozenset("error err error_msg error_message errors fault problem".split())
+_ERRORS = frozenset(["error", "err", "error_msg", "error_message", "errors", "fault", "problem"])
 
 
 def find_usage(body: Any, prefix: str = "") -> str | None:
@@ -57,9 +61,12 @@ def _has_sum(counts: Mapping[str, int], sent: str, made: str) -> bool:
 
 def guess_usage(body: Any, prefix: str = "") -> str | None:
     """The expression of three counts of which one is the sum of the others, whatever they are called; the greater of
-    the two is taken for what was sent."""
+    the two is taken for what was sent.
+    """
     for at, value in _objects(body, ""):
-        counts = {key: n for key, n in value.items() if isinstance(n, int) and not isinstance(n, bool) and 0 < n < _MOST}
+        counts = {
+            key: n for key, n in value.items() if isinstance(n, int) and not isinstance(n, bool) and 0 < n < _MOST
+        }
         for first, second, third in permutations(counts, 3):
             if counts[first] + counts[second] == counts[third] and counts[first] > counts[second]:
                 keys = {"prompt_tokens": child("", first), "completion_tokens": child("", second)}

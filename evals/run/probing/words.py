@@ -5,33 +5,124 @@ import re
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STEP = re.compile(r"[\w-]+")
 
-ANSWERS = frozenset("answer answers response reply completion generated summary textresponse output_text".split())
-MAY_BE_ANSWERS = frozenset("text content result results output data message said body value".split())
-NO_ANSWERS = frozenset(
-    "prompt context instruction instructions system question query input intent reasoning reasoning_content thought "
-    "thoughts thinking disclaimer notice footer warning warnings error detail title description status state id "
-    "rewritten_query search_query terms greeting hint tip".split()
+ANSWERS = frozenset(
+    ["answer", "answers", "response", "reply", "completion", "generated", "summary", "textresponse", "output_text"]
 )
-TEXTS = frozenset("text content page_content passage chunk snippet body blurb excerpt full_text document".split())
-NO_TEXTS = frozenset("question query title description prompt summary".split())
-CHUNK_IDS = frozenset("id chunk_id _id uid uuid segment_id passage_id node_id key chunk_key ref_id".split())
-NO_CHUNK_IDS = frozenset("document doc file source parent index position rank number page reference_id".split())
+MAY_BE_ANSWERS = frozenset(
+    ["text", "content", "result", "results", "output", "data", "message", "said", "body", "value"]
+)
+NO_ANSWERS = frozenset(
+    [
+        "prompt",
+        "context",
+        "instruction",
+        "instructions",
+        "system",
+        "question",
+        "query",
+        "input",
+        "intent",
+        "reasoning",
+        "reasoning_content",
+        "thought",
+        "thoughts",
+        "thinking",
+        "disclaimer",
+        "notice",
+        "footer",
+        "warning",
+        "warnings",
+        "error",
+        "detail",
+        "title",
+        "description",
+        "status",
+        "state",
+        "id",
+        "rewritten_query",
+        "search_query",
+        "terms",
+        "greeting",
+        "hint",
+        "tip",
+    ]
+)
+TEXTS = frozenset(
+    [
+        "text",
+        "content",
+        "page_content",
+        "passage",
+        "chunk",
+        "snippet",
+        "body",
+        "blurb",
+        "excerpt",
+        "full_text",
+        "document",
+    ]
+)
+NO_TEXTS = frozenset(["question", "query", "title", "description", "prompt", "summary"])
+CHUNK_IDS = frozenset(
+    ["id", "chunk_id", "_id", "uid", "uuid", "segment_id", "passage_id", "node_id", "key", "chunk_key", "ref_id"]
+)
+NO_CHUNK_IDS = frozenset(
+    ["document", "doc", "file", "source", "parent", "index", "position", "rank", "number", "page", "reference_id"]
+)
 DOCUMENT_NAMES = (
     *("document_name", "file_name", "filename", "file_path", "filepath", "path", "file", "document", "doc"),
     *("source", "semantic_identifier", "title", "name", "url", "uri", "link", "origin"),
 )
 DOCUMENT_IDS = ("document_id", "doc_id", "file_id", "source_id", "parent_id")
-SECTIONS = frozenset("section heading section_title section_name".split())
-SCORES = frozenset("score similarity distance relevance relevance_score _score rerank_score distances scores".split())
+SECTIONS = frozenset(["section", "heading", "section_title", "section_name"])
+SCORES = frozenset(
+    ["score", "similarity", "distance", "relevance", "relevance_score", "_score", "rerank_score", "distances", "scores"]
+)
 PASSAGES = frozenset(
-    "chunks documents passages contexts context sources source_documents results hits snippets evidence references "
-    "search_results retriever_resources chunk_search_results matches top_documents nodes citations".split()
+    [
+        "chunks",
+        "documents",
+        "passages",
+        "contexts",
+        "context",
+        "sources",
+        "source_documents",
+        "results",
+        "hits",
+        "snippets",
+        "evidence",
+        "references",
+        "search_results",
+        "retriever_resources",
+        "chunk_search_results",
+        "matches",
+        "top_documents",
+        "nodes",
+        "citations",
+    ]
 )
 NO_PASSAGES = frozenset(
-    "entities relationships edges suggestions followups follow_ups related questions history messages steps tools "
-    "tool_calls warnings logs keywords annotations".split()
+    [
+        "entities",
+        "relationships",
+        "edges",
+        "suggestions",
+        "followups",
+        "follow_ups",
+        "related",
+        "questions",
+        "history",
+        "messages",
+        "steps",
+        "tools",
+        "tool_calls",
+        "warnings",
+        "logs",
+        "keywords",
+        "annotations",
+    ]
 )
-CITED = frozenset("cited citation citations references refs used based_on cites grounding".split())
+CITED = frozenset(["cited", "citation", "citations", "references", "refs", "used", "based_on", "cites", "grounding"])
 _CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support")
 
 
