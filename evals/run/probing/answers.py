@@ -42,13 +42,15 @@ def find_answers(body: Any, question: str, passages: Sequence[str], at: str = ""
         at: Expression that leads to the body.
         taken: Where the chunks stand; below it is no answer.
     """
-    texts = []
-    for expression, text in _texts(body, at, question, _DEEPEST):
-        found = _weighed(expression, text)
-        if found.weight > 0 and text.strip() != question.strip() and not _is_made_of(text, passages):
-            if not (taken and text in passages and expression.startswith((taken, f"{taken}["))):
-                texts.append(found)
-    return sorted(texts, key=lambda each: -each.weight)
+    texts = [_weighed(expression, text) for expression, text in _texts(body, at, question, _DEEPEST)]
+    prose = [each for each in texts if each.weight > 0 and each.text.strip() != question.strip()]
+    own = [each for each in prose if not (_is_made_of(each.text, passages) or _is_passage(each, passages, taken))]
+    return sorted(own, key=lambda each: -each.weight)
+
+
+def _is_passage(found: Text, passages: Sequence[str], taken: str) -> bool:
+    """Whether it is one of the passages; an answer may be what a passage says, but it stands elsewhere."""
+    return bool(taken) and found.text in passages and found.expression.startswith(taken)
 
 
 def is_none(text: Text) -> bool:

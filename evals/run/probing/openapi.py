@@ -4,56 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evals.run.probing.requests import QUESTION, Plan
-from evals.run.probing.words import snake
+from evals.run.probing.words import names_in, snake
 
 _FIELDS = (
     *("question", "query", "q", "prompt", "user_query", "query_text", "search_query", "user_input", "input", "message"),
     *("text", "content", "ask", "inquiry", "request", "utterance", "search", "term"),
 )
-_ASKING = frozenset(
-    [
-        "ask",
-        "query",
-        "question",
-        "chat",
-        "answer",
-        "rag",
-        "search",
-        "completion",
-        "completions",
-        "generate",
-        "invoke",
-        "run",
-    ]
-)
-_OTHERS = frozenset(
-    [
-        "upload",
-        "ingest",
-        "index",
-        "feedback",
-        "login",
-        "auth",
-        "token",
-        "health",
-        "status",
-        "metrics",
-        "delete",
-        "documents",
-        "files",
-        "batch",
-        "stream",
-        "admin",
-        "settings",
-        "config",
-        "users",
-        "embed",
-        "embeddings",
-        "rerank",
-        "evaluate",
-        "log",
-        "logs",
-    ]
+_ASKING = names_in("ask query question chat answer rag search completion completions generate invoke run")
+_OTHERS = names_in(
+    "upload ingest index feedback login auth token health status metrics delete documents files batch stream admin "
+    "settings config users embed embeddings rerank evaluate log logs"
 )
 _WANTED = ("include", "return", "with")
 _DEEPEST = 5

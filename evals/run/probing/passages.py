@@ -15,7 +15,6 @@ from evals.run.probing.walk import (
     below,
     child,
     columns,
-    leaves,
     lists_below,
 )
 from evals.run.probing.words import last_name, snake, word_count
@@ -71,7 +70,7 @@ def find_passages(body: Any, question: str, prefix: str = "") -> list[Passages]:
             rows = find(candidate.expression, body)
         except MappingError:  # lists of different lengths
             continue
-        candidate.rows = [row if isinstance(row, Mapping) else {"text": row} for row in rows or ()]
+        candidate.rows = [dict(row) if isinstance(row, Mapping) else {"text": row} for row in rows or ()]
         candidate.weight = _weight(candidate)
         if candidate.weight > 0:
             candidate.expression = below(prefix, candidate.expression)
@@ -235,8 +234,3 @@ def _zipped(path: str, beside: Fields) -> tuple[str, dict[str, str]]:
         lists[name] = other
         keys[key] = below(name, inner)
     return selected(lists), keys
-
-
-def leaf_texts(value: Any) -> list[str]:
-    """Every text below objects."""
-    return [text for _, text in leaves(value) if isinstance(text, str)]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from evals.client.mapping import find
@@ -14,11 +15,9 @@ from evals.run.probing.citing import find_citing
 from evals.run.probing.guess import Doubt, Guess, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.walk import below, child, leaves
-from evals.run.probing.words import last_name
+from evals.run.probing.words import last_name, names_in
 
-_LAST = frozenset(
-    ["done", "end", "finish", "finished", "complete", "completed", "final", "close", "closed", "stop", "eof", "bye"]
-)
+_LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
 _KINDS = ("type", "event", "kind", "object", "op")
 
 
@@ -177,7 +176,7 @@ def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) 
     guess.stream["delta"] = f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
     if not path and not kind.where:
         guess.stream["delta"] = "data"
-    if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False)):
+    if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
         guess.stream["whole"] = True
         guess.answer = texts[-1]
     else:

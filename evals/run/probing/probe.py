@@ -142,7 +142,8 @@ async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Te
             "nothing was found that takes a question",
             'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants',
         )
-    waiting, said, tried = list(plans), "", []
+    waiting, said = list(plans), ""
+    tried: list[dict[str, Any]] = []
     while waiting and len(tried) < _MOST_TRIES:
         plan = waiting.pop(0)
         if plan.ask in tried:

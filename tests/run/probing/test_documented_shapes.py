@@ -93,7 +93,7 @@ SHAPES: Mapping[str, tuple[str, Body, tuple[bool, bool]]] = {
     "pinecone/context": ("/assistant/chat/default/context", lambda q: {"query": q, "top_k": 3}, CHUNKS),
     "elasticsearch": ("/rag/_search", _matching, CHUNKS),
 }
-"""By server: its path, the body of a request, and whether there is an answer and whether there are chunks in its own."""
+"""By server: its path, the body of a request, and whether it has an answer, and chunks."""
 
 
 def _body(name: str, question: str) -> Any:
