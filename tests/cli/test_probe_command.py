@@ -79,14 +79,22 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     assert result.out.startswith("server:\n  profile: none\n")
 
 
-def test_a_built_in_profile_that_fits_is_taken(start: Start, evals_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_built_in_profile_that_fits_is_taken(start: Start, evals_cli: Cli) -> None:
     """The section is its name and the URL."""
-    monkeypatch.delenv("TXTAI_TOKEN", raising=False)
     result = evals_cli("probe", start(documented.r2r()), "--question", QUESTION, "--json")
     assert result.code == 0, result.err
     assert result.json["server"]["profile"] == "r2r"
     assert result.json["read"]["answer"] == "For thirty days."
     assert len(result.json["read"]["chunks"]) == 3
+
+
+def test_the_second_request_of_a_profile_is_sent_too(start: Start, evals_cli: Cli) -> None:
+    """It is told before; the chunks are those that it brings."""
+    url = start(documented.lightrag())
+    result = evals_cli("probe", url, "--question", QUESTION, "--json", "--header", f"X-API-Key: {documented.KEY}")
+    assert result.json["server"]["profile"] == "lightrag"
+    assert len(result.json["read"]["chunks"]) == 3
+    assert "POST /query/data, the second request of the profile lightrag" in result.err
 
 
 def test_without_profiles_the_same_server_is_mapped_by_its_shape(start: Start, evals_cli: Cli) -> None:
@@ -100,7 +108,7 @@ def test_without_profiles_the_same_server_is_mapped_by_its_shape(start: Start, e
 
 @pytest.mark.parametrize("header", [f"Authorization: Bearer {SECRET}", f"X-Own-Key: {SECRET}"])
 def test_no_value_of_a_header_is_printed_or_written(header: str, start: Start, evals_cli: Cli, tmp_path: Path) -> None:
-    """Not where the server repeats it, in an answer or a refusal; the section has a ${NAME}, which is to be exported."""
+    """Not where the server repeats it, in an answer or a refusal; the section has a ${NAME} to be exported."""
 
     def ask(request: Any) -> dict[str, Any]:
         sent = request.headers.get("Authorization") or request.headers.get("X-Own-Key")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from evals.run.probing.guess import Doubt
 from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Wanted, probe
 from evals.run.probing.secrets import read_headers
 from evals.run.probing.section import section_text
+from evals.schemas import Citation, EvalResponse
 from evals.store.atomic import write_output
 
 _RAW_SHOWN = 2000
 _CHUNKS_SHOWN = 3
+_LINE = 400
 
 
 def probe_server(
@@ -81,33 +84,40 @@ def _choose(doubt: Doubt) -> str | None:
 
 def _show(probed: Probed) -> None:
     """The body beside what was made of it, to stderr: stdout has the section alone."""
-    out, response = console(sys.stderr), probed.response
+    out = console(sys.stderr)
     out.print("\nwhat came:")
     out.print(clean(probed.raw, _RAW_SHOWN))
     out.print("\nwhat the section makes of it:")
-    if response.error is not None:
-        out.print(clean(f"  nothing: {response.error.message}", 400))
-    out.print(clean(f"  answer: {response.answer!r}", 400))
-    chunks = response.chunks
-    out.print("  chunks: " + ("none" if chunks is None else str(len(chunks))))
-    for chunk in (chunks or ())[:_CHUNKS_SHOWN]:
-        source = chunk.document_name or chunk.document_id
-        out.print(clean(f"    {chunk.chunk_id} of {source}, score {chunk.score}: {chunk.text!r}", 200))
-    cited = response.citations
-    named = [
-        citation.index if citation.index is not None else citation.chunk_id or citation.document_id
-        for citation in cited or ()
-    ]
-    out.print("  citations: " + ("not said" if cited is None else ", ".join(map(str, named)) or "none"))
-    out.print("  usage: " + ("not said" if response.usage is None else str(response.usage.model_dump())))
+    for line in _read_lines(probed.response):
+        out.print(clean(line, _LINE))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
-        out.print(clean(f"  not {', '.join(names)}: {reason}", 400))
+        out.print(clean(f"not {', '.join(names)}: {reason}", _LINE))
     for doubt in probed.doubts:
-        out.print(clean(f"guess {doubt.key}: {doubt.chosen} ({doubt.why})", 400), style="yellow")
+        chosen = f"{doubt.chosen} ({doubt.why})" if doubt.chosen else doubt.why
+        out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style="yellow")
         for other in doubt.others:
-            out.print(clean(f"  or {other}", 300))
+            out.print(clean(f"or {other}", _LINE))
     out.print()
+
+
+def _read_lines(response: EvalResponse) -> Iterator[str]:
+    if response.error is not None:
+        yield f"nothing: {response.error.message}"
+        return
+    yield f"answer: {response.answer!r}"
+    yield f"chunks: {'not said' if response.chunks is None else len(response.chunks)}"
+    for chunk in (response.chunks or ())[:_CHUNKS_SHOWN]:
+        source = chunk.document_name or chunk.document_id
+        yield f"- {chunk.chunk_id} of {source}, score {chunk.score}: {chunk.text!r}"
+    cited = response.citations
+    yield f"citations: {'not said' if cited is None else ', '.join(map(_source, cited)) or 'none'}"
+    yield f"usage: {'not said' if response.usage is None else response.usage.model_dump()}"
+
+
+def _source(citation: Citation) -> str:
+    number = None if citation.index is None else str(citation.index)
+    return number or citation.chunk_id or citation.document_id or "?"
 
 
 def _as_json(probed: Probed) -> dict[str, Any]:

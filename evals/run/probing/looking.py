@@ -27,7 +27,6 @@ class Seen:
 
     Attributes:
         openapi: The document; None without one.
-        openapi_at: Where the paths of the document begin, below the URL: empty, as a rule.
         health: A path that answers 2xx; None without one.
         paths: Paths that are there, though a GET asks nothing of them.
     """
@@ -80,13 +79,18 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
 def fitting(seen: Seen, profiles: Sequence[ServerSpec]) -> list[Plan]:
     """The requests of the built-in profiles whose path and health check are there."""
     known = paths_of(seen.openapi) if seen.openapi is not None else None
-    plans = []
-    for spec in profiles:
-        there = (spec.ask.method, spec.ask.path) in known if known is not None else spec.ask.path in seen.paths
-        if there:
-            source = f"the built-in profile {spec.profile}"
-            plans.append(Plan(spec.ask.method, spec.ask.path, spec.ask.body, spec.ask.query, source, spec.profile))
-    return plans
+    there = [
+        spec
+        for spec in profiles
+        if ((spec.ask.method, spec.ask.path) in known if known is not None else spec.ask.path in seen.paths)
+    ]
+    return [plan_of(spec) for spec in there]
+
+
+def plan_of(spec: ServerSpec) -> Plan:
+    """The request of a built-in profile."""
+    ask = spec.ask
+    return Plan(ask.method, ask.path, ask.body, ask.query, f"the built-in profile {spec.profile}", spec.profile)
 
 
 def usual(seen: Seen) -> list[Plan]:
@@ -97,13 +101,18 @@ def usual(seen: Seen) -> list[Plan]:
 
 
 def built_in() -> list[ServerSpec]:
-    """The built-in profiles whose variables are set; one of a plug-in that is broken is left out."""
+    """The built-in profiles whose requests need nothing of the environment; one of a plug-in that is broken is left out.
+
+    A key in the environment is for the server that its owner means, which this one need not be.
+    """
     specs = []
     for name in list_profiles():
         try:
-            specs.append(resolve_spec({"profile": name}))
+            spec = resolve_spec({"profile": name})
         except ConfigError:
             continue
+        if not VARIABLE.search(spec.model_dump_json(include={"ask", "retrieve"})):
+            specs.append(spec)
     return specs
 
 

@@ -15,20 +15,19 @@ from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.config import EvalConfig
 from evals.credentials.masker import Masker
-from evals.credentials.stored import public_url
 from evals.errors import ConfigError, ServerRefusedError
 from evals.inputs.json_body import parse_json
 from evals.metrics.base import Need
 from evals.metrics.registry import select
 from evals.run.doctor.computable import Computable, computable
 from evals.run.probing.guess import Doubt, Guess, guess_body
-from evals.run.probing.looking import Seen, Tell, built_in, fitting, look, usual
+from evals.run.probing.looking import Seen, Tell, built_in, fitting, look, plan_of, usual
 from evals.run.probing.openapi import plans_of
 from evals.run.probing.pieces import guess_stream, stream_format
 from evals.run.probing.requests import QUESTION, Plan, missing_fields, with_field
 from evals.run.probing.secrets import Headers
 from evals.run.probing.sides import says_no
-from evals.schemas import EvalQuestion, EvalResponse, GoldPassage
+from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
 
 DEFAULT_QUESTION = "What is this about?"
 _MOST_TRIES = 4
@@ -99,7 +98,10 @@ async def probe(wanted: Wanted, tell: Tell, choose: Choose) -> Probed:
         seen = await look(transport, tell, profiles, only=path is not None)
         plans = _plans(seen, profiles, wanted, path)
         plan, reply = await _ask(transport, plans, wanted, tell)
-    return _read(base, plan, reply, seen, wanted, masker, choose)
+        spec = next((spec for spec in profiles if spec.profile == plan.profile), None)
+        retrieved = await _retrieve(transport, spec, wanted.question, tell)
+    reader = _Reader(plan, reply, wanted, retrieved)
+    return reader.by_profile(base) or reader.by_shape(base, seen, choose)
 
 
 def _split(url: str) -> tuple[str, str | None]:
@@ -115,20 +117,14 @@ def _split(url: str) -> tuple[str, str | None]:
 
 
 def _plans(seen: Seen, profiles: Sequence[ServerSpec], wanted: Wanted, path: str | None) -> list[Plan]:
+    """The requests that may ask the question, the likeliest first."""
+    documented = plans_of(seen.openapi or {}, path)
     if wanted.body is not None:
-        documented = [plan.path for plan in plans_of(seen.openapi or {})]
-        return [Plan("POST", path or next(iter(documented), "/"), wanted.body, source="--body")]
-    fit = [plan for plan in fitting(seen, profiles) if path in {None, plan.path}]
-    documented_plans = plans_of(seen.openapi, path) if seen.openapi is not None else []
+        return [Plan("POST", path or next((plan.path for plan in documented), "/"), wanted.body, source="--body")]
     if path is None:
-        return [*fit, *documented_plans, *usual(seen)]
-    by_path = [
-        Plan(spec.ask.method, path, spec.ask.body, spec.ask.query, f"the built-in profile {spec.profile}", spec.profile)
-        for spec in profiles
-        if path == spec.ask.path
-    ]
+        return [*fitting(seen, profiles), *documented, *usual(seen)]
     named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
-    return [*fit, *by_path, *documented_plans, named]
+    return [*(plan_of(spec) for spec in profiles if spec.ask.path == path), *documented, named]
 
 
 async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Tell) -> tuple[Plan, Reply]:
@@ -149,8 +145,7 @@ async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Te
         if plan.ask in tried:
             continue
         tried.append(plan.ask)
-        tell(f"{plan.method} {plan.path} with {plan.body if plan.body is not None else dict(plan.query)}")
-        tell(f"  of {plan.source}" + (f"; guess: {', '.join(plan.doubts)}" if plan.doubts else ""))
+        tell(plan.told)
         try:
             return plan, await _send(transport, plan, wanted.question)
         except TransportFailure as failure:
@@ -178,45 +173,72 @@ async def _send(transport: Transport, plan: Plan, question: str) -> Reply:
     except ValueError:
         no = None
     if no is not None:
-        error = ServerRefusedError(f"HTTP 200, but {no}")
-        failed = TransportFailure(_refused(error.message), retryable=False, body=reply.body)
-        raise failed
+        refused = ResponseError(kind="status", status=reply.status, message=f"HTTP {reply.status}, but {no}")
+        raise TransportFailure(refused, retryable=False, body=reply.body)
     return reply
 
 
-def _refused(message: str) -> Any:
-    from evals.schemas import ResponseError  # noqa: PLC0415
+async def _retrieve(transport: Transport, spec: ServerSpec | None, question: str, tell: Tell) -> Reply | None:
+    """Send the second request of a profile that has one; None where it has none, or it is refused."""
+    if spec is None or spec.retrieve is None or spec.retrieve.give:
+        return None
+    tell(f"{spec.retrieve.method} {spec.retrieve.path}, the second request of the profile {spec.profile}")
+    try:
+        return await transport.send(**rendered(spec.retrieve, {"question": question, "uuid": "probe"}))
+    except TransportFailure as failure:
+        tell(f"  refused: {failure.error.message}")
+        return None
 
-    return ResponseError(kind="status", status=200, message=message)
 
+class _Reader:
+    """Makes the section of a reply."""
 
-def _read(base: str, plan: Plan, reply: Reply, seen: Seen, wanted: Wanted, masker: Masker, choose: Choose) -> Probed:
-    raw = masker.text(reply.body.decode("utf-8", "replace"))
-    common = {"url": public_url(base)} | ({"headers": dict(wanted.headers.written)} if wanted.headers.written else {})
-    if plan.profile is not None:
-        server = {"profile": plan.profile, **common}
-        response = _response(server, raw)
-        if response.error is None:
-            return Probed(server, raw[:MAX_RAW_CHARS], response, [], _metrics(server, response, wanted.question))
-    guess = _guess(reply, raw, wanted.question, {})
-    chosen = _settled(guess, choose)
-    if chosen:
-        guess = _guess(reply, raw, wanted.question, chosen)
-    if not guess.map.get("answer") and not guess.map.get("chunks") and not (guess.stream or {}).get("delta"):
-        raise ServerRefusedError(
-            f"the answer holds no text and no passages: {raw[:200]}", "ask another question with --question"
-        )
-    ask = {**plan.ask} | ({"ok_when": guess.ok_when} if guess.ok_when else {})
-    server = {"profile": NO_PROFILE, **common}
-    if seen.health:
-        server["health"] = {"path": seen.health}
-    server |= {"ask": ask} | ({"stream": guess.stream} if guess.stream else {}) | {"map": guess.map}
-    if guess.citations:
-        server["citations"] = guess.citations
-    response = _response(server, raw)
-    doubts = [*(Doubt("ask", "", (), doubt) for doubt in plan.doubts), *guess.doubts]
-    doubts = [doubt for doubt in doubts if doubt.key not in chosen]
-    return Probed(server, raw[:MAX_RAW_CHARS], response, doubts, _metrics(server, response, wanted.question))
+    def __init__(self, plan: Plan, reply: Reply, wanted: Wanted, retrieved: Reply | None) -> None:
+        self._plan = plan
+        self._reply = reply
+        self._question = wanted.question
+        masker = Masker(wanted.headers.secrets)
+        self._raw = masker.text(reply.body.decode("utf-8", "replace"))
+        self._retrieved = None if retrieved is None else masker.text(retrieved.body.decode("utf-8", "replace"))
+        self._headers = wanted.headers.written
+
+    def by_profile(self, base: str) -> Probed | None:
+        """What the profile of the request makes of it; None where there is none, or it cannot read it."""
+        if self._plan.profile is None:
+            return None
+        server = {"profile": self._plan.profile, **self._where(base)}
+        response = _response(server, self._raw, self._retrieved)
+        return self._probed(server, response, []) if response.error is None else None
+
+    def by_shape(self, base: str, seen: Seen, choose: Choose) -> Probed:
+        """What its shape makes of it.
+
+        Raises:
+            ServerRefusedError: It holds no text and no passages.
+        """
+        guess = _guess(self._reply, self._raw, self._question, {})
+        chosen = _settled(guess, choose)
+        guess = _guess(self._reply, self._raw, self._question, chosen) if chosen else guess
+        if not (guess.answer or guess.rows):
+            said = f"the answer holds no text and no passages: {self._raw[:200]}"
+            raise ServerRefusedError(said, "ask another question with --question")
+        server = {"profile": NO_PROFILE, **self._where(base), **self._read_as(guess, seen)}
+        doubts = [*(Doubt("ask", "", (), doubt) for doubt in self._plan.doubts), *guess.doubts]
+        left = [doubt for doubt in doubts if doubt.key not in chosen]
+        return self._probed(server, _response(server, self._raw), left)
+
+    def _where(self, base: str) -> dict[str, Any]:
+        return {"url": base} | ({"headers": dict(self._headers)} if self._headers else {})
+
+    def _read_as(self, guess: Guess, seen: Seen) -> dict[str, Any]:
+        """The keys that say how the server is asked and read; those that say nothing are left out."""
+        ask = self._plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
+        health = {"path": seen.health} if seen.health else None
+        keys = {"health": health, "ask": ask, "stream": guess.stream, "map": guess.map, "citations": guess.citations}
+        return {key: value for key, value in keys.items() if value or (key == "stream" and value is not None)}
+
+    def _probed(self, server: dict[str, Any], response: EvalResponse, doubts: list[Doubt]) -> Probed:
+        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, _metrics(server, response, self._question))
 
 
 def _guess(reply: Reply, raw: str, question: str, chosen: Mapping[str, Any]) -> Guess:
@@ -241,13 +263,11 @@ def _settled(guess: Guess, choose: Choose) -> dict[str, Any]:
     return chosen
 
 
-def _response(server: Mapping[str, Any], raw: str) -> EvalResponse:
+def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None) -> EvalResponse:
     """What the section makes of the body."""
-    from evals.schemas import ResponseError  # noqa: PLC0415
-
     try:
         spec = resolve_spec({**server, "headers": {}})
-        fields = RAGClient(spec, concurrency=1).reread(raw)
+        fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
     except (MappingError, ValueError, ConfigError) as error:
         return EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
     return EvalResponse(**fields)

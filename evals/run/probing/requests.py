@@ -1,5 +1,6 @@
 """The request that may ask a question: what is known of it, and where from."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,13 @@ class Plan:
     doubts: Sequence[str] = ()
 
     @property
+    def told(self) -> str:
+        """What is sent, and why, for whoever watches."""
+        guess = f"; guess: {', '.join(self.doubts)}" if self.doubts else ""
+        sent = dict(self.query) if self.body is None else self.body
+        return f"{self.method} {self.path} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{guess})"
+
+    @property
     def ask(self) -> dict[str, Any]:
         """As `server.ask` of a configuration."""
         keys: dict[str, Any] = {} if self.method == "POST" else {"method": self.method}
@@ -62,9 +70,9 @@ def missing_fields(said: bytes) -> list[tuple[str, ...]]:
 def _located(body: Any) -> list[tuple[str, ...]]:
     """The fields of `{"detail": [{"loc": ["body", "question"], "type": "missing"}]}`."""
     details = body.get("detail") if isinstance(body, Mapping) else None
-    places = [item.get("loc") for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
-    paths = [tuple(str(step) for step in place if step not in {"body", "query"}) for place in places if place]
-    return [path for path in paths if path]
+    items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
+    paths = [tuple(map(str, item.get("loc") or ())) for item in items]
+    return [path[1:] for path in paths if len(path) > 1]
 
 
 def _texts(body: Any) -> list[str]:
