@@ -156,8 +156,8 @@ def test_a_200_that_says_it_failed_is_a_refusal(start: Start, evals_cli: Cli) ->
         (("http://127.0.0.1:9",), 3, "no server answers at"),
         (("nowhere",), 2, "not a URL of a server"),
         (("http://127.0.0.1:9", "--body", "{"), 2, "--body is no JSON"),
-        (("http://127.0.0.1:9", "--body", "{}"), 2, "--body does not say where the question goes"),
-        (("http://127.0.0.1:9", "--header", "abc"), 2, "a --header is not of a name and a value"),
+        (("http://127.0.0.1:9", "--body", "{}"), 2, "the form of the request does not say where the question goes"),
+        (("http://127.0.0.1:9", "--header", "abc"), 2, "a header is not of a name and a value"),
     ],
 )
 def test_what_cannot_be_probed_is_told_in_one_message(

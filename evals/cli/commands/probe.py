@@ -14,7 +14,7 @@ from evals.cli.terminal.output import check_output
 from evals.errors import ConfigError
 from evals.inputs.json_body import parse_json
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Wanted, probe
+from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Target, probe
 from evals.run.probing.secrets import read_headers
 from evals.run.probing.section import section_text
 from evals.schemas import Citation, EvalResponse
@@ -28,9 +28,9 @@ _LINE = 400
 def probe_server(
     url: str,
     headers: list[str],
-    *,
     question: str | None,
     body: str | None,
+    *,
     profiles: bool,
     as_json: bool,
     output: Path | None,
@@ -43,9 +43,9 @@ def probe_server(
     if output is not None:
         check_output(output)
     given = read_headers(headers)
-    wanted = Wanted(url, given, question or DEFAULT_QUESTION, _body(body), profiles)
+    target = Target(url, given, question or DEFAULT_QUESTION, _body(body), profiles)
     out = console(sys.stderr)
-    probed = asyncio.run(probe(wanted, lambda line: out.print(clean(line, 400)), _choose))
+    probed = asyncio.run(probe(target, lambda line: out.print(clean(line, 400)), _choose))
     text = section_text(probed.server)
     if as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))

@@ -16,7 +16,7 @@ _NEAR = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FoundText:
     """A text that may be the answer.
 
     Attributes:
@@ -32,7 +32,7 @@ class Text:
     is_named: bool
 
 
-def find_answers(body: Any, question: str, passages: Sequence[str], at: str = "", taken: str = "") -> list[Text]:
+def find_answers(body: Any, question: str, passages: Sequence[str], at: str = "", taken: str = "") -> list[FoundText]:
     """Everything that may be the answer, the likeliest first.
 
     Args:
@@ -48,17 +48,17 @@ def find_answers(body: Any, question: str, passages: Sequence[str], at: str = ""
     return sorted(own, key=lambda each: -each.weight)
 
 
-def _is_passage(found: Text, passages: Sequence[str], taken: str) -> bool:
+def _is_passage(found: FoundText, passages: Sequence[str], taken: str) -> bool:
     """Whether it is one of the passages; an answer may be what a passage says, but it stands elsewhere."""
     return bool(taken) and found.text in passages and found.expression.startswith(taken)
 
 
-def is_none(text: Text) -> bool:
+def is_none(text: FoundText) -> bool:
     """Whether its key is called as texts are that are no answers."""
     return snake(last_name(text.expression)) in words.NO_ANSWERS or text.expression in {"message", "msg"}
 
 
-def near(texts: Sequence[Text]) -> list[Text]:
+def near(texts: Sequence[FoundText]) -> list[FoundText]:
     """Those beside the first that may be meant as well; none where the name of the first settles it."""
     if not texts:
         return []
@@ -73,14 +73,14 @@ def _is_made_of(text: str, passages: Sequence[str]) -> bool:
     return sum(passage in text for passage in set(passages)) > 1
 
 
-def _weighed(expression: str, text: str) -> Text:
+def _weighed(expression: str, text: str) -> FoundText:
     name = snake(last_name(expression.replace("join('', ", "").rstrip(")")))
     count = min(word_count(text), _MOST_COUNTED)
     named = name in words.ANSWERS or name.endswith(("_answer", "_response"))
     if count < 2 and (_NO_PROSE.fullmatch(text) or not named):
-        return Text(expression, text, 0.0, is_named=False)
+        return FoundText(expression, text, 0.0, is_named=False)
     factor = 4.0 if named else 0.1 if name in words.NO_ANSWERS else 1.5 if name in words.MAY_BE_ANSWERS else 1.0
-    return Text(expression, text, count * factor, is_named=named)
+    return FoundText(expression, text, count * factor, is_named=named)
 
 
 def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:

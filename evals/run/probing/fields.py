@@ -13,7 +13,7 @@ _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
 _LEAST_WORDS = 3
 _NEAR = 0.5
 """A field whose texts are at least half as long as the longest may be the text too."""
-Columns = Mapping[str, Sequence[Any]]
+ColumnValues = Mapping[str, Sequence[Any]]
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Fields:
     unsure: list[str] = field(default_factory=list)
 
 
-def choose_fields(columns: Columns, text: str | None = None) -> Fields | None:
+def choose_fields(columns: ColumnValues, text: str | None = None) -> Fields | None:
     """The fields of chunks; None where no field is a text of some words.
 
     Args:
@@ -51,14 +51,14 @@ def choose_fields(columns: Columns, text: str | None = None) -> Fields | None:
     return found
 
 
-def choose_sources(columns: Columns) -> Fields:
+def choose_sources(columns: ColumnValues) -> Fields:
     """The fields that say where chunks come from, without a text: those of a parent, or of a list beside theirs."""
     found = Fields()
     _name_sources(columns, found)
     return found
 
 
-def _texts(columns: Columns) -> list[tuple[str, float]]:
+def _texts(columns: ColumnValues) -> list[tuple[str, float]]:
     """Fields that may be the text, the longest first; a name that texts have counts double."""
     weights = {}
     for path, values in columns.items():
@@ -70,7 +70,7 @@ def _texts(columns: Columns) -> list[tuple[str, float]]:
     return sorted(weights.items(), key=lambda item: -item[1])
 
 
-def _name_sources(columns: Columns, found: Fields) -> None:
+def _name_sources(columns: ColumnValues, found: Fields) -> None:
     short = {path: values for path, values in columns.items() if _are_labels(values)}
     _name_document(short, found)
     taken = set(found.paths.values())
@@ -94,7 +94,7 @@ def _are_labels(values: Sequence[Any]) -> bool:
     )
 
 
-def _name_document(short: Columns, found: Fields) -> None:
+def _name_document(short: ColumnValues, found: Fields) -> None:
     texts = {path: values for path, values in short.items() if all(isinstance(value, str) for value in values)}
     by_name = {snake(last_name(path)): path for path in reversed(texts)}
     files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
@@ -112,7 +112,7 @@ def _name_document(short: Columns, found: Fields) -> None:
         _name_inner_document(texts, found)
 
 
-def _name_inner_document(texts: Columns, found: Fields) -> None:
+def _name_inner_document(texts: ColumnValues, found: Fields) -> None:
     """A label that stands within another one, as a file does in `guide#3`, is the document; so is one that repeats."""
     for path, values in texts.items():
         inside = any(
@@ -127,7 +127,7 @@ def _name_inner_document(texts: Columns, found: Fields) -> None:
             return
 
 
-def _name_chunk_id(short: Columns, found: Fields) -> None:
+def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
     distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
     named = {path: snake(last_name(path)) for path in distinct}
     ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
@@ -148,7 +148,7 @@ def _look_like_ids(values: Sequence[Any]) -> bool:
     return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
 
 
-def _score(columns: Columns) -> str | None:
+def _score(columns: ColumnValues) -> str | None:
     """A field of numbers: one that is called so, else the only fractions that rise or fall from item to item."""
     numbers = {path: values for path, values in columns.items() if _are_numbers(values)}
     named = [path for path in numbers if snake(last_name(path)) in words.SCORES]

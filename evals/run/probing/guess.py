@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client.mapping import MappingError, find
-from evals.run.probing.answers import Text, find_answers, is_none, near
+from evals.run.probing.answers import FoundText, find_answers, is_none, near
 from evals.run.probing.citing import Citing, find_citing
 from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.sides import find_model, find_ok, find_usage, guess_usage
@@ -106,7 +106,7 @@ def _rows(expression: str, body: Any) -> list[dict[str, Any]]:
     return [row if isinstance(row, dict) else {"text": row} for row in found or ()] if isinstance(found, list) else []
 
 
-def take_answer(guess: Guess, body: Any, texts: Sequence[Text], chosen: Mapping[str, Any]) -> None:
+def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Mapping[str, Any]) -> None:
     """Take the likeliest text, or the one that was chosen."""
     picked = chosen.get("map.answer")
     if picked:

@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(slots=True)
-class Seen:
+class Sighted:
     """What was seen.
 
     Attributes:
@@ -36,7 +36,7 @@ class Seen:
     paths: list[str] = field(default_factory=list)
 
 
-async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec], *, only: bool) -> Seen:
+async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec], *, only: bool) -> Sighted:
     """Look at a server by GET alone.
 
     Args:
@@ -48,7 +48,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
     Raises:
         ServerUnreachableError: Nothing answers.
     """
-    seen = Seen()
+    seen = Sighted()
     reply = await _get(transport, "/openapi.json")
     seen.openapi = _document(reply)
     tell("GET /openapi.json: " + (f"{len(paths_of(seen.openapi))} operations" if seen.openapi else "none"))
@@ -76,7 +76,7 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
     return found
 
 
-def fitting(seen: Seen, profiles: Sequence[ServerSpec]) -> list[Plan]:
+def fitting(seen: Sighted, profiles: Sequence[ServerSpec]) -> list[Plan]:
     """The requests of the built-in profiles whose path and health check are there."""
     known = paths_of(seen.openapi) if seen.openapi is not None else None
     there = [
@@ -93,7 +93,7 @@ def plan_of(spec: ServerSpec) -> Plan:
     return Plan(ask.method, ask.path, ask.body, ask.query, f"the built-in profile {spec.profile}", spec.profile)
 
 
-def usual(seen: Seen) -> list[Plan]:
+def usual(seen: Sighted) -> list[Plan]:
     """Requests to paths that are there, in the commonest form."""
     source = "a usual path and form"
     doubts = ("path and field are guesses",)
@@ -101,7 +101,7 @@ def usual(seen: Seen) -> list[Plan]:
 
 
 def built_in() -> list[ServerSpec]:
-    """The built-in profiles whose requests need nothing of the environment; one of a plug-in that is broken is left out.
+    """The built-in profiles whose requests need nothing of the environment, without those that are broken.
 
     A key in the environment is for the server that its owner means, which this one need not be.
     """

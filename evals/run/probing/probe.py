@@ -21,7 +21,7 @@ from evals.metrics.base import Need
 from evals.metrics.registry import select
 from evals.run.doctor.computable import Computable, computable
 from evals.run.probing.guess import Doubt, Guess, guess_body
-from evals.run.probing.looking import Seen, Tell, built_in, fitting, look, plan_of, usual
+from evals.run.probing.looking import Sighted, Tell, built_in, fitting, look, plan_of, usual
 from evals.run.probing.openapi import plans_of
 from evals.run.probing.pieces import guess_stream, stream_format
 from evals.run.probing.requests import QUESTION, Plan, missing_fields, with_field
@@ -32,7 +32,7 @@ from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
 DEFAULT_QUESTION = "What is this about?"
 _MOST_TRIES = 4
 _TIMEOUT_S = 120.0
-Choose = Callable[[Doubt], str | None]
+Settle = Callable[[Doubt], str | None]
 """Is given a doubt with alternatives; returns the one that is meant, or None for what was chosen."""
 
 
@@ -56,7 +56,7 @@ class Probed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Target:
     """What is to be probed.
 
     Attributes:
@@ -74,13 +74,13 @@ class Wanted:
     profiles: bool = True
 
 
-async def probe(wanted: Wanted, tell: Tell, choose: Choose) -> Probed:
+async def probe(target: Target, tell: Tell, choose: Settle) -> Probed:
     """Look at a server, ask one question, and write the section that evaluates it.
 
     A request that is refused before it is answered (4xx) is followed by the next likely one, at most four.
 
     Args:
-        wanted: What is to be probed.
+        target: What is to be probed.
         tell: Is told what is done, each request before it is sent.
         choose: Is asked what is meant, where more than one thing may be.
 
@@ -89,18 +89,21 @@ async def probe(wanted: Wanted, tell: Tell, choose: Choose) -> Probed:
         ServerRefusedError: No request was answered, or the answer holds no text and no passages.
         ConfigError: The URL is none, or the body holds no {{question}}.
     """
-    if wanted.body is not None and QUESTION not in str(wanted.body):
-        raise ConfigError("--body does not say where the question goes", 'write "{{question}}" in its place')
-    base, path = _split(wanted.url)
-    masker = Masker(wanted.headers.secrets)
-    async with Transport(base, headers=wanted.headers.sent, timeout_s=_TIMEOUT_S, redact=masker.text) as transport:
-        profiles = built_in() if wanted.profiles and wanted.body is None else []
+    if target.body is not None and QUESTION not in str(target.body):
+        raise ConfigError(
+            "the form of the request does not say where the question goes",
+            'write "{{question}}" in its place of --body',
+        )
+    base, path = _split(target.url)
+    masker = Masker(target.headers.secrets)
+    async with Transport(base, headers=target.headers.sent, timeout_s=_TIMEOUT_S, redact=masker.text) as transport:
+        profiles = built_in() if target.profiles and target.body is None else []
         seen = await look(transport, tell, profiles, only=path is not None)
-        plans = _plans(seen, profiles, wanted, path)
-        plan, reply = await _ask(transport, plans, wanted, tell)
+        plans = _plans(seen, profiles, target, path)
+        plan, reply = await _ask(transport, plans, target, tell)
         spec = next((spec for spec in profiles if spec.profile == plan.profile), None)
-        retrieved = await _retrieve(transport, spec, wanted.question, tell)
-    reader = _Reader(plan, reply, wanted, retrieved)
+        retrieved = await _retrieve(transport, spec, target.question, tell)
+    reader = _Reader(plan, reply, target, retrieved)
     return reader.by_profile(base) or reader.by_shape(base, seen, choose)
 
 
@@ -116,18 +119,25 @@ def _split(url: str) -> tuple[str, str | None]:
     return urlunsplit(parts._replace(path="")), parts.path or None
 
 
-def _plans(seen: Seen, profiles: Sequence[ServerSpec], wanted: Wanted, path: str | None) -> list[Plan]:
+def _plans(seen: Sighted, profiles: Sequence[ServerSpec], target: Target, path: str | None) -> list[Plan]:
     """The requests that may ask the question, the likeliest first."""
     documented = plans_of(seen.openapi or {}, path)
-    if wanted.body is not None:
-        return [Plan("POST", path or next((plan.path for plan in documented), "/"), wanted.body, source="--body")]
+    if target.body is not None:
+        return [
+            Plan(
+                "POST",
+                path or next((plan.path for plan in documented), "/"),
+                target.body,
+                source="the form that was given",
+            )
+        ]
     if path is None:
         return [*fitting(seen, profiles), *documented, *usual(seen)]
     named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
     return [*(plan_of(spec) for spec in profiles if spec.ask.path == path), *documented, named]
 
 
-async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Tell) -> tuple[Plan, Reply]:
+async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Tell) -> tuple[Plan, Reply]:
     """Send the requests in their order until one is answered.
 
     Raises:
@@ -147,7 +157,7 @@ async def _ask(transport: Transport, plans: list[Plan], wanted: Wanted, tell: Te
         tried.append(plan.ask)
         tell(plan.told)
         try:
-            return plan, await _send(transport, plan, wanted.question)
+            return plan, await _send(transport, plan, target.question)
         except TransportFailure as failure:
             said = failure.error.message
             tell(f"  refused: {said}")
@@ -193,14 +203,14 @@ async def _retrieve(transport: Transport, spec: ServerSpec | None, question: str
 class _Reader:
     """Makes the section of a reply."""
 
-    def __init__(self, plan: Plan, reply: Reply, wanted: Wanted, retrieved: Reply | None) -> None:
+    def __init__(self, plan: Plan, reply: Reply, target: Target, retrieved: Reply | None) -> None:
         self._plan = plan
         self._reply = reply
-        self._question = wanted.question
-        masker = Masker(wanted.headers.secrets)
+        self._question = target.question
+        masker = Masker(target.headers.secrets)
         self._raw = masker.text(reply.body.decode("utf-8", "replace"))
         self._retrieved = None if retrieved is None else masker.text(retrieved.body.decode("utf-8", "replace"))
-        self._headers = wanted.headers.written
+        self._headers = target.headers.written
 
     def by_profile(self, base: str) -> Probed | None:
         """What the profile of the request makes of it; None where there is none, or it cannot read it."""
@@ -210,7 +220,7 @@ class _Reader:
         response = _response(server, self._raw, self._retrieved)
         return self._probed(server, response, []) if response.error is None else None
 
-    def by_shape(self, base: str, seen: Seen, choose: Choose) -> Probed:
+    def by_shape(self, base: str, seen: Sighted, choose: Settle) -> Probed:
         """What its shape makes of it.
 
         Raises:
@@ -221,7 +231,7 @@ class _Reader:
         guess = _guess(self._reply, self._raw, self._question, chosen) if chosen else guess
         if not (guess.answer or guess.rows):
             said = f"the answer holds no text and no passages: {self._raw[:200]}"
-            raise ServerRefusedError(said, "ask another question with --question")
+            raise ServerRefusedError(said, "ask another question: --question")
         server = {"profile": NO_PROFILE, **self._where(base), **self._read_as(guess, seen)}
         doubts = [*(Doubt("ask", "", (), doubt) for doubt in self._plan.doubts), *guess.doubts]
         left = [doubt for doubt in doubts if doubt.key not in chosen]
@@ -230,7 +240,7 @@ class _Reader:
     def _where(self, base: str) -> dict[str, Any]:
         return {"url": base} | ({"headers": dict(self._headers)} if self._headers else {})
 
-    def _read_as(self, guess: Guess, seen: Seen) -> dict[str, Any]:
+    def _read_as(self, guess: Guess, seen: Sighted) -> dict[str, Any]:
         """The keys that say how the server is asked and read; those that say nothing are left out."""
         ask = self._plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
         health = {"path": seen.health} if seen.health else None
@@ -252,7 +262,7 @@ def _guess(reply: Reply, raw: str, question: str, chosen: Mapping[str, Any]) -> 
     return guess_body(body, question, chosen)
 
 
-def _settled(guess: Guess, choose: Choose) -> dict[str, Any]:
+def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
     """What somebody says is meant, by key."""
     chosen: dict[str, Any] = {}
     for doubt in guess.doubts:
@@ -279,5 +289,5 @@ def _metrics(server: Mapping[str, Any], response: EvalResponse, question: str) -
     asked = EvalQuestion(id="probe", dataset="probe", question=question, gold_passages=[GoldPassage(text=text)])
     config = EvalConfig.build({"server": dict(server), "judge": False})
     metrics = [metric for metric in select(["core"], []) if Need.JUDGE not in metric.needs]
-    wanted = [metric for metric in metrics if not metric.not_applicable_to(asked)]
-    return computable(wanted, asked, response, config.score_settings(judged=False))
+    applicable = [metric for metric in metrics if not metric.not_applicable_to(asked)]
+    return computable(applicable, asked, response, config.score_settings(judged=False))

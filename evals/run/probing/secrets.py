@@ -40,7 +40,7 @@ def read_headers(given: Iterable[str], environ: Mapping[str, str] | None = None)
     for header in given:
         name, colon, value = header.partition(":")
         if not colon or not name.strip() or not value.strip():
-            raise ConfigError("a --header is not of a name and a value", 'write --header "Name: value"')
+            raise ConfigError("a header is not of a name and a value", 'write --header "Name: value"')
         _add(headers, name.strip(), value.strip(), os.environ if environ is None else environ)
     for secret in headers.secrets:
         remember(secret)
