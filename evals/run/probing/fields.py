@@ -11,6 +11,8 @@ from evals.run.probing.words import last_name, snake, word_count
 
 _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
 _LEAST_WORDS = 3
+_MOST_WORDS_OF_A_NAME = 3
+_SEVERAL = 2
 _NEAR = 0.5
 """A field whose texts are at least half as long as the longest may be the text too."""
 ColumnValues = Mapping[str, Sequence[Any]]
@@ -76,13 +78,17 @@ def _name_sources(columns: ColumnValues, found: Fields) -> None:
     taken = set(found.paths.values())
     named = [values for path, values in short.items() if path in taken]
     _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
-    for path, values in columns.items():
-        name = snake(last_name(path))
-        if name in words.SECTIONS and all(value is None or isinstance(value, str) for value in values):
-            found.paths.setdefault("section", path)
+    section = next((path for path, values in columns.items() if _are_sections(path, values)), None)
+    if section is not None:
+        found.paths["section"] = section
     score = _score(columns)
     if score is not None:
         found.paths["score"] = score
+
+
+def _are_sections(path: str, values: Sequence[Any]) -> bool:
+    texts = all(value is None or isinstance(value, str) for value in values)
+    return texts and snake(last_name(path)) in words.SECTIONS
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
@@ -97,54 +103,67 @@ def _are_labels(values: Sequence[Any]) -> bool:
 def _name_document(short: ColumnValues, found: Fields) -> None:
     texts = {path: values for path, values in short.items() if all(isinstance(value, str) for value in values)}
     by_name = {snake(last_name(path)): path for path in reversed(texts)}
+    named = _named(by_name, words.DOCUMENT_NAMES)
     files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
-    named = [by_name[name] for name in words.DOCUMENT_NAMES if name in by_name]
-    both = [path for path in named if path in files]
-    document = next(iter([*both, *files, *named]), None)
+    document = next(iter([*(path for path in named if path in files), *files, *named]), None)
+    ids = _named(by_name, words.DOCUMENT_IDS)
     if document is not None:
         found.paths["document_name"] = document
-        if document not in named and snake(last_name(document)) not in words.DOCUMENT_IDS:
-            found.unsure.append("document_name")
-    document_id = next((by_name[name] for name in words.DOCUMENT_IDS if name in by_name), None)
-    if document_id is not None and document_id != document:
-        found.paths["document_id"] = document_id
-    if document is None and document_id is None:
+        found.unsure += [] if document in {*named, *ids} else ["document_name"]
+    if ids and ids[0] != document:
+        found.paths["document_id"] = ids[0]
+    if document is None and not ids:
         _name_inner_document(texts, found)
+
+
+def _named(by_name: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    return [by_name[name] for name in names if name in by_name]
 
 
 def _name_inner_document(texts: ColumnValues, found: Fields) -> None:
     """A label that stands within another one, as a file does in `guide#3`, is the document; so is one that repeats."""
     for path, values in texts.items():
-        inside = any(
-            other != path and all(one != both and one in both for one, both in zip(values, others, strict=True))
-            for other, others in texts.items()
-        )
-        repeats = 1 < len(set(values)) < len(values)
-        named = snake(last_name(path)) in words.CHUNK_IDS
-        if (inside or repeats) and not named and all(word_count(value) <= 3 for value in values):
+        is_short = all(word_count(value) <= _MOST_WORDS_OF_A_NAME for value in values)
+        if is_short and snake(last_name(path)) not in words.CHUNK_IDS and _is_of_several(path, texts):
             found.paths["document_name"] = path
             found.unsure.append("document_name")
             return
 
 
+def _is_of_several(path: str, texts: ColumnValues) -> bool:
+    values = texts[path]
+    others = [others for other, others in texts.items() if other != path]
+    inside = any(all(map(_is_within, values, longer)) for longer in others)
+    return inside or 1 < len(set(values)) < len(values)
+
+
+def _is_within(part: str, whole: str) -> bool:
+    return part != whole and part in whole
+
+
 def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
+    """A label that differs from item to item: one that is called an id, else one that looks like one."""
     distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
     named = {path: snake(last_name(path)) for path in distinct}
     ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
-    if not ids:
-        ids = [p for p, name in named.items() if name.endswith("_id") and name not in words.DOCUMENT_IDS]
-        ids = [path for path in ids if named[path] not in words.NO_CHUNK_IDS]
+    ids = ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
     if ids:
         found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
         return
-    odd = [path for path, values in distinct.items() if _look_like_ids(values) and len(values) > 1]
-    odd = [path for path in odd if named[path] not in words.NO_CHUNK_IDS and "document" not in named[path]]
+    odd = [path for path, values in distinct.items() if _look_like_ids(values) and not _is_of_other(named[path])]
     if odd:
         found.paths["chunk_id"] = odd[0]
         found.unsure.append("chunk_id")
 
 
+def _is_of_other(name: str) -> bool:
+    """Whether a key is called as labels of documents and places are."""
+    return name in words.DOCUMENT_IDS or name in words.NO_CHUNK_IDS or "document" in name
+
+
 def _look_like_ids(values: Sequence[Any]) -> bool:
+    if len(values) < _SEVERAL:
+        return False
     return all(isinstance(value, str) and word_count(value) == 1 and not value.isdecimal() for value in values)
 
 

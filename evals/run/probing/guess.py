@@ -87,15 +87,21 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
     guess.map["chunks"], guess.rows = first.expression, first.rows
     others = [each for each in others if set(each.texts) != set(first.texts)]
     rivals = [each.expression for each in others if each.weight >= first.weight * _NEAR or each.at == first.at]
-    if rivals or first.others:
-        others_of = (*first.others, *rivals)
-        guess.doubts.append(Doubt("map.chunks", first.expression, others_of, "other lists or fields are of such texts"))
-    elif first.unsure:
-        why = f"{', '.join(first.unsure)} by how the values look"
-        guess.doubts.append(Doubt("map.chunks", first.expression, (), why))
-    elif snake(last_name(first.at)) not in PASSAGES and len(first.rows) == 1:
-        guess.doubts.append(Doubt("map.chunks", first.expression, (), "a list of one item"))
+    others_of = (*first.others, *rivals)
+    why = _why_unsure(first, others_of)
+    if why is not None:
+        guess.doubts.append(Doubt("map.chunks", first.expression, others_of, why))
     return first.taken
+
+
+def _why_unsure(found: Passages, others: Sequence[str]) -> str | None:
+    """What makes the chunks a guess; None where nothing does."""
+    if others:
+        return "other lists or fields are of such texts"
+    if found.unsure:
+        return f"{', '.join(found.unsure)} by how the values look"
+    is_named = snake(last_name(found.at)) in PASSAGES
+    return None if is_named or len(found.rows) > 1 else "a list of one item"
 
 
 def _rows(expression: str, body: Any) -> list[dict[str, Any]]:

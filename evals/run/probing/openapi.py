@@ -104,18 +104,17 @@ def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
 
 
 def _question_field(document: Schema, schema: Schema) -> str | None:
-    """The property that is the question: by its name, else a required text, else the only text."""
+    """The property that is the question: by its name, else a required text, else the only text, else what holds one."""
     properties = _properties(document, schema)
-    texts = [name for name, each in properties.items() if each.get("type") == "string" and "enum" not in each]
-    texts = [name for name in texts if "format" not in properties[name] and "const" not in properties[name]]
-    named = next((name for name in _FIELDS if name in texts), None)
+    texts = [name for name, each in properties.items() if _is_free_text(each)]
     required = [name for name in texts if name in schema.get("required", ())]
-    if named or required or len(texts) == 1:
-        return named or next(iter([*required, *texts]))
-    for name, each in properties.items():
-        if _holds_question(document, each):
-            return name
-    return None
+    likely = [*(name for name in _FIELDS if name in texts), *required, *(texts if len(texts) == 1 else ())]
+    inner = (name for name, each in properties.items() if _holds_question(document, each))
+    return likely[0] if likely else next(inner, None)
+
+
+def _is_free_text(schema: Schema) -> bool:
+    return schema.get("type") == "string" and not {"enum", "format", "const"} & set(schema)
 
 
 def _holds_question(document: Schema, schema: Schema) -> bool:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from evals.client.mapping import find
 from evals.client.streams.collector import END
 from evals.client.streams.formats import FORMATS, RawPiece
 from evals.client.streams.spec import StreamFormat
 from evals.run.probing.answers import find_answers
 from evals.run.probing.citing import find_citing
-from evals.run.probing.guess import Doubt, Guess, take_citing, take_sides
+from evals.run.probing.guess import Doubt, Guess, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.walk import below, child, leaves
 from evals.run.probing.words import last_name, names_in
@@ -195,34 +194,29 @@ def _take_chunks(
     guess: Guess, parsed: Sequence[Any], kinds: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
 ) -> None:
     """Take the passages of whichever kind holds the most, and what is cited of any."""
-    found: list[tuple[Passages, Pieces]] = []
-    for kind in kinds:
-        if len(kind.data) > 1 and all(isinstance(data, Mapping) for data in kind.data):
-            listed = find_passages(kind.data, question)
-            found += [(_of_pieces(each, kind), kind) for each in listed if each.expression.startswith("[].")]
-        found += [(each, kind) for each in find_passages(kind.data[-1], question, _at(kind))]
-    found.sort(key=lambda each: -each[0].weight)
-    if not found:
+    both = [(each, kind) for kind in kinds for each in _passages_of(kind, question)]
+    both.sort(key=lambda each: -each[0].weight)
+    if not both:
         return
-    first, whose = found[0]
-    rivals = [
-        each for each, _ in found[1:] if set(each.texts) != set(first.texts) and each.weight > first.weight * 0.35
-    ]
-    picked = chosen.get("map.chunks", first.expression)
-    guess.map["chunks"] = picked
-    guess.rows = [row for row in find(picked, parsed) or () if isinstance(row, dict)]
-    guess.rows = guess.rows or first.rows
-    others = (*first.others, *(each.expression for each in rivals))
-    if others or first.unsure:
-        why = "other lists or fields are of such texts" if others else f"{', '.join(first.unsure)} by how values look"
-        guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
+    first, whose = both[0]
+    whole = {each.expression: each.taken for each, _ in both}
+    take_chunks(guess, list(parsed), [each for each, _ in both], chosen)
     for kind in kinds:
-        taken = first.taken if kind is whose else []
+        taken = whole.get(guess.map["chunks"], first.taken) if kind is whose else []
         citing = find_citing(kind.data[-1], guess.answer, guess.rows, taken, _at(kind))
         if citing.expression is not None:
             take_citing(guess, citing, chosen)
             return
     take_citing(guess, find_citing({}, guess.answer, guess.rows, []), chosen)
+
+
+def _passages_of(kind: Pieces, question: str) -> list[Passages]:
+    """Those that are pieces of their own, and those within the last piece."""
+    found = find_passages(kind.data[-1], question, _at(kind))
+    if len(kind.data) > 1 and all(isinstance(data, Mapping) for data in kind.data):
+        listed = find_passages(kind.data, question)
+        found += [_of_pieces(each, kind) for each in listed if each.expression.startswith("[].")]
+    return found
 
 
 def _of_pieces(found: Passages, kind: Pieces) -> Passages:

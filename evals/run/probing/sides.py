@@ -59,14 +59,17 @@ def _objects(value: Any, at: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _named_pair(counts: Mapping[str, int], at: str) -> tuple[str, str] | None:
-    words = {key: set(snake(key).split("_")) for key in counts}
-    sent = next((key for key in counts if words[key] & _SENT), None)
-    made = next((key for key in counts if words[key] & _MADE and key != sent), None)
-    if sent is None or made is None:
+    sent = _called(counts, _SENT)
+    made = _called(counts, _MADE)
+    if sent is None or made is None or sent == made:
         return None
     is_of_tokens = any("token" in snake(name) for name in (*counts, last_name(at)))
-    is_sum = any(counts[sent] + counts[made] == counts[key] for key in counts if key not in {sent, made})
+    is_sum = counts[sent] + counts[made] in [counts[key] for key in set(counts) - {sent, made}]
     return (sent, made) if is_of_tokens or is_sum or snake(last_name(at)) in _COUNTS else None
+
+
+def _called(counts: Mapping[str, int], names: frozenset[str]) -> str | None:
+    return next((key for key in counts if names & set(snake(key).split("_"))), None)
 
 
 def _summed_pair(counts: Mapping[str, int], _: str) -> tuple[str, str] | None:
