@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.run.probing import words
-from evals.run.probing.walk import are_blocks, are_messages, are_objects, child, kind_key
+from evals.run.probing.walk import are_blocks, are_messages, are_objects, are_texts, child, kind_key, raw
 from evals.run.probing.words import last_name, snake, word_count
 
 _NO_PROSE = re.compile(r"https?://\S+|[\d:.TZ+ -]+|[\w-]*\d[\w-]*|\S*[/\\]\S*")
@@ -85,38 +85,35 @@ def _weighed(expression: str, text: str) -> FoundText:
 
 def _texts(value: Any, at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
-        if value.strip():
-            yield at or "@", value
+        yield at or "@", value
     elif isinstance(value, Mapping) and depth:
         for key, item in value.items():
             yield from _texts(item, child(at, key), question, depth - 1)
-    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+    elif are_texts(value) and len(value) == 1:
         yield f"{at}[0]", value[0]
-    elif isinstance(value, list) and are_objects(value) and depth:
+    elif are_objects(value) and depth:
         yield from _of_objects(value, at, question, depth)
 
 
 def _of_objects(items: Sequence[Mapping[str, Any]], at: str, question: str, depth: int) -> Iterator[tuple[str, str]]:
-    kind = kind_key(items)
-    if are_blocks(items) and kind is not None and not are_messages(items, question):
-        yield from _joined(items, at, kind)
-    elif are_messages(items, question):
+    if are_messages(items, question) or (len(items) == 1 and not are_blocks(items)):
         place = f"{at}[0]" if len(items) == 1 else f"{at}[-1]"
         yield from _texts(items[-1], place, question, depth - 1)
-    elif len(items) == 1:
-        yield from _texts(items[0], f"{at}[0]", question, depth - 1)
-    elif kind is not None and len({item[kind] for item in items}) > 1:
-        for name in dict.fromkeys(str(item[kind]) for item in items):
-            first = next(item for item in items if item[kind] == name)
-            rest = {key: value for key, value in first.items() if key != kind}
-            yield from _texts(rest, f"{at}[?{kind}=='{name}'] | [0]", question, depth - 1)
+        return
+    kind = kind_key(items)
+    names = dict.fromkeys(str(item[kind]) for item in items) if kind is not None else ()
+    for name in names:
+        alike, place = [item for item in items if item[kind] == name], f"{at}[?{kind}=={raw(name)}]"
+        if are_blocks(items):
+            yield from _joined(alike, place, str(kind))
+        elif len(names) > 1:
+            rest = {key: value for key, value in alike[0].items() if key != kind}
+            yield from _texts(rest, f"{place} | [0]", question, depth - 1)
 
 
-def _joined(items: Sequence[Mapping[str, Any]], at: str, kind: str) -> Iterator[tuple[str, str]]:
-    """The texts of typed blocks, of each kind together."""
-    for name in dict.fromkeys(str(item[kind]) for item in items):
-        blocks = [item for item in items if item[kind] == name]
-        for key in dict.fromkeys(key for block in blocks for key, value in block.items() if isinstance(value, str)):
-            texts = [block[key] for block in blocks if isinstance(block.get(key), str)]
-            if key != kind and len(texts) == len(blocks):
-                yield f"join('', {at}[?{kind}=='{name}'].{child('', key)})", "".join(texts)
+def _joined(blocks: Sequence[Mapping[str, Any]], place: str, kind: str) -> Iterator[tuple[str, str]]:
+    """The texts of typed blocks of one kind, together."""
+    for key in set(blocks[0]) - {kind}:
+        texts = [block.get(key) for block in blocks]
+        if are_texts(texts):
+            yield f"join('', {place}.{child('', key)})", "".join(map(str, texts))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.run.probing.passages import selected
-from evals.run.probing.walk import are_objects, below, columns, lists_below
+from evals.run.probing.walk import are_objects, below, columns, lists_below, within
 from evals.run.probing.words import is_of_citations, last_name, snake
 
 _MARK = re.compile(r"([\[【⟦{(<^]{1,2})\s*((?:[A-Za-z]{2,10}[:\s_.#-]?)?\^?)(\d{1,3})(†[^\]】]*)?\s*([\]】⟧})>^]{1,2})")
@@ -112,12 +112,10 @@ def _of_objects(
 
 def _columns_within(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Any]]]:
     """The leaves of objects, and those of lists of objects in them."""
-    for inside, values in columns(items).items():
-        yield "", inside, [value for value in values if value is not None]
-    for path in dict.fromkeys(path for item in items for path, each in lists_below(item) if are_objects(each)):
-        inner = [each for item in items for found, one in lists_below(item) if found == path for each in one]
-        for inside, values in columns(inner).items():
-            yield f".{path}[]", inside, [value for value in values if value is not None]
+    listed = {f".{path}[]": inner for path, inner in within(items).items() if are_objects(inner)}
+    for place, rows in {"": items, **listed}.items():
+        for inside, values in columns(rows).items():
+            yield place, inside, [value for value in values if value is not None]
 
 
 def _known(rows: Sequence[Mapping[str, Any]], key: str) -> set[str]:

@@ -16,6 +16,7 @@ from evals.run.probing.walk import (
     child,
     columns,
     lists_below,
+    within,
 )
 from evals.run.probing.words import last_name, snake, word_count
 
@@ -135,9 +136,7 @@ def selected(paths: Mapping[str, str]) -> str:
 
 def _nested(items: Sequence[Mapping[str, Any]], at: str, question: str) -> Iterator[Passages]:
     """Lists within each item, which keep what their parent says."""
-    for path in dict.fromkeys(path for item in items for path, _ in lists_below(item)):
-        inner = [each for item in items for found, each in lists_below(item) if found == path]
-        flat = [each for one in inner for each in one]
+    for path, flat in within(items).items():
         if are_objects(flat) and not are_blocks(flat) and not are_messages(flat, question):
             fields = choose_fields(columns(flat))
             if fields is not None:
@@ -158,9 +157,8 @@ def _texts_of_each(items: Sequence[Mapping[str, Any]], at: str, path: str) -> It
 def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool) -> Passages:
     whose = [item for item in items if any(found == path for found, _ in lists_below(item))]
     parent = choose_sources(columns(whose))
-    missing = {key: where for key, where in parent.paths.items() if key.startswith("document")}
-    if any(key.startswith("document") for key in fields.paths):
-        missing = {}
+    knows = any(key.startswith("document") for key in fields.paths)
+    missing = {} if knows else {key: parent.paths[key] for key in parent.paths if key.startswith("document")}
     place = f"{at}[].{path}"
     if not missing:
         return _made(place, f"{place}[]", fields) if objects else Passages(place, f"{place}[]")

@@ -13,7 +13,7 @@ from evals.run.probing.answers import find_answers
 from evals.run.probing.citing import find_citing
 from evals.run.probing.guess import Doubt, Guess, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
-from evals.run.probing.walk import below, child, leaves
+from evals.run.probing.walk import below, child, leaves, raw
 from evals.run.probing.words import last_name, names_in
 
 _LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
@@ -110,12 +110,12 @@ def _kinds(parsed: Sequence[Mapping[str, Any]]) -> list[Pieces]:
 
 def _condition(piece: Mapping[str, Any], events: set[str]) -> str:
     if len(events) > 1:
-        return f"event == '{piece['event']}'"
+        return f"event == {raw(piece['event'])}"
     data = piece["data"]
     if isinstance(data, Mapping):
         for key in _KINDS:
             if isinstance(data.get(key), str) and len(data) > 1:
-                return f"{child('data', key)} == '{data[key]}'"
+                return f"{child('data', key)} == {raw(data[key])}"
     return ""
 
 

@@ -24,6 +24,12 @@ def below(at: str, path: str) -> str:
     return f"{at}{path}" if path.startswith("[") else f"{at}.{path}"
 
 
+def raw(text: str) -> str:
+    """A text as JMESPath writes one."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def leaves(value: Any, at: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
     """Everything below objects that is neither an object nor a list, with its path."""
     if isinstance(value, Mapping):
@@ -67,6 +73,14 @@ def columns(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def kind_key(items: Sequence[Mapping[str, Any]]) -> str | None:
     """The key that says of what kind each item is; None where there is none."""
     return next((key for key in _KIND_KEYS if all(isinstance(item.get(key), str) for item in items)), None)
+
+
+def within(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """What the lists within objects hold together, by their paths."""
+    found: dict[str, list[Any]] = {}
+    for path, inner in (each for item in items for each in lists_below(item)):
+        found.setdefault(path, []).extend(inner)
+    return found
 
 
 def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
