@@ -71,6 +71,9 @@ _IN_PYTHON = {
     "--workers": 'engine={"workers": …}',
     "--allow-partial": "allow_partial=True",
     "--no-judge-cache": 'judge={"cache": False}',
+    "--question": "question",
+    "--body": "body",
+    "--header": "headers",
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
 _RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")

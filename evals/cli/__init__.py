@@ -70,6 +70,22 @@ def doctor_command(flags: EvalFlags) -> None:
     raise typer.Exit(doctor(flags))
 
 
+@app.command("probe")
+def probe_command(
+    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
+    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
+    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
+    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
+    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
+) -> None:
+    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
+    from evals.cli.commands.probe import probe_server
+
+    probe_server(url, header or [], question, body, profiles=profiles, as_json=as_json, output=output)
+
+
 @app.command("ingest")
 @takes_flags()
 def ingest_command(
@@ -148,9 +164,7 @@ def show_command(
     by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
     matching: Annotated[bool, typer.Option("--matching", help="How much depends on the overlap threshold")] = False,
     failed: Annotated[str | None, typer.Option(help="Only the questions with this broken link")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the run, or its slices, as JSON and nothing else")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run, or its slices, as JSON alone")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a saved run: failures, then the scorecard."""

@@ -24,6 +24,8 @@ _OF_THE_PROFILE = frozenset({"about", "extends"})
 """Keys of a profile that are none of a server: what it is for, and on which other one it is laid."""
 _FILE_NAMES = (".yml", ".yaml")
 DEFAULT_PROFILE = "rag-server"
+NO_PROFILE = "none"
+"""Stands for no profile at all: the keys of `server:` are the whole specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ def _extended(layer: _Layer, name: str) -> str | None:
 
 
 def _layer(name: str) -> _Layer:
+    if name == NO_PROFILE:
+        return _Layer({}, None)
     if name.endswith(_FILE_NAMES):
         return _Layer(read_yaml(Path(name), "profile"), Path(name))
     if name in _built_in():

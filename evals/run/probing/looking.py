@@ -1,0 +1,141 @@
+"""What a server shows without being asked a question: everything here is GET."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evals.client.profile import list_profiles, resolve_spec
+from evals.client.spec import ServerSpec
+from evals.client.transport import Reply, Transport, TransportFailure
+from evals.errors import ConfigError, ServerUnreachableError
+from evals.inputs.json_body import parse_json
+from evals.inputs.yaml_layers import VARIABLE
+from evals.run.probing.openapi import paths_of
+from evals.run.probing.requests import QUESTION, Plan
+
+_TIMEOUT_S = 5.0
+_HEALTH = ("/health", "/healthz", "/api/health", "/ping", "/ok", "/status")
+_USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/query", "/rag", "/answer", "/search")
+_NOTHING = "/evals-probe-finds-nothing-here"
+_THERE = frozenset({200, 400, 401, 403, 405, 415, 422})
+Tell = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Sighted:
+    """What was seen.
+
+    Attributes:
+        openapi: The document; None without one.
+        health: A path that answers 2xx; None without one.
+        paths: Paths that are there, though a GET asks nothing of them.
+    """
+
+    openapi: Mapping[str, Any] | None = None
+    health: str | None = None
+    paths: list[str] = field(default_factory=list)
+
+
+async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec], *, only: bool) -> Sighted:
+    """Look at a server by GET alone.
+
+    Args:
+        transport: Reaches it.
+        tell: Is told what is looked at and found.
+        profiles: Of which paths are looked for where no document lists them.
+        only: Whether the path to ask is known, so that none is looked for.
+
+    Raises:
+        ServerUnreachableError: Nothing answers.
+    """
+    seen = Sighted()
+    reply = await _get(transport, "/openapi.json")
+    seen.openapi = _document(reply)
+    tell("GET /openapi.json: " + (f"{len(paths_of(seen.openapi))} operations" if seen.openapi else "none"))
+    for path in dict.fromkeys((*_HEALTH, *(spec.health.path for spec in profiles if spec.health))):
+        if _status(await _get(transport, path)) == 200:
+            seen.health = path
+            tell(f"GET {path}: it answers, and is taken for a health check")
+            break
+    if seen.openapi is None and not only:
+        seen.paths = await _paths(transport, tell, profiles)
+    return seen
+
+
+async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec]) -> list[str]:
+    """Which paths of profiles and which usual ones are there: those that refuse a GET otherwise than with 404."""
+    nothing = _status(await _get(transport, _NOTHING))
+    asked = dict.fromkeys((*(spec.ask.path for spec in profiles), *_USUAL))
+    found = []
+    for path in asked:
+        if not VARIABLE.search(path) and "{{" not in path:
+            status = _status(await _get(transport, path))
+            if status in _THERE and status != nothing:
+                found.append(path)
+    tell(f"GET of {len(asked)} paths of profiles and usual ones: {', '.join(found) or 'none'} may be there")
+    return found
+
+
+def fitting(seen: Sighted, profiles: Sequence[ServerSpec]) -> list[Plan]:
+    """The requests of the built-in profiles whose path and health check are there."""
+    known = paths_of(seen.openapi) if seen.openapi is not None else None
+    there = [
+        spec
+        for spec in profiles
+        if ((spec.ask.method, spec.ask.path) in known if known is not None else spec.ask.path in seen.paths)
+    ]
+    return [plan_of(spec) for spec in there]
+
+
+def plan_of(spec: ServerSpec) -> Plan:
+    """The request of a built-in profile."""
+    ask = spec.ask
+    return Plan(ask.method, ask.path, ask.body, ask.query, f"the built-in profile {spec.profile}", spec.profile)
+
+
+def usual(seen: Sighted) -> list[Plan]:
+    """Requests to paths that are there, in the commonest form."""
+    source = "a usual path and form"
+    doubts = ("path and field are guesses",)
+    return [Plan("POST", path, {"question": QUESTION}, source=source, doubts=doubts) for path in seen.paths]
+
+
+def built_in() -> list[ServerSpec]:
+    """The built-in profiles whose requests need nothing of the environment, without those that are broken.
+
+    A key in the environment is for the server that its owner means, which this one need not be.
+    """
+    specs = []
+    for name in list_profiles():
+        try:
+            spec = resolve_spec({"profile": name})
+        except ConfigError:
+            continue
+        if not VARIABLE.search(spec.model_dump_json(include={"ask", "retrieve"})):
+            specs.append(spec)
+    return specs
+
+
+async def _get(transport: Transport, path: str) -> Reply | TransportFailure:
+    try:
+        return await transport.send("GET", path, timeout_s=_TIMEOUT_S)
+    except TransportFailure as failure:
+        if failure.error.kind == "connect":
+            raise ServerUnreachableError(
+                f"no server answers at {transport.base} ({failure.error.message})", "check the URL and its port"
+            ) from failure
+        return failure
+
+
+def _status(reply: Reply | TransportFailure) -> int | None:
+    return reply.status if isinstance(reply, Reply) else reply.error.status
+
+
+def _document(reply: Reply | TransportFailure) -> Mapping[str, Any] | None:
+    if not isinstance(reply, Reply):
+        return None
+    try:
+        body = parse_json(reply.body)
+    except ValueError:
+        return None
+    return body if isinstance(body, Mapping) and isinstance(body.get("paths"), Mapping) else None

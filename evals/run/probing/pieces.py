@@ -1,0 +1,234 @@
+"""A stream mapped by its events."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from evals.client.streams.collector import END
+from evals.client.streams.formats import FORMATS, RawPiece
+from evals.client.streams.spec import StreamFormat
+from evals.run.probing.answers import find_answers
+from evals.run.probing.citing import find_citing
+from evals.run.probing.guess import Doubt, Guess, take_chunks, take_citing, take_sides
+from evals.run.probing.passages import Passages, find_passages
+from evals.run.probing.walk import below, child, leaves, raw
+from evals.run.probing.words import last_name, names_in
+
+_LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
+_KINDS = ("type", "event", "kind", "object", "op")
+
+
+@dataclass(slots=True)
+class Pieces:
+    """Pieces of one kind.
+
+    Attributes:
+        where: Condition over a piece, as JMESPath; empty where one is not needed.
+        data: Of each.
+        places: Of each in the stream.
+    """
+
+    where: str
+    data: list[Any]
+    places: list[int]
+
+
+def stream_format(content_type: str, raw: str) -> StreamFormat | None:
+    """In which format a body came in pieces; None where it is one piece."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "text/event-stream" or raw.lstrip().startswith(("data:", "event:")):
+        return "sse"
+    if any(name in kind for name in ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")):
+        return "ndjson"
+    lines = [line for line in raw.splitlines() if line.strip()]
+    if len(lines) > 1 and all(_is_object(line) for line in lines):
+        return "ndjson"
+    return "text" if kind == "text/plain" else None
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def guess_stream(raw: str, form: StreamFormat, question: str, chosen: Mapping[str, Any]) -> Guess:
+    """Map a stream by its events: the text that comes in many pieces, and what the other pieces hold.
+
+    Args:
+        raw: What was received.
+        form: How its pieces are told apart.
+        question: That was asked.
+        chosen: By key of the section, what somebody said it is.
+    """
+    guess = Guess(stream={"format": form} if form != "sse" else {})
+    if form == "text":
+        guess.answer = raw
+        return guess
+    parsed = [{"event": piece.event, "data": _data(piece)} for piece in _pieces(raw, form) if piece.data != END]
+    kinds = _kinds(parsed)
+    delta = _delta(kinds)
+    if delta is not None:
+        _take_delta(guess, *delta, kinds)
+    else:
+        _take_whole(guess, kinds, question)
+    others = [kind for kind in kinds if delta is None or kind is not delta[0]]
+    _take_chunks(guess, parsed, others, question, chosen)
+    for kind in others:
+        take_sides(guess, kind.data[-1], _at(kind))
+    _take_end(guess, kinds, parsed)
+    return guess
+
+
+def _pieces(raw: str, form: StreamFormat) -> list[RawPiece]:
+    stream = FORMATS[form]()
+    return [*stream.feed(raw.encode()), *stream.finish()]
+
+
+def _data(piece: RawPiece) -> Any:
+    try:
+        return json.loads(piece.data) if piece.data is not None else None
+    except ValueError:
+        return piece.data
+
+
+def _kinds(parsed: Sequence[Mapping[str, Any]]) -> list[Pieces]:
+    """The pieces by their event, else by the key that says their kind, else by the keys that they have."""
+    by_kind: dict[tuple[str, str], Pieces] = {}
+    events = {piece["event"] for piece in parsed}
+    for place, piece in enumerate(parsed):
+        condition = _condition(piece, events)
+        keys = ",".join(piece["data"]) if isinstance(piece["data"], Mapping) and not condition else ""
+        kind = by_kind.setdefault((condition, keys), Pieces(condition, [], []))
+        kind.data.append(piece["data"])
+        kind.places.append(place)
+    return list(by_kind.values())
+
+
+def _condition(piece: Mapping[str, Any], events: set[str]) -> str:
+    if len(events) > 1:
+        return f"event == {raw(piece['event'])}"
+    data = piece["data"]
+    if isinstance(data, Mapping):
+        for key in _KINDS:
+            if isinstance(data.get(key), str) and len(data) > 1:
+                return f"{child('data', key)} == {raw(data[key])}"
+    return ""
+
+
+def _delta(kinds: Sequence[Pieces]) -> tuple[Pieces, str] | None:
+    """The kind and the path of the text that comes in pieces: the longest of those that change from piece to piece."""
+    found: list[tuple[int, Pieces, str]] = []
+    for kind in kinds:
+        for path, texts in _text_paths(kind.data).items():
+            if len(texts) > 1 and len(set(texts)) > 1 and any(" " in text for text in ["".join(texts), *texts]):
+                found.append((len("".join(texts)), kind, path))
+    if not found:
+        return None
+    _, kind, path = max(found, key=lambda each: each[0])
+    return kind, path
+
+
+def _take_whole(guess: Guess, kinds: Sequence[Pieces], question: str) -> None:
+    """Take the likeliest text of any piece, where none comes in several."""
+    texts = [
+        (text, kind, path)
+        for kind in kinds
+        for path, listed in _text_paths(kind.data).items()
+        for text in find_answers({last_name(path) or "text": listed[-1]}, question, ())
+    ]
+    if not texts:
+        return
+    first, kind, path = max(texts, key=lambda each: each[0].weight)
+    _take_delta(guess, kind, path, kinds)
+    why = "the answer came in one piece"
+    guess.doubts.append(Doubt("stream.delta", (guess.stream or {})["delta"], (), why))
+    guess.answer = first.text
+
+
+def _text_paths(data: Sequence[Any]) -> dict[str, list[str]]:
+    texts: dict[str, list[str]] = {}
+    for value in data:
+        for path, text in _texts(value):
+            texts.setdefault(path, []).append(text)
+    return texts
+
+
+def _texts(value: Any) -> list[tuple[str, str]]:
+    """Texts of a piece below objects, and below lists of one object, as choices are."""
+    found = [(path, text) for path, text in leaves(value) if isinstance(text, str)]
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(item, list) and len(item) == 1 and isinstance(item[0], Mapping):
+                found += [(below(f"{child('', key)}[0]", path), text) for path, text in _texts(item[0])]
+    return found
+
+
+def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) -> None:
+    texts = _text_paths(kind.data)[path]
+    place = below("data", path)
+    elsewhere = any(path in _text_paths(other.data) for other in kinds if other is not kind)
+    guess.stream = guess.stream or {}
+    guess.stream["delta"] = f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
+    if not path and not kind.where:
+        guess.stream["delta"] = "data"
+    if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
+        guess.stream["whole"] = True
+        guess.answer = texts[-1]
+    else:
+        guess.answer = "".join(texts)
+
+
+def _at(kind: Pieces) -> str:
+    """The data of the last piece of a kind, in the list of all pieces."""
+    if kind.where:
+        return f"[?{kind.where}] | [-1].data"
+    keys = next((data for data in kind.data if isinstance(data, Mapping)), {})
+    return f"[?{child('data', next(iter(keys)))}] | [-1].data" if keys else "[-1].data"
+
+
+def _take_chunks(
+    guess: Guess, parsed: Sequence[Any], kinds: Sequence[Pieces], question: str, chosen: Mapping[str, Any]
+) -> None:
+    """Take the passages of whichever kind holds the most, and what is cited of any."""
+    both = [(each, kind) for kind in kinds for each in _passages_of(kind, question)]
+    both.sort(key=lambda each: -each[0].weight)
+    if not both:
+        return
+    first, whose = both[0]
+    whole = {each.expression: each.taken for each, _ in both}
+    take_chunks(guess, list(parsed), [each for each, _ in both], chosen)
+    for kind in kinds:
+        taken = whole.get(guess.map["chunks"], first.taken) if kind is whose else []
+        citing = find_citing(kind.data[-1], guess.answer, guess.rows, taken, _at(kind))
+        if citing.expression is not None:
+            take_citing(guess, citing, chosen)
+            return
+    take_citing(guess, find_citing({}, guess.answer, guess.rows, []), chosen)
+
+
+def _passages_of(kind: Pieces, question: str) -> list[Passages]:
+    """Those that are pieces of their own, and those within the last piece."""
+    found = find_passages(kind.data[-1], question, _at(kind))
+    if len(kind.data) > 1 and all(isinstance(data, Mapping) for data in kind.data):
+        listed = find_passages(kind.data, question)
+        found += [_of_pieces(each, kind) for each in listed if each.expression.startswith("[].")]
+    return found
+
+
+def _of_pieces(found: Passages, kind: Pieces) -> Passages:
+    """Chunks of which each is a piece of its own."""
+    where = f"[?{kind.where}]" if kind.where else "[]"
+    found.expression = f"{where}.data.{found.expression.removeprefix('[].')}"
+    found.others = [f"{where}.data.{other.removeprefix('[].')}" for other in found.others]
+    return found
+
+
+def _take_end(guess: Guess, kinds: Sequence[Pieces], parsed: Sequence[Any]) -> None:
+    """Take the last piece for the end where it is alone of its kind and called so."""
+    last = next((kind for kind in kinds if kind.places == [len(parsed) - 1] and kind.where), None)
+    if last is not None and guess.stream is not None and last.where.rpartition("== ")[2].strip("'").lower() in _LAST:
+        guess.stream["done"] = last.where
