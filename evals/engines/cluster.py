@@ -143,10 +143,11 @@ async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
         )
         return Cluster(side, await Client(own, asynchronous=True), own)
     try:
-        client = await Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
+        async with asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the connection, and not what comes after it
+            client = await Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:  # a timeout is an OSError
         raise EngineError(
-            f"no scheduler answers at {config.scheduler}: {error}",
+            f"no scheduler answers at {config.scheduler}: {str(error) or 'what listens there is none'}",
             "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
         ) from error
     return Cluster(side, client, None)

@@ -116,3 +116,15 @@ def test_the_judges_model_is_looked_for_without_a_call(
     assert found["judge"]["health"] == health
     assert (code == 0) == (health == "well")
     assert asked.startswith(b"GET /v1/models/claude-sonnet-5-5 ")
+
+
+def test_a_page_where_the_judges_api_should_be_is_broken(
+    examined: Doctor, golden_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy's login page comes with status 200 too."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-doctor")
+    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 11\r\n\r\n<html>hello"
+    with answering(lambda _: [page]) as server:
+        code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--judge-base-url", server.url)
+    assert (code, found["judge"]["health"]) == (2, "broken")
+    assert "answers with a page" in found["judge"]["said"]

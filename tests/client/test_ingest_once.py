@@ -296,6 +296,14 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
         uploads_in(empty)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other file systems refuse such a name")
+def test_a_name_that_is_no_text_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    """A file system takes any bytes as a name; a request does not."""
+    Path(os.fsdecode(bytes(tmp_path) + b"/bad\xff.txt")).write_text("text")
+    with pytest.raises(IngestError, match=r"bad\\udcff\.txt' is no text in UTF-8"):
+        uploads_in(tmp_path)
+
+
 def test_two_files_that_differ_by_their_ending_alone_are_two(library: Library, tmp_path: Path) -> None:
     """A list of names without endings cannot tell them apart, so that both are given."""
     one, two = Upload("guide.md", lambda: b"a"), Upload("guide.txt", lambda: b"b")

@@ -72,8 +72,20 @@ def uploads_in(folder: Path) -> list[Upload]:
     paths = [path for path in paths if not _is_hidden(path, folder)]
     if not paths:
         raise IngestError(f"{folder} holds no documents", "name a folder with files in it")
+    _require_names(paths, folder)
     count = Counter(path.name.casefold() for path in paths)
     return [Upload(_name(path, folder, alone=count[path.name.casefold()] == 1), _reader(path)) for path in paths]
+
+
+def _require_names(paths: list[Path], folder: Path) -> None:
+    """No request can hold a name that is no text, which Python reads as lone surrogates."""
+    for path in paths:
+        try:
+            str(path.relative_to(folder)).encode()
+        except UnicodeEncodeError as error:
+            raise IngestError(
+                f"the name of {str(path)!r} is no text in UTF-8", "rename the file, or leave it out"
+            ) from error
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:

@@ -88,9 +88,11 @@ class SdkBackend(ABC):
     async def _look_for_model(self) -> None:
         try:
             with self._errors_mapped():
-                await self._client.models.retrieve(self.model)
+                found = await self._client.models.retrieve(self.model)
         except self._sdk.APIStatusError as error:
             raise status_failure(error, fatal=True) from error
+        if isinstance(found, str):  # what either SDK makes of a body that is not sent as JSON
+            raise BackendError("the address answers with a page, and not as the API does", fatal=True)
 
     @abstractmethod
     async def _ask(self, call: Call) -> JudgeReply:
