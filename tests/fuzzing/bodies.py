@@ -109,6 +109,7 @@ def _serving(body: Callable[[str], bytes]) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             self._send(b'{"status": "ok", "models": {}}' if self.path == "/health" else b"{}")
