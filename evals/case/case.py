@@ -8,9 +8,9 @@ from itertools import zip_longest
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
+from evals.case.derived import derived
 from evals.case.matching import ChunkList, Matches, MatchSettings, RunEvidence, chunk_list, match
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
-from evals.runtime import derived
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
 

@@ -193,6 +193,7 @@ class OutputTokensPerSecond(BaseMetric):
     unit = "tokens/s"
     high = None
     of_stream = True
+    needs = frozenset({Need.USAGE})
 
     def measure(self, case: Case) -> MetricResult:
         response = case.response

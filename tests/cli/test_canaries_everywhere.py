@@ -45,6 +45,10 @@ CONFIGURATION: dict[str, Any] = {
     "gate": ["mrr >= 0.5"],
     "allow_uncalibrated": False,
     "runs_dir": "runs",
+    "repeats": 2,
+    "load": [1, 2],
+    "engine": {"name": "local", "scheduler": "tcp://127.0.0.1:9", "workers": 1},
+    "variants": {"v": {"server": {"timeout_s": 5}}},
 }
 FORMS = (CORE, f"{CORE} [(", f"{CORE} >= {CORE}", f"http://me:{CORE}@127.0.0.1:9/x?key={CORE}", f"'\"{CORE}\\")
 LOGINS = (
@@ -115,7 +119,8 @@ def test_no_key_tells_what_a_name_of_the_environment_stands_for(
     path: str, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it takes such names or not, in a value that fits and in one that does not."""
-    alone = {"datasets", "shard", "preflight"}  # which a file of one's own does not go with
+    # What a file of one's own does not go with, and what makes several runs of one, or has others ask.
+    alone = {"datasets", "shard", "preflight", "repeats", "load", "engine", "variants"}
     whole = {
         key: value for key, value in CONFIGURATION.items() if key not in alone or key == path.split(".", maxsplit=1)[0]
     }

@@ -35,6 +35,9 @@ FULL: dict[str, Any] = {
     "model": "m1",
     "latency_ms": 20.0,
     "total_ms": 20.0,
+    "retrieval_latency_ms": 5.0,
+    "time_to_first_token_ms": 8.0,
+    "time_to_last_token_ms": 18.0,
 }
 QUESTION = EvalQuestion(
     question="What is covered?",
@@ -102,13 +105,16 @@ def test_a_failure_of_transport_is_never_a_value(
 ) -> None:
     """Whatever else the response holds, an error leaves the question out, but for timeouts in the latency.
 
-    What the run has no judge or model for is not lost to the failure.
+    The first token that came before the time was up keeps its time. What the run has no judge or model for is not lost
+    to the failure.
     """
     error = ResponseError(kind=kind, message="failed")
     case = make_case([GOLD], is_unanswerable=is_unanswerable, error=error, **FULL)
     result = metric.score(case)
     if metric.name.startswith("latency") and kind == "timeout":
         assert result.value == FULL["latency_ms"]
+    elif metric.name.startswith("time_to_first_token") and kind == "timeout":
+        assert result.value == FULL["time_to_first_token_ms"]
     else:
         assert result.value is None
         applicable = metric.unavailable(case) is None and metric.not_applicable_to(case.question) is None

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from evals.case.derived import derived
 from evals.case.matching.documents import bare_name, document_key, names_of
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.repeats import ChunkList
 from evals.case.matching.rules import Seen
 from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import Words, mended, words_of
-from evals.runtime import derived
 from evals.schemas import GoldPassage
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from evals.runtime import derived
+from evals.case.derived import derived
 
 
 @dataclass

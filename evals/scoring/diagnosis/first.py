@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evals.case.case import Case
+from evals.case.derived import derived
 from evals.case.matching import document_key
 from evals.metrics.abstaining import known_answerable
 from evals.metrics.qa import ModifiedPrecision
-from evals.runtime import derived
 from evals.schemas import EvalRecord
 from evals.scoring.diagnosis.facts import DEFAULT_K, RunFacts
 from evals.scoring.diagnosis.lexical import has_other_value, is_right, states_otherwise
