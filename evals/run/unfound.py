@@ -1,9 +1,9 @@
 """Chunks that the mapping looks for and finds in no answer: a wrong path looks like a server that sends none."""
 
-import json
 from collections.abc import Iterable
 
 from evals.client.shape import shape_of
+from evals.inputs.json_body import parse_stored
 from evals.schemas import EvalResponse
 from evals.text.counts import share
 
@@ -49,6 +49,6 @@ def _said(path: str, count: int, raw: str | None) -> str:
 def _of_body(raw: str | None) -> str:
     """What the body is; nothing where it is not there whole."""
     try:
-        return f"; the body: {shape_of(json.loads(raw))}" if raw else ""
-    except (ValueError, RecursionError):
+        return f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
+    except ValueError:
         return ""

@@ -2,9 +2,12 @@
 
 import json
 import random
+import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,6 +16,8 @@ from fuzzing.damage import ODD, damaged_bytes, damaged_json
 from fuzzing.files import QUESTIONS, Attempt
 from fuzzing.limits import run_within_limits
 
+Body = Callable[[random.Random], bytes]
+"""What is sent to one request."""
 _ANSWER: dict[str, Any] = {
     "answer": "It runs for 96 hours [1]. [2, 3]",
     "sources": [
@@ -36,18 +41,18 @@ _REPLIES: tuple[dict[str, Any], ...] = (
 
 def server_bodies(folder: Path) -> Attempt:
     """Bodies of answers; one run has three of them."""
-    path = _questions(folder)
+    return _answered(folder, lambda rng: damaged_json(rng, _ANSWER))
 
-    def attempt(rng: random.Random) -> list[str]:
-        with _serving(lambda _: damaged_json(rng, _ANSWER)) as url:
-            command = ["eval", "--rag-url", url, "--dataset-file", str(path), "--no-judge", "--no-preflight"]
-            return run_within_limits([*command, "--warmup", "0", "--runs-dir", str(folder / "runs")]).problems
 
-    return attempt
+def server_frames(folder: Path) -> Attempt:
+    """Bodies that are damaged as bytes."""
+    whole = json.dumps(_ANSWER).encode()
+    return _answered(folder, lambda rng: damaged_bytes(rng, whole))
 
 
 def judge_replies(folder: Path) -> Attempt:
     """Replies of a judge: what it says, and what is around that."""
+    import_module("anthropic")  # takes seconds, which are none of the first reply's
     path, answers = _questions(folder), folder / "answers.jsonl"
     answers.write_text(
         "".join(
@@ -58,11 +63,34 @@ def judge_replies(folder: Path) -> Attempt:
     )
 
     def attempt(rng: random.Random) -> list[str]:
-        with _serving(lambda _: _reply(rng)) as url:
+        with _serving(rng, _reply) as url:
             command = ["score", str(answers), "--dataset-file", str(path), "--judge-base-url", url, "--no-judge-cache"]
-            return run_within_limits([*command, "--runs-dir", str(folder / "runs")]).problems
+            return _measured(folder, command)
 
     return attempt
+
+
+def _answered(folder: Path, body: Body) -> Attempt:
+    """Runs over a server that answers so."""
+    path = _questions(folder)
+
+    def attempt(rng: random.Random) -> list[str]:
+        with _serving(rng, body) as url:
+            command = ["eval", "--rag-url", url, "--dataset-file", str(path), "--no-judge", "--no-preflight"]
+            return _measured(folder, [*command, "--warmup", "0"])
+
+    return attempt
+
+
+def _measured(folder: Path, command: list[str]) -> list[str]:
+    """What is wrong with a run and with showing what it saved; earlier runs, which a judged run reads, are gone."""
+    runs = folder / "runs"
+    shutil.rmtree(runs, ignore_errors=True)
+    made = run_within_limits([*command, "--runs-dir", str(runs)])
+    for path in runs.glob("*.json"):
+        shown = run_within_limits(["show", str(path), "--runs-dir", str(runs)])
+        made.problems.extend(shown.problems or ([f"show: {shown.err}"] if shown.code else []))
+    return made.problems
 
 
 def _reply(rng: random.Random) -> bytes:
@@ -84,19 +112,6 @@ def _reply(rng: random.Random) -> bytes:
     return json.dumps(message).encode()
 
 
-def server_frames(folder: Path) -> Attempt:
-    """Bodies that are damaged as bytes."""
-    path = _questions(folder)
-    whole = json.dumps(_ANSWER).encode()
-
-    def attempt(rng: random.Random) -> list[str]:
-        with _serving(lambda _: damaged_bytes(rng, whole)) as url:
-            command = ["eval", "--rag-url", url, "--dataset-file", str(path), "--no-judge", "--no-preflight"]
-            return run_within_limits([*command, "--warmup", "0", "--runs-dir", str(folder / "runs")]).problems
-
-    return attempt
-
-
 def _questions(folder: Path) -> Path:
     path = folder / "questions.json"
     path.write_text(json.dumps(QUESTIONS))
@@ -104,18 +119,21 @@ def _questions(folder: Path) -> Path:
 
 
 @contextmanager
-def _serving(body: Callable[[str], bytes]) -> Iterator[str]:
-    """A server whose every POST is answered with what is made for it; it is healthy."""
+def _serving(rng: random.Random, body: Body) -> Iterator[str]:
+    """A server that is healthy, and damages each answer by what was asked: requests come in no certain order."""
+    seed, asked = rng.getrandbits(64), Counter[bytes]()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else each answer waits 40 ms for the other side
 
         def do_GET(self) -> None:
             self._send(b'{"status": "ok", "models": {}}' if self.path == "/health" else b"{}")
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self._send(body(self.path))
+            request = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked[request] += 1
+            self._send(body(random.Random(f"{seed} {asked[request]} {request!r}")))  # noqa: S311 - no secret
 
         def _send(self, data: bytes) -> None:
             self.send_response(200)

@@ -1,5 +1,6 @@
 """Whatever is read may be damaged: each ends in an exit code and one message, soon, and in little memory."""
 
+import itertools
 import random
 import sys
 import time
@@ -48,11 +49,12 @@ def test_no_damaged_input_ends_in_a_traceback(
     attempt = kind(tmp_path)
     fresh = time.time_ns() % 10**9
     print(f"{kind.__name__}: fresh seed {fresh}")
-    found = []
-    for seed in (FIXED, fresh):
-        for number in range(count // len(KINDS) // 2):
-            problems = attempt(random.Random(f"{seed} {kind.__name__} {number}"))  # noqa: S311 - no secret
-            found += [f"seed {seed}, input {number}: {problem}" for problem in problems]
-            if len(found) >= MOST_SHOWN:
-                break
+    found: list[str] = []
+    for seed, number in itertools.product((FIXED, fresh), range(count // len(KINDS) // 2)):
+        problems = attempt(random.Random(f"{seed} {kind.__name__} {number}"))  # noqa: S311 - no secret
+        for problem in problems:
+            found.append(f"seed {seed}, input {number}: {problem}")
+            print(f"{kind.__name__}, {found[-1]}", flush=True)
+        if len(found) >= MOST_SHOWN:
+            break
     assert not found, "\n\n".join(found)

@@ -30,6 +30,13 @@ def test_a_body_that_is_not_there_whole_is_not_described(raw: str | None) -> Non
     assert "\n" not in found
 
 
+def test_a_name_that_no_file_can_hold_is_described_as_elsewhere() -> None:
+    """Half of a pair of surrogates, escaped in the body, is a question mark: the run could not be saved with it."""
+    found = chunks_unfound(PATH, [BARE.model_copy(update={"raw": '{"answer": "x", "\\ud800": 1}'})])
+    assert found is not None
+    assert found.endswith("the body: it has the keys answer, ?")
+
+
 @pytest.mark.parametrize(
     ("path", "responses"),
     [
