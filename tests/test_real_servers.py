@@ -211,8 +211,47 @@ def test_langserve_is_evaluated(langserve: str, evaluate: Evaluate) -> None:
     assert {record.response.citations for record in records if record.response is not None} == {None}
 
 
+def _check_first_tokens(run: EvalRun | None, records: list[EvalRecord]) -> None:
+    """Each answer began to arrive before its end: it came in pieces."""
+    assert run is not None
+    values = {summary.name: summary.value for summary in run.scorecard.metrics}
+    assert values["time_to_first_token_p50"] is not None
+    for record in records:
+        response = record.response
+        assert response is not None
+        assert response.time_to_first_token_ms is not None
+        assert response.time_to_last_token_ms is not None
+        assert 0 < response.time_to_first_token_ms < response.time_to_last_token_ms
+
+
+def test_hayhooks_streams(hayhooks: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer from its chat, the chunks from its run, and the marker of each answer."""
+    url, _, pipeline = hayhooks.rpartition("/")
+    monkeypatch.setenv("HAYHOOKS_PIPELINE", pipeline)
+    _, run, records = evaluate("hayhooks-stream", url)
+    _check_retrieval(run, records)
+    _check_first_tokens(run, records)
+    for record in records:
+        assert record.response is not None
+        assert [citation.index for citation in record.response.citations or []] == [1]
+
+
+def test_langserve_streams(langserve: str, evaluate: Evaluate) -> None:
+    """The chunks come in a piece before the answer."""
+    _, run, records = evaluate("langserve-stream", langserve)
+    _check_retrieval(run, records)
+    _check_first_tokens(run, records)
+    assert {record.response.citations for record in records if record.response is not None} == {None}
+
+
+@pytest.mark.parametrize("name", ["lightrag", "lightrag-stream"])
 def test_lightrag_is_given_documents_and_evaluated(
-    lightrag: str, evaluate: Evaluate, evals_cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    lightrag: str,
+    evaluate: Evaluate,
+    evals_cli: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By its profile: the upload, the waiting, both requests of a question, and what its markers stand for."""
     monkeypatch.setenv("LIGHTRAG_API_KEY", LIGHTRAG_KEY)
@@ -220,10 +259,12 @@ def test_lightrag_is_given_documents_and_evaluated(
     folder.mkdir()
     for chunk in (*corpus.BACKUP, *corpus.WIND, *corpus.TRAVEL):
         (folder / f"{chunk.document.removesuffix('.md')}-{chunk.number}.md").write_text(chunk.text)
-    given = evals_cli("ingest", folder, "--profile", "lightrag", "--rag-url", lightrag, "--runs-dir", tmp_path / "runs")
+    given = evals_cli("ingest", folder, "--profile", name, "--rag-url", lightrag, "--runs-dir", tmp_path / "runs")
     assert given.code == 0, given.err
-    _, run, records = evaluate("lightrag", lightrag)
+    _, run, records = evaluate(name, lightrag)
     _check_retrieval(run, records)
+    if name == "lightrag-stream":
+        _check_first_tokens(run, records)
     assert run is not None
     assert run.server.snapshot_start["/health"]["llm_model"] == "lines"
     values = {summary.name: summary.value for summary in run.scorecard.metrics}

@@ -125,9 +125,14 @@ def rendered(spec: RequestSpec, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
-    """The keys of a specification without the headers whose optional variable, ${NAME:-}, is not set."""
+    """The keys of a specification without the headers whose optional variable, ${NAME:-}, is not set.
+
+    Nor, where there is a login, with a header Authorization: a profile's may name a variable that nobody sets then.
+    """
     keys: dict[str, Any] = spec.model_dump(by_alias=True)
+    unsent = {"authorization"} if spec.login is not None else set()
     for part in (keys, keys["ask"], keys["retrieve"]):
         if part is not None:
-            part["headers"] = {name: value for name, value in part["headers"].items() if not is_left_out(value)}
+            given = {name: value for name, value in part["headers"].items() if name.lower() not in unsent}
+            part["headers"] = {name: value for name, value in given.items() if not is_left_out(value)}
     return keys

@@ -8,7 +8,7 @@ def measurable(spec: ServerSpec) -> list[str]:
 
     Latency always can. That a part is looked for does not mean that the server sends it.
     """
-    answers = spec.map.answer is not None
+    answers = spec.gives_answers
     parts = {
         "retrieval": spec.map.chunks is not None or spec.retrieve is not None,
         "answers": answers,
@@ -17,6 +17,7 @@ def measurable(spec: ServerSpec) -> list[str]:
         "cost": spec.map.usage is not None,
         "stages": spec.map.stages is not None,
         "ingestion": spec.upload is not None,
+        "first token": spec.stream is not None and spec.stream.text_at is not None,
     }
     return [part for part, there in parts.items() if there]
 

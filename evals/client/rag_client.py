@@ -19,6 +19,8 @@ from evals.client.bodies import (
 from evals.client.conversation import Conversation, converse
 from evals.client.endurance import Endurance
 from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
+from evals.client.login.hints import REFUSED, login_hint
+from evals.client.login.oauth2 import login_of
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
 from evals.client.pacing import Pacer
 from evals.client.profile import resolve_spec
@@ -72,6 +74,7 @@ class RAGClient:
         for secret in secrets:
             if not is_place_of(self.spec.url, secret):
                 remember(secret)
+        self.login_hint = login_hint(template)
         check_url(self.spec.url)
         self.redact = Redactor(secrets, self.spec)
         self._reader = ResponseReader(self.spec)
@@ -93,6 +96,7 @@ class RAGClient:
             redact=self.redact.text,
             clock=clock,
         )
+        self.transport.login = login_of(self.spec, self.redact, clock)
 
     async def __aenter__(self) -> "RAGClient":
         await self.transport.__aenter__()
@@ -124,9 +128,11 @@ class RAGClient:
         """Check that the server is there.
 
         Raises:
-            ServerUnreachableError: Nothing answers.
-            ServerRefusedError: It answers with an error.
+            ServerUnreachableError: Nothing answers, or no server that gives a token for it.
+            ServerRefusedError: It answers with an error, or no token is given.
         """
+        if self.transport.login is not None:
+            await self.transport.login.check()
         if self.spec.health is None:
             return
         try:
@@ -141,8 +147,9 @@ class RAGClient:
                 ) from failure
             raise ServerRefusedError(
                 f"the server at {self.url} is not healthy: {self.spec.health.path} answers {message}",
-                "set server.headers for a server that wants a login, server.health.path for another health check (null "
-                "for none); another kind of server needs a profile of its own: docs/profiles.md, --profile FILE.yml",
+                (self.login_hint if failure.error.status in REFUSED else None)
+                or "set server.headers for a server that wants a login, server.health.path for another health check "
+                "(null for none); another kind of server needs a profile: docs/profiles.md, --profile FILE.yml",
             ) from failure
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -266,8 +273,8 @@ class RAGClient:
 
     @property
     def trusts_anybody(self) -> bool:
-        """Whether the server's certificate is not verified though it has one."""
-        return self.spec.url.startswith("https") and not self.spec.tls.verify
+        """Whether a certificate is not verified though there is one."""
+        return self.spec.trusts_anybody
 
     @property
     def away(self) -> str | None:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable
 
+from evals.client.login.spec import OAuth2Spec
 from evals.client.spec import RequestSpec, ServerSpec
 from evals.credentials.masker import Masker, looks_secret, secrets_in_url
 from evals.credentials.stored import in_clear, is_credential, looks_random
 
+_TOKENS = 8
 MAX_RAW_CHARS = 256 * 1024
 _CUT_BEFORE = re.compile(r"… \[cut: [\d,]+ characters\]\Z")
 """How a body that was cut ended before `raw_cut` said so."""
@@ -31,11 +33,25 @@ class Redactor(Masker):
         for name, value in (item for each in headers for item in each.items()):
             if is_credential(name) or looks_random(value):
                 found.update((value, value.rpartition(" ")[2]))
-        super().__init__({*found, *_in_question(spec), *secrets_in_url(spec.url)})
+        if spec.login is not None:
+            found.update(_of_login(spec.login.oauth2))
+        self._lasting = {*found, *_in_question(spec), *secrets_in_url(spec.url)}
+        self._passing: tuple[str, ...] = ()
+        super().__init__(self._lasting)
+
+    def learn(self, token: str) -> None:
+        """Mask a token too, as long as it is one of the last few: an expired one opens nothing."""
+        self._passing = (*self._passing[1 - _TOKENS :], token)
+        super().__init__({*self._lasting, *self._passing})
 
     def body(self, body: bytes | bytearray) -> str:
         """A received body as text, with every secret masked."""
         return self.text(body.decode("utf-8", "replace"))
+
+
+def _of_login(oauth2: OAuth2Spec) -> Iterable[str]:
+    """The secret of a login, and the header that shows it."""
+    return oauth2.client_secret, oauth2.basic
 
 
 def _in_question(spec: ServerSpec) -> Iterable[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from evals.client.login.spec import LoginSpec
 from evals.client.streams.spec import StreamSpec
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
@@ -218,6 +219,8 @@ class ServerSpec(Record):
     url: str = DEFAULT_URL
     headers: dict[str, Sent] = {}
     """Sent with every request. ${NAME} is taken from the environment and never written to a file."""
+    login: LoginSpec | None = None
+    """For a server that wants a token which is fetched; it goes before any header Authorization."""
     timeout_s: Annotated[float, MayChange.ON_RESUME] = Field(default=120.0, gt=0)
     patience_s: Annotated[float, MayChange.ON_RESUME] = Field(default=60.0, ge=0)
     """How long a question waits for a server that refuses it for now (429, 503), or that nothing connects to any more.
@@ -253,6 +256,12 @@ class ServerSpec(Record):
         """Whether a turn says to which others it belongs: by the messages before it, or the id of a session."""
         named = set(_NAME.findall(self.model_dump_json(include={"ask", "retrieve"})))
         return bool(named & {"messages", "uuid"}) or ("session_id" in named and self.session is not None)
+
+    @property
+    def trusts_anybody(self) -> bool:
+        """Whether a certificate is not verified though there is one: of the server, or of its token server."""
+        urls = [self.url, *([self.login.oauth2.token_url] if self.login is not None else [])]
+        return not self.tls.verify and any(url.startswith("https") for url in urls)
 
     @property
     def gives_answers(self) -> bool:

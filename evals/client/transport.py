@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urljoin
@@ -21,6 +21,7 @@ from evals.client.connections.base import BrokenExchangeError, Connections, Inco
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
 from evals.client.connections.tls import tls_context
+from evals.client.login.base import Login
 from evals.client.spec import TlsSpec
 from evals.client.streams.collector import Collector, UnreadableStreamError
 from evals.credentials.stored import MASK, public_url
@@ -95,6 +96,9 @@ class Transport:
         tls: Whom to trust behind https; None for the authorities of this machine.
         redact: Masks secrets in messages.
         clock: Monotonic seconds.
+
+    Attributes:
+        login: Sends each request with what shows who we are; None where headers do. It is set before requests are sent.
     """
 
     def __init__(
@@ -125,9 +129,12 @@ class Transport:
         self._free = asyncio.Semaphore(concurrency)
         self._connections: Connections | None = None
         self._is_closed = False
+        self.login: Login | None = None
 
     async def __aenter__(self) -> "Transport":
         context = tls_context(self._tls) if self.base.startswith("https") else None
+        if self.login is not None:
+            await self.login.open()
         self._connections = self._open(context, min(CONNECT_TIMEOUT_S, self._timeout_s))
         self._is_closed = False
         return self
@@ -145,6 +152,8 @@ class Transport:
         if self._connections is not None:
             self._is_closed = True
             await self._connections.close()
+            if self.login is not None:
+                await self.login.close()
 
     @property
     def surplus(self) -> int:
@@ -180,10 +189,19 @@ class Transport:
         Raises:
             TransportFailure: There is no complete response, or its status is no success.
         """
-        if self._connections is None or self._is_closed:
-            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         limit = timeout_s or self._timeout_s
         request = self._request(method, path, headers, params, json, form=form, files=files)
+        if self.login is None:
+            return await self._send(request, limit, stream)
+
+        async def send_with(shown: Mapping[str, str]) -> Reply:
+            return await self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
+
+        return await self.login.send(send_with)
+
+    async def _send(self, request: Outgoing, limit: float, stream: Collector | None) -> Reply:
+        if self._connections is None or self._is_closed:
+            raise RuntimeError("the client is not open: use it as `async with RAGClient(...) as client`")
         async with self._free:
             start = self._clock()
             try:

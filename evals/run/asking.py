@@ -8,6 +8,7 @@ from typing import Any
 
 from evals.client import RAGClient
 from evals.client.conversation import ask_question
+from evals.client.login.hints import REFUSED
 from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
 from evals.run.observer import Observer
@@ -24,7 +25,6 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
 CHANGED = "the server's configuration changed during the run"
-_REFUSED = frozenset({401, 403})
 _GONE_AFTER = 5
 """So many rounds of failed connections in a row mean that the server is gone."""
 
@@ -61,7 +61,7 @@ class StopRule:
         self._kinds[response.error.message] += 1
         self._failed_in_row += 1
         self._unconnected_in_row = self._unconnected_in_row + 1 if response.error.kind == "connect" else 0
-        if response.error.status in _REFUSED:
+        if response.error.status in REFUSED:
             self.refused = True
             self.reason = f"the server refuses us: {response.error.message}"
         elif away is not None:
@@ -257,7 +257,8 @@ class Asking:
         if outcomes.answered:
             return None
         if self.stop.refused:
-            return ServerRefusedError(self.stop.reason or "refused", "set server.headers, for example a bearer token")
+            hint = self._client.login_hint or "set server.headers, for example a bearer token"
+            return ServerRefusedError(self.stop.reason or "refused", hint)
         if set(outcomes.transport) == {"connect"}:
             reason = f"nothing answers at {self._client.url}" + (f": {self.stop.reason}" if self.stop.reason else "")
             return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")

@@ -1,17 +1,23 @@
 """A LangChain chain behind LangServe: BM25 over a file of chunks; the answer is the best chunk."""
 
+import asyncio
 import json
 import os
+import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from langchain_community.retrievers import BM25Retriever
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableGenerator, RunnableParallel, RunnablePassthrough
 from langserve import add_routes
 
 _CHUNKS = json.loads(Path(os.environ["CHUNKS"]).read_text(encoding="utf-8"))
+
+PAUSE_S = 0.02
+"""Between the words of an answer."""
 
 
 def _words(text: str) -> list[str]:
@@ -25,10 +31,14 @@ _RETRIEVER = BM25Retriever.from_documents(
 )
 
 
-def _answer(question: str) -> dict[str, Any]:
-    context = _RETRIEVER.invoke(question)
-    return {"context": context, "answer": context[0].page_content}
+async def _answer(found: AsyncIterator[dict[str, Any]]) -> AsyncIterator[str]:
+    """The best chunk, word by word, as soon as the chunks are there."""
+    known = {key: value async for part in found for key, value in part.items()}
+    for word in re.findall(r"\S+\s*", known["context"][0].page_content):
+        yield word
+        await asyncio.sleep(PAUSE_S)
 
 
 app = FastAPI()
-add_routes(app, RunnableLambda(_answer).with_types(input_type=str), path="/rag")
+_CHAIN = RunnableParallel(context=_RETRIEVER) | RunnablePassthrough.assign(answer=RunnableGenerator(_answer))
+add_routes(app, _CHAIN.with_types(input_type=str, output_type=dict[str, Any]), path="/rag")

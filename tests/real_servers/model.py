@@ -10,12 +10,15 @@ import re
 import struct
 import sys
 import threading
+import time
 import zlib
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 DIMENSIONS = 256
+PAUSE_S = 0.02
+"""Between the words of an answer that is streamed."""
 _FEW = frozenset(("a", "an", "and", "are", "be", "does", "for", "how", "in", "is", "it", "its", "of", "the", "what"))
 _UNKNOWN = "The documents do not say."
 
@@ -65,12 +68,33 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request."""
         sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if sent.get("stream"):
+            self._stream(sent)
+            return
         body = json.dumps(self._embedded(sent) if "input" in sent else self._completed(sent)).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _stream(self, sent: dict[str, Any]) -> None:
+        """Answer word by word; the end of the connection is that of the stream."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for word in re.findall(r"\S+\s*", _reply(sent["messages"])):
+            self._send_piece({"role": "assistant", "content": word}, None)
+            time.sleep(PAUSE_S)
+        self._send_piece({}, "stop")
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _send_piece(self, delta: dict[str, Any], reason: str | None) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        piece = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "lines", "choices": [choice]}
+        self.wfile.write(f"data: {json.dumps(piece)}\n\n".encode())
+        self.wfile.flush()
 
     def _embedded(self, sent: dict[str, Any]) -> dict[str, Any]:
         texts = sent["input"] if isinstance(sent["input"], list) else [sent["input"]]

@@ -3,6 +3,7 @@
 A route refuses what its server would refuse: a wrong key, a missing field, a stream that nobody asked for.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -170,6 +171,22 @@ def txtai() -> Routes:
     return {("GET", "/rag"): rag, ("GET", "/search"): search, ("GET", "/count"): lambda _: len(ANSWERS)}
 
 
+def filling_txtai(taken: dict[str, str]) -> Routes:
+    """The same with an index to fill: what was added is there once it is indexed.
+
+    Args:
+        taken: Gets the texts by their ids.
+    """
+    added: dict[str, str] = {}
+
+    def add(request: Request) -> None:
+        for document in request.body:
+            _check(document.keys() == {"id", "text"})
+            added[document["id"]] = document["text"]
+
+    return {**txtai(), ("POST", "/add"): add, ("GET", "/upsert"): lambda _: taken.update(added)}
+
+
 def openwebui() -> Routes:
     """Open WebUI: parallel lists below each source, and markers that number files."""
 
@@ -189,6 +206,32 @@ def openwebui() -> Routes:
         return {"sources": [source], **_completion(asked._replace(answer=answer), "")}
 
     return {("POST", "/api/chat/completions"): completions, ("GET", "/health"): lambda _: {"status": True}}
+
+
+def filling_openwebui(taken: dict[str, str]) -> Routes:
+    """The same with a collection to fill: a file is read first, and then put into it by its id.
+
+    Args:
+        taken: Gets the texts by the names of their files.
+    """
+    files: list[tuple[str, str]] = []
+
+    def upload(request: Request) -> dict[str, Any]:
+        _bearer(request)
+        _check(request.query == {"process": "true", "process_in_background": "false"})
+        (name,) = re.findall(rb'name="file"; filename="([^"]+)"', request.body)
+        text = request.body.partition(b"\r\n\r\n")[2].partition(b"\r\n--")[0]
+        files.append((name.decode(), text.decode()))
+        return {"status": True, "id": f"f-{len(files)}", "filename": name.decode()}
+
+    def put(request: Request) -> dict[str, Any]:
+        _bearer(request)
+        name, text = files[int(request.body["file_id"].removeprefix("f-")) - 1]
+        taken[name] = text
+        return {"id": "c-1"}
+
+    paths = {("POST", "/api/v1/files/"): upload, ("POST", "/api/v1/knowledge/c-1/file/add"): put}
+    return {**openwebui(), **paths}
 
 
 def r2r() -> Routes:

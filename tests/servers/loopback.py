@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 class Request(NamedTuple):
-    """What a route is asked with."""
+    """What a route is asked with; the body of a form of files is bytes."""
 
     query: Mapping[str, str]
     body: Any
@@ -68,7 +68,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, method: str) -> None:
         parts = urlsplit(self.path)
         sent = self.rfile.read(int(self.headers.get("content-length") or 0))
-        request = Request(dict(parse_qsl(parts.query)), json.loads(sent) if sent else None, self.headers)
+        is_form = (self.headers.get("content-type") or "").startswith("multipart/")
+        body = sent if is_form else json.loads(sent) if sent else None
+        request = Request(dict(parse_qsl(parts.query)), body, self.headers)
         allowed = [known for known, path in self.routes if path == parts.path]
         try:
             if not allowed:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from evals.client import RAGClient
+from evals.client.login.hints import REFUSED
 from evals.config import EvalConfig
 from evals.errors import EvalsError, IngestError, JudgeError, ServerRefusedError
 from evals.judges.backends.address import origin_of
@@ -28,7 +29,6 @@ from evals.text.counts import counted, share
 
 _BYTES_A_QUESTION = 40_000
 """Of the folder of runs: record, log and index of an answer with chunks of some length, and what the judge said."""
-_LOGIN = frozenset({401, 403})
 _SHOWN = 60
 
 
@@ -140,8 +140,8 @@ async def _answer(seen: _Seen) -> Examined:
         took = "" if response.latency_ms is None else f" in {response.latency_ms:.0f} ms"
         return Examined("answer", Health.WELL, f"answered{took}: {_short(response.answer)}")
     hint = "look at server.ask and server.map; `evals profiles` lists kinds of servers"
-    if response.error.status in _LOGIN:
-        hint = "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+    if response.error.status in REFUSED:
+        hint = seen.client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
     refused = ServerRefusedError(f"the question {_short(seen.question.question)} fails: {response.error.message}", hint)
     return broken("answer", refused)
 

@@ -1,7 +1,13 @@
-"""A Haystack pipeline for Hayhooks: BM25 over a file of chunks; the answer is the best chunk, with a marker."""
+"""A Haystack pipeline for Hayhooks: BM25 over a file of chunks; the answer is the best chunk, with a marker.
+
+It chats as well, word by word.
+"""
 
 import json
 import os
+import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +16,9 @@ from haystack import Document
 from haystack.components.builders import AnswerBuilder
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+PAUSE_S = 0.02
+"""Between the words of an answer that is streamed."""
 
 
 class PipelineWrapper(BasePipelineWrapper):
@@ -31,3 +40,9 @@ class PipelineWrapper(BasePipelineWrapper):
         reply = f"{found[0].content} [1]"
         built = self._answers.run(query=query, replies=[reply], documents=found)
         return built["answers"][0].to_dict()
+
+    def run_chat_completion(self, model: str, messages: list[dict[str, Any]], body: dict[str, Any]) -> Iterator[str]:
+        """Answer the last message, word by word."""
+        for word in re.findall(r"\S+\s*", self.run_api(messages[-1]["content"])["data"]):
+            yield word
+            time.sleep(PAUSE_S)

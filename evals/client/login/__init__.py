@@ -1,0 +1,1 @@
+"""Logins that take more than a header: a token that is fetched, and renewed."""

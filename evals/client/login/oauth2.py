@@ -1,0 +1,197 @@
+"""Login by OAuth 2.0 client credentials (RFC 6749, 4.4): a token is fetched, sent as Bearer, and renewed."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from evals.client.address import check_url
+from evals.client.login.base import Answer, SendWith
+from evals.client.login.spec import OAuth2Spec
+from evals.client.login.tokens import Token, Tokens
+from evals.client.redaction import Redactor
+from evals.client.spec import ServerSpec
+from evals.client.transport import Transport, TransportFailure
+from evals.credentials.known import remember
+from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
+from evals.inputs.json_body import parse_json
+from evals.schemas import ResponseError
+
+_UNAUTHORIZED = 401
+_SENDABLE = re.compile(r"[\x21-\x7e]+")
+_LONGEST_FETCH_S = 30.0
+_LONGEST_BODY = 1024 * 1024
+_HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
+
+
+class OAuth2Login:
+    """Fetches tokens and sends them along.
+
+    Args:
+        spec: The server, with the environment's values filled in.
+        redact: Learns every token, so that it is masked.
+        clock: Monotonic seconds.
+
+    Raises:
+        ConfigError: The token server's address is none, or holds a login.
+    """
+
+    def __init__(
+        self, spec: ServerSpec, oauth2: OAuth2Spec, redact: Redactor, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        origin, self._path = _split(oauth2.token_url)
+        self._oauth2 = oauth2
+        self._redact = redact
+        self._shown = redact.text(origin + self._path)
+        self._transport = Transport(
+            origin,
+            timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s),
+            concurrency=1,
+            max_body_bytes=_LONGEST_BODY,
+            library=spec.transport,
+            tls=spec.tls,
+            redact=redact.text,
+            clock=clock,
+        )
+        self._tokens = Tokens(self._fetch, clock)
+
+    async def open(self) -> None:
+        """Open connections to the token server."""
+        await self._transport.__aenter__()
+
+    async def close(self) -> None:
+        """Close them."""
+        await self._tokens.close()
+        await self._transport.__aexit__()
+
+    async def check(self) -> None:
+        """Fetch the first token.
+
+        Raises:
+            ServerUnreachableError: Nothing answers at the token server.
+            ServerRefusedError: It gives no token.
+        """
+        try:
+            await self._tokens.current()
+        except TransportFailure as failure:
+            error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
+            raise error(failure.error.message, _HINT) from failure
+
+    async def send(self, send: SendWith[Answer]) -> Answer:
+        """Send a request with the token; once more with another one, where the answer is 401.
+
+        Raises:
+            TransportFailure: There is no token to be had, or the request failed.
+        """
+        token = await self._tokens.current()
+        try:
+            return await _sent(send, token)
+        except TransportFailure as failure:
+            if failure.error.status != _UNAUTHORIZED:
+                raise
+            other = await self._tokens.instead_of(token)
+            if other is None:
+                raise
+        return await _sent(send, other)
+
+    async def _fetch(self) -> Token:
+        try:
+            reply = await self._transport.send("POST", self._path, headers=self._headers(), form=self._form())
+        except TransportFailure as failure:
+            raise self._refused(failure) from failure
+        try:
+            token = _token_of(reply.body)
+        except ValueError as error:
+            raise self._no_token("malformed", str(error), reply.status) from None
+        remember(token.value)
+        self._redact.learn(token.value)
+        return token
+
+    def _headers(self) -> dict[str, str]:
+        own = {"Accept": "application/json"}
+        return own | {"Authorization": f"Basic {self._oauth2.basic}"} if self._oauth2.sent_as == "basic" else own
+
+    def _form(self) -> dict[str, str]:
+        asked = self._oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
+        if self._oauth2.sent_as == "form":
+            asked |= {"client_id": self._oauth2.client_id, "client_secret": self._oauth2.client_secret}
+        return {"grant_type": "client_credentials", **asked}
+
+    def _refused(self, failure: TransportFailure) -> TransportFailure:
+        status, said = failure.error.status, failure.error.message
+        if status is not None and 300 <= status < 400:
+            said = f"HTTP {status}, and no secret follows a redirect"
+        # A time that ran out here is none of an answer.
+        kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
+        return self._no_token(kind, said, status, retryable=failure.retryable, after_s=failure.retry_after_s)
+
+    def _no_token(
+        self, kind: Any, said: str, status: int | None, *, retryable: bool = False, after_s: float | None = None
+    ) -> TransportFailure:
+        message = f"no access token from {self._shown} (server.login.oauth2): {said}"
+        error = ResponseError(kind=kind, status=status, message=message)
+        return TransportFailure(error, retryable=retryable, retry_after_s=after_s)
+
+
+def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = time.perf_counter) -> OAuth2Login | None:
+    """The login of a server that wants more than headers; None where the specification names none.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    if spec.login is None:
+        return None
+    if "@" in urlsplit(check_url(spec.url)).netloc:
+        raise ConfigError("server.url holds a login, and server.login is another", "leave one of them out")
+    return OAuth2Login(spec, spec.login.oauth2, redact, clock)
+
+
+async def _sent(send: SendWith[Answer], token: Token) -> Answer:
+    answer = await send({"Authorization": f"Bearer {token.value}"})
+    token.is_taken = True
+    return answer
+
+
+def _split(url: str) -> tuple[str, str]:
+    """The scheme and host of the token server, and the path there."""
+    try:
+        parts = urlsplit(check_url(url))
+    except ConfigError as error:
+        said = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
+        raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
+    if "@" in parts.netloc:
+        raise ConfigError(
+            "server.login.oauth2.token_url holds a login", "client_id and client_secret are what is shown there"
+        )
+    return urlunsplit(parts._replace(path="")), urlsplit(url).path or "/"
+
+
+def _token_of(content: bytes) -> Token:
+    """The token in what a token server says (RFC 6749, 5.1).
+
+    Raises:
+        ValueError: It holds none that can be sent as Bearer.
+    """
+    try:
+        body = parse_json(content)
+    except ValueError:
+        raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
+    if not isinstance(body, Mapping):
+        raise ValueError("the body is no object")  # noqa: TRY004 - what is wrong is a value
+    value = body.get("access_token")
+    if not isinstance(value, str) or not _SENDABLE.fullmatch(value):
+        raise ValueError("the body holds no access_token that can be sent")
+    if str(body.get("token_type") or "bearer").lower() != "bearer":
+        raise ValueError("its token is of another type than Bearer")
+    return Token(value, _seconds(body.get("expires_in")))
+
+
+def _seconds(value: Any) -> float | None:
+    """How long a token is valid, which some say by a text; None where it is not said as a positive number."""
+    try:
+        seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) and seconds > 0 else None

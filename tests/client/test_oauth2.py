@@ -1,0 +1,369 @@
+"""Login by OAuth 2.0 client credentials: a token is fetched before the first request, renewed, and kept secret."""
+
+import asyncio
+import json
+import socket
+import ssl
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults.running import make_certificates
+from servers import PATIENCE_S
+from token_server import Refusal, TokenServer, token_server
+
+from evals.client import RAGClient, ServerSpec
+from evals.client.login.tokens import Token, Tokens
+from evals.client.profile import resolve_spec
+from evals.engines.asker import Asker, HowToAsk
+from evals.engines.shares import Share
+from evals.errors import ConfigError, ServerError, ServerRefusedError, ServerUnreachableError
+from evals.run.resume import MAY_CHANGE
+from evals.schemas import EvalResponse
+
+SECRET = "s3cret+of/the:client"
+LIBRARIES = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_CLIENT_SECRET", SECRET)
+
+
+@pytest.fixture
+def server() -> Iterator[TokenServer]:
+    """Its tokens live for an hour."""
+    with token_server() as one:
+        yield one
+
+
+def keys(url: str, token_url: str | None = None, **over: Any) -> dict[str, Any]:
+    login = {
+        "token_url": token_url or f"{url}/token",
+        "client_id": "evals client",
+        "client_secret": "${RAG_CLIENT_SECRET}",
+        **over.pop("oauth2", {}),
+    }
+    return {
+        "url": url,
+        "health": {"path": "/health"},
+        "info": [],
+        "patience_s": 0,
+        "ask": {"path": "/ask", "json": {"q": "{{question}}"}},
+        "map": {"answer": "answer", "chunks": "sources"},
+        "login": {"oauth2": login},
+        **over,
+    }
+
+
+def ask(spec: dict[str, Any], count: int = 1, concurrency: int = 16) -> list[EvalResponse]:
+    """Check the server, then ask so many questions at once."""
+
+    async def run() -> list[EvalResponse]:
+        async with RAGClient(resolve_spec(spec), concurrency=concurrency, max_attempts=1) as client:
+            await client.health()
+            return list(await asyncio.gather(*(client.ask("How much?") for _ in range(count))))
+
+    return asyncio.run(run())
+
+
+def check(spec: dict[str, Any]) -> None:
+    """Check the server."""
+
+    async def run() -> None:
+        async with RAGClient(resolve_spec(spec)) as client:
+            await client.health()
+
+    asyncio.run(run())
+
+
+@LIBRARIES
+def test_a_token_is_fetched_once_before_the_health_check_and_sent_with_all(server: TokenServer, library: str) -> None:
+    """Id and secret go to the token server only, encoded as the standard says."""
+    said = ask(keys(server.url, transport=library, oauth2={"scope": "read ask", "audience": "rag"}), 20)
+    assert [one.error for one in said] == [None] * 20
+    assert server.paths[:2] == ["/token", "/health"]
+    ((headers, form),) = server.asked
+    assert headers["authorization"] == "Basic " + b64encode(b"evals+client:s3cret%2Bof%2Fthe%3Aclient").decode()
+    assert form == {"grant_type": ["client_credentials"], "scope": ["read ask"], "audience": ["rag"]}
+    assert set(server.borne) == {f"Bearer {server.given[0]}"}
+    assert len(server.borne) == 21
+
+
+def test_id_and_secret_may_go_in_the_form(server: TokenServer) -> None:
+    """As some token servers want it; then no header holds them."""
+    assert ask(keys(server.url, oauth2={"sent_as": "form"}))[0].error is None
+    ((headers, form),) = server.asked
+    assert "authorization" not in headers
+    assert (form["client_id"], form["client_secret"]) == (["evals client"], [SECRET])
+
+
+def test_a_token_is_fetched_where_there_is_no_health_check(server: TokenServer) -> None:
+    """A token server that refuses is known before the first question then too."""
+    check(keys(server.url, health=None))
+    assert server.paths == ["/token"]
+
+
+@LIBRARIES
+def test_a_token_of_one_second_is_renewed_under_sixteen_questions_at_a_time(library: str) -> None:
+    """No question fails, and one token serves all questions of its time."""
+    began = time.monotonic()
+    with token_server(1) as server:
+
+        async def run() -> list[EvalResponse]:
+            spec = resolve_spec(keys(server.url, transport=library))
+            async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
+                said: list[EvalResponse] = []
+                deadline = time.monotonic() + PATIENCE_S
+                while len(server.given) < 4 and time.monotonic() < deadline:
+                    said += await asyncio.gather(*(client.ask("How much?") for _ in range(16)))
+                return said
+
+        said = asyncio.run(run())
+    assert 4 <= len(server.given) <= 2 + (time.monotonic() - began) / 0.9
+    assert {one.error for one in said} == {None}
+    assert server.most_at_once == 1
+
+
+@LIBRARIES
+def test_a_token_that_is_refused_in_the_middle_is_renewed_once_for_all(library: str) -> None:
+    """All sixteen questions are refused, one token is fetched, and every question is answered at its one attempt."""
+    with token_server(None) as server:
+
+        async def run() -> list[EvalResponse]:
+            spec = resolve_spec(keys(server.url, transport=library))
+            async with RAGClient(spec, concurrency=16, max_attempts=1) as client:
+                await client.health()
+                server.revoke()
+                return list(await asyncio.gather(*(client.ask("How much?") for _ in range(16))))
+
+        said = asyncio.run(run())
+    assert [(one.error, one.attempts) for one in said] == [(None, 1)] * 16
+    assert (len(server.given), server.most_at_once) == (2, 1)
+    assert 1 <= server.refused <= 16
+
+
+def test_a_server_that_refuses_every_token_is_not_asked_for_ever() -> None:
+    """One more token is tried, and no other for all questions that follow."""
+    with token_server(None, open_to=lambda _: False) as server:
+
+        async def run() -> list[EvalResponse]:
+            async with RAGClient(resolve_spec(keys(server.url, health=None)), max_attempts=1) as client:
+                return [await client.ask("How much?") for _ in range(10)]
+
+        said = asyncio.run(run())
+    assert [(one.error.kind, one.error.status) for one in said if one.error] == [("status", 401)] * 10
+    assert len(server.given) == 2
+
+
+REFUSALS: list[tuple[Refusal, str]] = [
+    ((401, b'{"error":"invalid_client"}', {}), r"HTTP 401: .*invalid_client"),
+    ((400, b'{"error":"invalid_scope"}', {}), r"HTTP 400: .*invalid_scope"),
+    ((503, b"", {}), r"HTTP 503"),
+    ((200, b"<html>", {}), r"not JSON"),
+    ((200, b"[]", {}), r"the body is no object"),
+    ((200, b'{"access_token": ""}', {}), r"no access_token"),
+    ((200, b'{"access_token": "a b"}', {}), r"no access_token"),
+    ((200, b'{"access_token": "abc", "token_type": "mac"}', {}), r"another type than Bearer"),
+]
+
+
+@pytest.mark.parametrize(("refusal", "said"), REFUSALS, ids=[said for _, said in REFUSALS])
+def test_a_token_server_that_gives_none_is_said_by_name_and_ends_in_exit_code_3(refusal: Refusal, said: str) -> None:
+    """The server under evaluation is not asked; the message names the token server and the keys."""
+    with token_server(refuse=refusal) as server, pytest.raises(ServerRefusedError, match=said) as raised:
+        check(keys(server.url))
+    assert f"no access token from {server.url}/token (server.login.oauth2)" in raised.value.message
+    assert "client_secret" in (raised.value.hint or "")
+    assert (raised.value.exit_code, set(server.paths)) == (3, {"/token"})
+
+
+def test_a_secret_in_what_the_token_server_says_is_masked() -> None:
+    """It may repeat what it was sent."""
+    body = json.dumps({"error": f"unknown {SECRET}"}).encode()
+    with token_server(refuse=(401, body, {})) as server, pytest.raises(ServerError) as raised:
+        check(keys(server.url))
+    assert SECRET not in raised.value.message
+
+
+def test_a_token_server_that_is_not_there_is_said_by_name(server: TokenServer) -> None:
+    """With exit code 3, and nothing is asked of the server itself."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        dead = f"http://127.0.0.1:{taken.getsockname()[1]}/token"
+    with pytest.raises(ServerUnreachableError, match=f"no access token from {dead}") as raised:
+        check(keys(server.url, dead))
+    assert (raised.value.exit_code, server.paths) == (3, [])
+
+
+@LIBRARIES
+def test_no_secret_follows_a_redirect(server: TokenServer, library: str) -> None:
+    """The other host hears nothing."""
+    away: Refusal = (307, b"", {"location": f"{server.url}/token"})
+    with token_server(refuse=away) as sending, pytest.raises(ServerRefusedError, match="no secret follows a redirect"):
+        check(keys(server.url, f"{sending.url}/token", transport=library))
+    assert server.paths == []
+
+
+def test_a_token_server_that_dies_in_the_middle_fails_questions_by_name() -> None:
+    """The failures are those of a connection, and no latency is made of them."""
+    with token_server(None) as server, token_server(None) as tokens:
+
+        async def run() -> EvalResponse:
+            spec = resolve_spec(keys(server.url, f"{tokens.url}/token", health=None))
+            async with RAGClient(spec, max_attempts=1) as client:
+                await client.health()
+                tokens.refuse = (500, b"", {})
+                return await client.ask("How much?")
+
+        said = asyncio.run(run())
+    assert said.error is not None
+    assert (said.error.kind, said.error.status, said.latency_ms) == ("status", 500, None)
+    assert f"no access token from {tokens.url}/token" in said.error.message
+
+
+def test_what_a_server_repeats_of_a_token_is_masked(server: TokenServer) -> None:
+    """In the answer, in the body as received, and in messages."""
+    (said,) = ask(keys(server.url))
+    assert said.answer == "Four francs, Bearer ***."
+    assert server.given[0] not in said.model_dump_json()
+    assert server.given[0] not in ConfigError(f"so {server.given[0]} it is").message
+
+
+def test_a_token_server_is_reached_with_the_same_authorities(tmp_path: Path) -> None:
+    """Those of `tls.ca`; and a run says that nobody is verified where only the token server has a certificate."""
+    made = make_certificates(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made / "good.pem", made / "good.key")
+
+    def secure(plain: Any) -> Any:
+        return context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
+
+    with token_server(secure=secure) as server:
+        assert ask(keys(server.url, tls={"ca": str(made / "authority.pem")}))[0].error is None
+    assert RAGClient(resolve_spec(keys("http://x", "https://y/token", tls={"verify": False}))).trusts_anybody
+
+
+def test_a_token_server_is_reached_by_the_proxy(server: TokenServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the environment, as for the server itself."""
+    monkeypatch.setenv("http_proxy", server.url)
+    assert ask(keys("http://rag.invalid:8001", "http://login.invalid/token"))[0].error is None
+    assert server.paths[0] == "http://login.invalid/token"
+
+
+def test_a_login_goes_before_a_header_of_the_profile(server: TokenServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile's header may name a variable that nobody sets where there is a login."""
+    monkeypatch.delenv("OTHER_KEY", raising=False)
+    assert ask(keys(server.url, headers={"authorization": "Bearer ${OTHER_KEY}"}))[0].error is None
+    assert set(server.borne) == {f"Bearer {server.given[0]}"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (keys("http://me:word@rag.invalid", "http://x/token"), r"server\.url holds a login"),
+        (keys("http://rag.invalid", "http://me:word@x/token"), r"oauth2\.token_url holds a login"),
+        (keys("http://rag.invalid", "http://x/token?key=word"), r"oauth2\.token_url: not the URL of a token server"),
+        (keys("http://rag.invalid", oauth2={"client_secret": None}), r"login\.oauth2\.client_secret"),
+        (keys("http://rag.invalid", login={"oauth": {}}), r"unknown key 'server\.login\.oauth'|login\.oauth"),
+    ],
+)
+def test_a_login_that_cannot_be_is_refused_by_its_key(spec: dict[str, Any], said: str) -> None:
+    """With exit code 2, before anything is sent, and without the secret."""
+    with pytest.raises(ConfigError, match=said) as raised:
+        RAGClient(resolve_spec(spec))
+    assert "word" not in raised.value.message
+
+
+def test_workers_fetch_tokens_of_their_own(server: TokenServer) -> None:
+    """What they are sent holds the name of the variable, and what they bring back no token."""
+    spec = resolve_spec(keys(server.url))
+    assert SECRET not in spec.model_dump_json()
+    asker = Asker(HowToAsk(spec, concurrency=4, max_attempts=1, documents={}))
+    try:
+        (said,) = asker.ask(["How much?"], Share(1)).responses
+    finally:
+        asker.close()
+    assert EvalResponse.model_validate_json(said).error is None
+    assert server.given[0].encode() not in said
+
+
+def test_a_login_is_in_no_fingerprint_and_stays_when_a_run_goes_on() -> None:
+    """It says who asks: another one may see other documents, so that `--resume` refuses it."""
+    with_login = keys("http://rag.invalid")
+    without = {key: value for key, value in with_login.items() if key != "login"}
+    assert resolve_spec(with_login).fingerprint() == resolve_spec(without).fingerprint()
+    assert not [key for key in MAY_CHANGE if key.startswith("server.login")]
+    assert "login" in ServerSpec.model_fields
+
+
+def test_nothing_of_a_login_is_in_a_file_or_on_the_screen(
+    server: TokenServer, tmp_path: Path, evals_cli: Callable[..., Any]
+) -> None:
+    """A whole run, of a server that repeats its token in every answer."""
+    (tmp_path / "q.jsonl").write_text('{"question": "How much?", "reference_answer": "Four francs."}\n')
+    server_section = json.dumps(keys(server.url, oauth2={"client_secret": SECRET}))
+    (tmp_path / "c.yml").write_text(f"server: {server_section}\njudge: false\n")
+    asked = ["--config", str(tmp_path / "c.yml"), "--dataset-file", str(tmp_path / "q.jsonl")]
+    done = evals_cli("eval", *asked, "--runs-dir", str(tmp_path / "runs"), "--no-preflight")
+    assert done.code == 0, done.err
+    files = [path.read_bytes() for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert files
+    for secret in (SECRET, *server.given):
+        assert not [file for file in files if secret.encode() in file]
+        assert secret not in done.out + done.err
+
+
+def test_a_refused_login_ends_a_run_in_one_message(tmp_path: Path, evals_cli: Callable[..., Any]) -> None:
+    """Exit code 3, no traceback, nothing saved."""
+    with token_server(refuse=(401, b'{"error":"invalid_client"}', {})) as server:
+        (tmp_path / "c.yml").write_text(f"server: {json.dumps(keys(server.url))}\njudge: false\n")
+        done = evals_cli("eval", "--config", str(tmp_path / "c.yml"), "--runs-dir", str(tmp_path / "runs"))
+    assert done.code == 3
+    assert done.err.count("no access token from") == 1
+    assert "Traceback" not in done.err
+
+
+class Fetching:
+    """Gives tokens of 100 seconds, one at each call, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self) -> Token:
+        self.count += 1
+        await asyncio.sleep(0)
+        return Token(str(self.count), 100.0)
+
+
+def test_a_token_is_renewed_a_tenth_of_its_life_before_the_end() -> None:
+    """At most half a minute before; counted from when it was asked for."""
+    now, fetching = [0.0], Fetching()
+    tokens = Tokens(fetching, lambda: now[0])
+
+    async def values() -> list[str]:
+        said = []
+        for now[0] in (0.0, 89.9, 90.0, 179.9, 180.0):
+            said.append((await tokens.current()).value)
+        return said
+
+    assert asyncio.run(values()) == ["1", "1", "2", "2", "3"]
+    assert (Token("a", 3600.0).fresh_s, Token("a", None).fresh_s) == (3570.0, float("inf"))
+
+
+def test_who_gives_up_waiting_does_not_end_the_request_for_the_others() -> None:
+    """The deadline of one question is none of another's."""
+
+    async def run() -> str:
+        tokens = Tokens(fetching)
+        first = asyncio.create_task(tokens.current())
+        second = asyncio.create_task(tokens.current())
+        await asyncio.sleep(0)
+        first.cancel()
+        return (await second).value
+
+    fetching = Fetching()
+    assert asyncio.run(run()) == "1"
+    assert fetching.count == 1
