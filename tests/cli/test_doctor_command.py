@@ -128,3 +128,16 @@ def test_a_page_where_the_judges_api_should_be_is_broken(
         code, found = examined("--datasets", "golden", "--rag-url", golden_server, "--judge-base-url", server.url)
     assert (code, found["judge"]["health"]) == (2, "broken")
     assert "answers with a page" in found["judge"]["said"]
+
+
+def test_a_conversation_that_the_profile_cannot_carry_is_not_well(
+    examined: Doctor, golden_server: str, tmp_path: Path
+) -> None:
+    """As a run would refuse it; asked by its last turn alone, it would seem to be answered."""
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"turns": ["What is covered?", "And what else?"], "answer": "So."}\n', encoding="utf-8")
+    config = tmp_path / "config.yml"
+    config.write_text("server: {ask: {json: {query: '{{question}}', session_id: null}}}\n", encoding="utf-8")
+    code, found = examined("--dataset-file", questions, "--rag-url", golden_server, "--no-judge", "--config", config)
+    assert (code, found["answer"]["health"]) == (2, "broken")
+    assert "carries no conversation" in found["answer"]["said"]

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from evals.client import RAGClient
+from evals.client.conversation import ask_question
 from evals.client.login.hints import REFUSED
 from evals.config import EvalConfig
 from evals.errors import EvalsError, IngestError, JudgeError, ServerRefusedError
@@ -21,7 +22,7 @@ from evals.run.corpus import survey_corpus
 from evals.run.doctor.computable import computable, without_questions
 from evals.run.doctor.findings import Examined, Health, broken
 from evals.run.observer import Observer
-from evals.run.workload import Workload, load_workload
+from evals.run.workload import Workload, check_conversations, load_workload
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.scoring.settings import Cases
 from evals.store.runs import RunStore
@@ -134,7 +135,11 @@ async def _server(config: EvalConfig, seen: _Seen, stack: AsyncExitStack) -> Exa
 async def _answer(seen: _Seen) -> Examined:
     if seen.client is None or seen.question is None:
         return _unseen("answer", "no server or no question to ask")
-    response = await seen.client.ask(seen.question.question)
+    try:
+        check_conversations(seen.client.spec, [seen.question])
+    except EvalsError as error:
+        return broken("answer", error)
+    response = await ask_question(seen.client, seen.question)
     if response.error is None:
         seen.response = response
         took = "" if response.latency_ms is None else f" in {response.latency_ms:.0f} ms"

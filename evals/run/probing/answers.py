@@ -101,11 +101,13 @@ def _of_objects(items: Sequence[Mapping[str, Any]], at: str, question: str, dept
         yield from _texts(items[-1], place, question, depth - 1)
         return
     kind = kind_key(items)
-    names = dict.fromkeys(str(item[kind]) for item in items) if kind is not None else ()
+    if kind is None:
+        return
+    names = dict.fromkeys(str(item[kind]) for item in items)
     for name in names:
         alike, place = [item for item in items if item[kind] == name], f"{at}[?{kind}=={raw(name)}]"
         if are_blocks(items):
-            yield from _joined(alike, place, str(kind))
+            yield from _joined(alike, place, kind)
         elif len(names) > 1:
             rest = {key: value for key, value in alike[0].items() if key != kind}
             yield from _texts(rest, f"{place} | [0]", question, depth - 1)
