@@ -18,18 +18,30 @@ class Remark:
 
 
 def remarks_on(record: EvalRecord, case: Case) -> list[Remark]:
-    """Claims that no chunk supports, and where fuzzy match and judge disagree."""
-    found = []
+    """Claims that no chunk supports, and where fuzzy match and judge disagree.
+
+    Details that a saved run cannot have of us say nothing: somebody changed them.
+    """
     grounded = next((score for score in record.scores if score.name == "faithfulness"), None)
-    if grounded is not None and grounded.details.get("unsupported") and not case.abstained:
-        claims = grounded.details["unsupported"]
-        said = f"{len(claims)} of {grounded.details['claims']} claims unsupported: {claims[0]}"
+    claims = grounded.details.get("unsupported") if grounded is not None else None
+    found = []
+    if grounded is not None and isinstance(claims, list) and claims and not case.abstained:
+        said = f"{len(claims)} of {grounded.details.get('claims', len(claims))} claims unsupported: {claims[0]}"
         found.append(Remark("unsupported_claims", said))
-    disputed = needs_verification(record)
-    if disputed is not None:
-        by_letters, by_meaning = disputed.details["fuzzy_match"], disputed.details["gptscore"]
-        found.append(Remark("needs_verification", f"verify: fuzzy match says {by_letters:g}, the judge {by_meaning:g}"))
+    halves = _halves(needs_verification(record))
+    if halves is not None:
+        found.append(Remark("needs_verification", f"verify: fuzzy match says {halves[0]:g}, the judge {halves[1]:g}"))
     return found
+
+
+def _halves(disputed: MetricResult | None) -> tuple[float, float] | None:
+    """What fuzzy match and judge say where they disagree."""
+    if disputed is None:
+        return None
+    by_letters, by_meaning = disputed.details.get("fuzzy_match"), disputed.details.get("gptscore")
+    if not isinstance(by_letters, int | float) or not isinstance(by_meaning, int | float):
+        return None
+    return by_letters, by_meaning
 
 
 def needs_verification(record: EvalRecord) -> MetricResult | None:

@@ -63,8 +63,9 @@ def contradicted(record: EvalRecord, case: Case) -> bool | None:
     if reply is not None and reply["answer_claims"]:
         return any(claim["verdict"] == "contradicted" for claim in reply["answer_claims"])
     result = _result(GPTScore, record, case)
-    criteria = result.details.get("criteria", {}) if result else {}
-    return {"not_met": True, "met": False}.get(criteria.get("no_contradiction", ""))
+    criteria = result.details.get("criteria") if result else None
+    said = criteria.get("no_contradiction") if isinstance(criteria, dict) else None
+    return {"not_met": True, "met": False}.get(str(said))
 
 
 def says_that_it_denies(record: EvalRecord, case: Case) -> bool:

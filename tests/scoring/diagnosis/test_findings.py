@@ -206,6 +206,26 @@ def test_what_is_worth_a_look_is_a_remark_and_no_link(name: str, details: dict[s
     assert list(count_links(findings, records, cases).remarks.values()) == [["good", "bad"]]
 
 
+@pytest.mark.parametrize(
+    ("name", "details"),
+    [
+        ("faithfulness", {"claims": 2, "unsupported": 0.5}),
+        ("faithfulness", {"unsupported": {"a": 1}}),
+        ("factual_match", {"fuzzy_match": [], "gptscore": 1.0, "needs_verification": True}),
+        ("factual_match", {"needs_verification": True}),
+        ("gptscore", {"criteria": [1]}),
+        ("gptscore", {"criteria": {"no_contradiction": []}}),
+    ],
+)
+def test_details_of_another_type_than_ours_say_nothing(name: str, details: dict[str, Any]) -> None:
+    """A saved run that somebody changed is shown all the same."""
+    score = MetricResult(name=name, group=MetricGroup.GENERATION, value=0.5, details=details)
+    changed = record("ab", answer="Queens.").model_copy(update={"scores": [score]})
+    cases = Cases(ScoreSettings())
+    assert remarks_on(changed, cases.of(changed)) == []
+    assert len(diagnose([changed], cases, RunFacts())) == 1
+
+
 def _of_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
     return question.model_copy(update={"metadata": {"kind": kind}})
 
