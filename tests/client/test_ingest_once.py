@@ -22,7 +22,7 @@ from servers import HOME, PATIENCE_S, wait_until
 from evals.client import RAGClient
 from evals.client.ingest import IngestReport, Upload, ingest, uploads_in, uploads_of
 from evals.client.profile import resolve_spec
-from evals.errors import EvalsError, IngestError
+from evals.errors import ConfigError, EvalsError, IngestError
 from evals.schemas import Document
 from evals.store.upload_log import UploadLog, uploaded_ids
 
@@ -292,7 +292,7 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
     assert [one.name for one in uploads_in(tmp_path)] == ["b.md", "x__readme.md", "y__readme.md"]
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(IngestError, match="holds no documents"):
+    with pytest.raises(ConfigError, match="holds no documents"):
         uploads_in(empty)
 
 

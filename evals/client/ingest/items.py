@@ -7,7 +7,7 @@ from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
 
-from evals.errors import IngestError
+from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
 
 
@@ -63,7 +63,8 @@ def uploads_in(folder: Path) -> list[Upload]:
     `__` stands for each `/`.
 
     Raises:
-        IngestError: The folder cannot be read, or holds no file.
+        ConfigError: The folder holds no file.
+        IngestError: It cannot be read.
     """
     try:
         paths = sorted(filter(Path.is_file, folder.rglob("*")))
@@ -71,7 +72,7 @@ def uploads_in(folder: Path) -> list[Upload]:
         raise IngestError(f"{folder} cannot be read: {error.strerror}", "name a folder of documents") from error
     paths = [path for path in paths if not _is_hidden(path, folder)]
     if not paths:
-        raise IngestError(f"{folder} holds no documents", "name a folder with files in it")
+        raise ConfigError(f"{folder} holds no documents", "name a folder with files in it")
     _require_names(paths, folder)
     count = Counter(path.name.casefold() for path in paths)
     return [Upload(_name(path, folder, alone=count[path.name.casefold()] == 1), _reader(path)) for path in paths]

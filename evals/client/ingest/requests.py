@@ -98,11 +98,17 @@ def _taken(client: RAGClient, upload: UploadSpec, batch: Sequence[Upload], reply
     try:
         body = parse_json(reply.body)
     except ValueError as error:
-        raise IngestError(f"{upload.path} answers with something that is not JSON") from error
+        raise IngestError(
+            f"{upload.path} answers with something that is not JSON",
+            "look at server.upload.path; without server.upload.id its answer is not read",
+        ) from error
     job = _found(upload.id, body)
     if upload.id is not None and job is None:
         said = client.redact.body(reply.body)[:200]
-        raise IngestError(f"{upload.path} answers without `{upload.id}`: {said}")
+        raise IngestError(
+            f"{upload.path} answers without `{upload.id}`: {said}",
+            "look at server.upload.id; what was taken stays there, and is not sent again where the server lists it",
+        )
     return Taken("" if job is None else str(job), _ids(_found(upload.document_ids, body), batch))
 
 
