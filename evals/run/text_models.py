@@ -131,7 +131,7 @@ async def _in_batches(work: Callable[[Sequence[T]], object], doing: _Doing[T], o
     finally:
         for task in tasks:
             task.cancel()
-        threads.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(threads.shutdown, cancel_futures=True)  # the batches at work end first
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
