@@ -16,6 +16,7 @@ from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.marks import MayChange, marked
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeSpending
+from evals.store.atomic import drop_leftovers
 from evals.store.commands import command
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -95,6 +96,8 @@ def lock_saved(store: RunStore, run: EvalRun, writing: ExitStack | AsyncExitStac
     if not path.exists():
         raise StoreError(f"{path} is missing: nothing is known of what run {run.id} asked", "begin a new run")
     journal = writing.enter_context(store.journal(run))
+    for written in (path, store.run_path(run)):
+        drop_leftovers(written)
     return store.load(run.id), journal  # again: another process may have finished it a moment ago
 
 

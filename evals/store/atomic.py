@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -60,6 +61,17 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, hint: str | None = N
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def drop_leftovers(path: Path) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it; only who has the file's lock may.
+
+    Args:
+        path: The file.
+    """
+    for leftover in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        with suppress(OSError):  # it takes room, and does no other harm
+            leftover.unlink()
 
 
 def write_output(path: Path, data: bytes | Iterable[bytes]) -> None:
