@@ -97,6 +97,23 @@ def test_the_second_request_of_a_profile_is_sent_too(start: Start, evals_cli: Cl
     assert "POST /query/data, the second request of the profile lightrag" in result.err
 
 
+def test_a_profile_that_cannot_read_the_answer_is_followed_by_the_next_of_that_path(
+    start: Start, evals_cli: Cli
+) -> None:
+    """Two kinds of server have /query; who describes itself by no document is asked as both are."""
+
+    def query(request: Any) -> dict[str, Any]:
+        if "include_references" in request.body:
+            return {"answer": "It is kept for thirty days.", "sources": []}
+        source = {"chunk_id": "c1", "document_name": "backup.md", "full_text": "Kept for thirty days.", "score": 0.5}
+        return {"answer": "It is kept for thirty days.", "sources": [source], "citations": None, "metrics": None}
+
+    result = evals_cli("probe", start({("POST", "/query"): query}), "--json")
+    assert result.json["server"]["profile"] == "rag-server"
+    assert len(result.json["read"]["chunks"]) == 1
+    assert "the profile lightrag does not read this answer" in result.err
+
+
 def test_without_profiles_the_same_server_is_mapped_by_its_shape(start: Start, evals_cli: Cli) -> None:
     """Its paths are those of no usual form, so that they are given."""
     body = '{"query": "{{question}}", "rag_generation_config": {"stream": false}}'
@@ -173,3 +190,23 @@ def test_what_cannot_be_probed_is_told_in_one_message(
 def test_no_profile_is_a_profile_without_keys() -> None:
     """What stands under `server:` is the whole specification then."""
     assert load_profile("none") == {}
+
+
+def test_somebody_at_a_terminal_says_what_is_meant(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
+) -> None:
+    """A number beyond the list is asked for again; what was said is no guess any more."""
+
+    def ask(_: Any) -> dict[str, Any]:
+        found = ["A passage of the left, which says this.", "Another of the left, which says that."]
+        others = ["A passage of the right, which says so.", "Another of the right, which does not."]
+        return {"answer": "It is kept for thirty days.", "left": found, "right": others}
+
+    url = f"{start({('POST', '/own'): ask})}/own"
+    silent = evals_cli("probe", url, "--json").json
+    assert [(guess["key"], guess["chosen"]) for guess in silent["guesses"]][-1] == ("map.chunks", "left")
+    type_lines("9", "nothing", "2")
+    asked = evals_cli("probe", url, "--json")
+    assert asked.json["server"]["map"]["chunks"] == "right"
+    assert "map.chunks" not in [guess["key"] for guess in asked.json["guesses"]]
+    assert asked.err.count("which one (1 to 2)") == 3
