@@ -61,8 +61,8 @@ def _seconds(value: float, flag: str) -> float:
 
 def _widths(value: object, flag: str) -> int | list[int]:
     """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",") if part.strip()]
-    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+    parts = [part.strip() for part in str(value).split(",")]
+    if not all(part.lstrip("-").isdecimal() for part in parts):
         raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
     widths = [int(part) for part in parts]
     return widths if len(widths) > 1 else widths[0]
