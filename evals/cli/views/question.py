@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from evals.case.case import Case
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import BAD, DOUBTFUL, clean
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.measured import Measured
 from evals.text.counts import counted
@@ -32,7 +32,7 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
         out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
     if case.abstention_disputed:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
-        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style="yellow")
+        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style=DOUBTFUL)
     _print_chunks(out, case)
     _print_scores(out, record, measured.run)
 
@@ -58,7 +58,7 @@ def _print_before(out: Console, question: EvalQuestion, answers: Sequence[EvalRe
 def _print_failure(out: Console, response: EvalResponse) -> None:
     if response.error is None:
         return
-    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red")
+    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style=BAD)
     if response.error.kind == "malformed" and response.raw:
         out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import BAD, DOUBTFUL, clean, draws
 from evals.cli.views.gates import print_gates
 from evals.cli.views.load import print_load
 from evals.cli.views.repeats import print_repeats
@@ -43,7 +43,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     """Print head, scorecard, weighted score, gates and notes."""
     out.print(_head(run))
     out.print()
-    for line in scorecard_lines(run, out.width):
+    for line in scorecard_lines(run, out.width, pictures=draws(out)):
         out.print(line)
     print_weighted(out, run)
     print_gates(out, run.gates)
@@ -52,7 +52,14 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_repeats(out, run)
     print_load(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
-        out.print(clean(f"! {note}"), style="yellow")
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
+
+
+def print_score(out: Console, run: EvalRun) -> None:
+    """Print head, weighted score and gates only."""
+    out.print(_head(run))
+    print_weighted(out, run)
+    print_gates(out, run.gates)
 
 
 def print_abstention(out: Console, measured: Measured) -> None:
@@ -199,7 +206,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     out.print()
     out.print(clean(f"ended wrong by {key}, the worst first; intervals hold for all values together"), style="bold")
     for one in slices[:_SLICES_SHOWN]:
-        out.print(clean(f"  {wrong_line(one)}"), style="red" if one.is_worse else None)
+        out.print(clean(f"  {wrong_line(one)}"), style=BAD if one.is_worse else None)
     if len(slices) > _SLICES_SHOWN:
         out.print(f"  … and {len(slices) - _SLICES_SHOWN} more values", style="dim")
 
@@ -235,7 +242,7 @@ def print_finding(out: Console, finding: Finding) -> None:
     out.print()
     out.print(
         Text.assemble(clean(record.question.id), ": ", clean(f"{finding.link}: {finding.explanation}", 300)),
-        style="red",
+        style=BAD,
     )
     for remark in finding.remarks:
         out.print(Text.assemble("  beside    ", clean(remark, 300)), style="dim")
