@@ -16,6 +16,7 @@ Three seams, by which more is added without a change to what is there:
 """
 
 from evals.report.blocks import Block, packed
+from evals.report.document import report_pieces, write_report
 from evals.report.run_blocks import RunBlocks
 
-__all__ = ["Block", "RunBlocks", "packed"]
+__all__ = ["Block", "RunBlocks", "packed", "report_pieces", "write_report"]
