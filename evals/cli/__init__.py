@@ -23,6 +23,7 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
+from evals.cli.saved import report_command, review_command
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -356,18 +357,7 @@ def calibrate_command(
     calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
 
 
-@app.command("review")
-def review_command(
-    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
-    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
-    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
-    from evals.cli.commands.review import review
-
-    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
+app.command("review")(review_command)
 
 
 @app.command("export")
@@ -381,6 +371,9 @@ def export_command(
     from evals.cli.commands.export import export
 
     export(run_id, form=form, output=output, runs_dir=runs_dir)
+
+
+app.command("report")(report_command)
 
 
 @app.command("serve")

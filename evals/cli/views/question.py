@@ -10,6 +10,7 @@ from evals.cli.terminal.console import BAD, DOUBTFUL, clean
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.measured import Measured
 from evals.text.counts import counted
+from evals.views.details import detail_line
 from evals.views.formatting import number, place_of
 
 _DETAILS = 1000
@@ -82,23 +83,6 @@ def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
         unit = units.get(score.name, "ratio")
         value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
         out.print(Text.assemble(f"{score.name:<32}", clean(value)))
-        facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
-        pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
-        details = ", ".join(f"{key} {_spelled(value)}" for key, value in pairs if _is_plain(value))
+        details = detail_line(score)
         if details:
             out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
-
-
-def _is_plain(detail: object) -> bool:
-    """Whether a detail can be read on a line: a word, a number, yes or no, or a list of words."""
-    if isinstance(detail, list):
-        return bool(detail) and all(isinstance(item, str) for item in detail)
-    return isinstance(detail, str | int | float)
-
-
-def _spelled(detail: object) -> str:
-    if isinstance(detail, bool):
-        return "✓" if detail else "✗"
-    if isinstance(detail, list):
-        return f"[{'; '.join(detail)}]"
-    return f"{detail:.3g}" if isinstance(detail, float) else str(detail)
