@@ -186,7 +186,7 @@ def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     made = evals_cli("init")
     assert made.code == 0, made.err
     assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [
-        {"question": typed[0], "expected_answer": typed[1], "gold_passages": typed[2]},
+        {"question": typed[0], "expected_answer": typed[1], "gold_passages": typed[2], "is_unanswerable": False},
         {"question": typed[3], "is_unanswerable": True},
         {"question": typed[5]},
     ]

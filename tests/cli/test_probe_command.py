@@ -76,6 +76,7 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     assert told.index("POST /ask with") < told.index("what came:") < told.index("what the section makes of it:")
     assert "guess: path and field are guesses" in told
     assert "computable (suite core): recall_at_1" in told
+    assert "not cost_per_query: the server reported no token usage" in told
     assert result.out.startswith("server:\n  profile: none\n")
 
 
@@ -157,6 +158,13 @@ def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli
 
     result = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", "--json")
     assert result.json["server"]["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
+
+
+def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
+    """Nothing answers there, and the document names what does below it."""
+    result = evals_cli("probe", f"{start(unknown.inquiry())}/knowledge/", "--question", QUESTION, "--json")
+    assert result.code == 0, result.err
+    assert result.json["server"]["ask"]["path"] == "/knowledge/inquire"
 
 
 def test_a_200_that_says_it_failed_is_a_refusal(start: Start, evals_cli: Cli) -> None:

@@ -103,7 +103,7 @@ def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, 
     assert "evals eval --config eval_config.yml" in said
     assert "    chunks: right\n" in (tmp_path / "eval_config.yml").read_text()
     (row,) = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
-    assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days."}
+    assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
 
 
 def test_probe_asks_which_is_meant_and_ctrl_c_ends_it(

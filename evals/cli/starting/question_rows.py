@@ -18,6 +18,7 @@ _TEMPLATE = (
         "question": "",
         "expected_answer": "",
         "gold_passages": "",
+        "is_unanswerable": False,
         _HOW: "question: one that a document answers. expected_answer: the answer. gold_passages: a sentence of the "
         "document that says so, as it stands there: retrieval is measured by it. Then delete how_to_fill.",
     },
@@ -37,7 +38,7 @@ _TEMPLATE = (
 
 
 def typed_row(question: str, answer: str = "", passage: str = "") -> dict[str, Any]:
-    """A row of what somebody typed: what was left out is not known, and is not written.
+    """A row of what somebody typed: what was left out is not known, and is not written. What has an answer has one.
 
     Args:
         question: What is asked.
@@ -46,8 +47,8 @@ def typed_row(question: str, answer: str = "", passage: str = "") -> dict[str, A
     """
     if answer == UNANSWERABLE:
         return {"question": question, "is_unanswerable": True}
-    known = {"expected_answer": answer, "gold_passages": passage}
-    return {"question": question, **{key: value for key, value in known.items() if value}}
+    known = {key: value for key, value in (("expected_answer", answer), ("gold_passages", passage)) if value}
+    return {"question": question, **known, **({"is_unanswerable": False} if known else {})}
 
 
 def rows_text(rows: Iterable[dict[str, Any]]) -> str:

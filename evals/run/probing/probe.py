@@ -126,7 +126,7 @@ def _split(url: str) -> tuple[str, str | None]:
 
 def _plans(seen: Sighted, profiles: Sequence[ServerSpec], target: Target, path: str | None) -> list[Plan]:
     """The requests that may ask the question, the likeliest first."""
-    documented = plans_of(seen.openapi or {}, path)
+    documented = plans_of(seen.openapi or {}, path) or _below(path, plans_of(seen.openapi or {}))
     if target.body is not None:
         return [
             Plan(
@@ -140,6 +140,11 @@ def _plans(seen: Sighted, profiles: Sequence[ServerSpec], target: Target, path: 
         return [*fitting(seen, profiles), *documented, *usual(seen)]
     named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
     return [*(plan_of(spec) for spec in profiles if spec.ask.path == path), *documented, named]
+
+
+def _below(path: str | None, plans: Sequence[Plan]) -> list[Plan]:
+    """Those of paths below this one: of a server behind a prefix, or one of several in a process."""
+    return [plan for plan in plans if path is not None and plan.path.startswith(f"{path.rstrip('/')}/")]
 
 
 async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Tell) -> tuple[Plan, Reply]:
