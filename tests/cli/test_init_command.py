@@ -176,13 +176,16 @@ def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: i
 def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     start: Start, evals_cli: Cli, type_lines: Callable[..., None], evaluated: Callable[[], dict[str, Any]]
 ) -> None:
-    """URL, questions with answer and passage, whether to send one, the judge; nothing that was not typed is gold."""
+    """URL (again if it is none), questions with answer and passage, whether to send one, the judge.
+
+    Nothing that was not typed is gold.
+    """
     typed = (
         "How long are daily snapshots kept?", "For thirty days.", "Daily snapshots are kept for thirty days.",
         "Who painted the ceiling?", "-",
         "What else is there?", "", "",
     )  # fmt: skip
-    type_lines(start(unknown.inquiry()), "", *typed, "", "maybe", "y", "")
+    type_lines("localhost:1", start(unknown.inquiry()), "", *typed, "", "maybe", "y", "")
     made = evals_cli("init")
     assert made.code == 0, made.err
     assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [

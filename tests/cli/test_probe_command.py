@@ -167,6 +167,21 @@ def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
     assert result.json["server"]["ask"]["path"] == "/knowledge/inquire"
 
 
+@pytest.mark.parametrize("given", [(), ("--header", "X-API-Key: wrong")])
+def test_a_refused_login_names_its_header(given: tuple[str, ...], start: Start, evals_cli: Cli) -> None:
+    """That of the profile that the server looks like, else the usual one; nothing else is tried."""
+    refused = evals_cli("probe", start(documented.lightrag()), *given)
+    assert (refused.code, refused.err.count("POST ")) == (3, 1)
+    assert "the server refuses us: HTTP 403" in refused.err
+    assert '--header "X-API-Key: …"' in refused.err
+
+    def ask(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+
+    refused = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", *given)
+    assert '--header "Authorization: Bearer …"' in refused.err
+
+
 def test_a_200_that_says_it_failed_is_a_refusal(start: Start, evals_cli: Cli) -> None:
     """Its text is not taken for an answer."""
     url = start({("POST", "/own"): lambda _: {"state": "failed", "why": "the index is being built just now"}})

@@ -99,11 +99,24 @@ def _url(flags: InitFlags, *, asks: bool) -> str:
     Raises:
         ConfigError: It is not said, is none, or holds a login.
     """
-    url = flags.rag_url or os.environ.get("RAG_SERVER_URL")
+    known = flags.rag_url or os.environ.get("RAG_SERVER_URL")
     if flags.rag_url is None and asks:
-        url = ask_line("URL of your server", url or "http://localhost:8001")
-    if not url:
+        return _typed_url(known or "http://localhost:8001")
+    if not known:
         raise ConfigError("it is not said which server to evaluate", "name it with --rag-url http://localhost:8001")
+    return _checked_url(known)
+
+
+def _typed_url(default: str) -> str:
+    """What somebody types, until it is a URL."""
+    while True:
+        try:
+            return _checked_url(ask_line("URL of your server", default))
+        except ConfigError as error:
+            console(sys.stderr).print(clean(f"{error.message}: {error.hint}", _SAID))
+
+
+def _checked_url(url: str) -> str:
     checked = check_url(url)
     if "@" in checked:
         raise ConfigError("the URL holds a login", 'give it as --header "Authorization: Basic …"')

@@ -62,12 +62,13 @@ def template_text() -> str:
 
 
 def is_template(path: Path) -> bool:
-    """Whether a file is the template as it was written."""
+    """Whether a file holds nothing but rows that say how they are filled in, and no question yet."""
     try:
         with path.open("rb") as file:
-            return file.read(_LONGEST) == template_text().encode()
-    except OSError:
+            rows = [json.loads(line) for line in file.read(_LONGEST).splitlines()]
+    except (OSError, ValueError, RecursionError):
         return False
+    return bool(rows) and all(isinstance(row, dict) and _HOW in row and not row.get("question") for row in rows)
 
 
 def first_question(path: Path) -> str:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit, urlunsplit
 from evals.client import RAGClient
 from evals.client.address import check_url
 from evals.client.exchange import rendered
+from evals.client.login.hints import REFUSED
 from evals.client.mapping import MappingError
-from evals.client.profile import NO_PROFILE, resolve_spec
+from evals.client.profile import NO_PROFILE, load_profile, resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
@@ -171,13 +172,26 @@ async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Te
         except TransportFailure as failure:
             said = failure.error.message
             tell(f"  refused: {said}")
-            if failure.error.kind != "status" or failure.error.status in {401, 403}:
+            if failure.error.status in REFUSED:
+                raise ServerRefusedError(
+                    f"the server refuses us: {said}",
+                    f'give the login that it wants: --header "{_login_header(plan)}"',
+                ) from failure
+            if failure.error.kind != "status":
                 break
             waiting = [with_field(plan, path) for path in missing_fields(failure.body)[:2]] + waiting
     raise ServerRefusedError(
         f"no request was answered; the last one: {said}",
-        "give --header for a login, the path with the URL, and --body for the form of the request",
+        "give the path with the URL, and --body for the form of the request",
     )
+
+
+def _login_header(plan: Plan) -> str:
+    """The header that the profile of the request has for a login, else the usual one."""
+    headers = load_profile(plan.profile).get("headers") if plan.profile is not None else None
+    usual_header = {"Authorization": "Bearer …"}
+    name = next(iter(headers or usual_header))
+    return f"{name}: {usual_header.get(name, '…')}"
 
 
 @dataclass(frozen=True, slots=True)
