@@ -130,6 +130,15 @@ def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cl
     assert Path("questions.jsonl").read_text() == rows
 
 
+def test_a_server_that_finds_nothing_is_told_to_need_documents(start: Start, evals_cli: Cli) -> None:
+    """Else retrieval would silently not be measured; and a server that takes no uploads is given them by hand."""
+    url = start({("POST", "/own"): lambda _: {"answer": "I found nothing about this at all.", "contexts": []}})
+    made = evals_cli("init", "--rag-url", f"{url}/own", "--questions", "golden")
+    assert (made.code, "no chunks were seen" in made.err) == (0, True)
+    assert "golden_corpus" in made.out
+    assert "evals ingest" not in made.out
+
+
 def test_a_configuration_that_is_there_is_not_written_over(evals_cli: Cli) -> None:
     """Without --force it stays, and nothing else is written."""
     Path("eval_config.yml").write_text("name: mine\n")

@@ -26,6 +26,7 @@ from evals.client.address import check_url
 from evals.client.profile import resolve_spec
 from evals.config import EvalConfig
 from evals.credentials.judge_keys import KEY_VARIABLES
+from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError
 from evals.inputs.strict_yaml import load_yaml
@@ -39,6 +40,10 @@ from evals.store.atomic import write_output
 GOLDEN = "golden"
 _QUESTIONS = "questions.jsonl"
 _SAID = 400
+_NO_CHUNKS = (
+    "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
+    "answer the first question, and repeat this with --force"
+)
 
 
 @dataclass(frozen=True)
@@ -183,6 +188,8 @@ def _server(
     target = Target(url, headers, question, body_of(flags.body))
     probed = asyncio.run(probe(target, _teller())).read(choose if asks else lambda _: None)
     show_reading(probed)
+    if not probed.response.chunks:
+        out.print(_NO_CHUNKS, soft_wrap=True)
     out.print()
     return probed.server, probed.doubts
 
@@ -212,7 +219,9 @@ def _tell(config: FirstConfig, questions: _Questions, variables: Sequence[str]) 
     out.print("\nrun:")
     for name in dict.fromkeys(variables):
         out.print(f"  export {name}=…", soft_wrap=True)
-    if config.questions is None:
+    if config.questions is None and resolve_spec(config.server).upload is not None:
         out.print(f"  {config.command('ingest')}    # once: the documents of the golden set", soft_wrap=True)
+    elif config.questions is None:
+        out.print(f"  # once: give your server the documents of {GOLDEN_CORPUS}", soft_wrap=True)
     out.print(f"  {config.command('doctor')}    # is all there that a run needs?", soft_wrap=True)
     out.print(f"  {config.command('eval')}", soft_wrap=True)
