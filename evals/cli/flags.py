@@ -251,6 +251,7 @@ class EvalFlags(
     max_error_rate: Annotated[
         float | None, Option(help="Share of failures above which it ends with 4 (0.1)"), "max_error_rate"
     ] = None
+    tracing: Annotated[bool | None, Option("--tracing", help="Spans of OpenTelemetry"), "tracing"] = None
 
 
 @dataclass(frozen=True)
