@@ -74,6 +74,8 @@ DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xls
 Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
 Lenient = Annotated[bool, Option("--lenient", help="A gate without enough evidence is no failure")]
 AllowUncalibrated = Annotated[bool, Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated")]
+Comment = Annotated[Path | None, Option(help="Markdown for a pull request, however it ends")]
+NoCi = Annotated[bool, Option("--no-ci", help="No summary and no annotations in GitHub Actions")]
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
@@ -203,9 +205,51 @@ class RunFlags:
     runs_dir: RunsDir = None
 
 
+@dataclass(frozen=True)
+class CiFlags:
+    """What is left for a continuous integration, and what it fails by."""
+
+    panel: ClassVar[str] = "CI"
+    junit: Annotated[Path | None, Option(help="JUnit report of gates and failed questions, however it ends")] = None
+    comment: Comment = None
+    no_fail: Annotated[bool, Option("--no-fail", help="Exit 0 where a gate is not met; it is said all the same")] = (
+        False
+    )
+    no_ci: NoCi = False
+
+
+@dataclass(frozen=True)
+class ReportFlags(CiFlags):
+    """The same, of a command without a panel for each part."""
+
+
+@dataclass(frozen=True)
+class GateFlags(CiFlags):
+    """The flags of `gate`."""
+
+    panel: ClassVar[str] = "Gates"
+    gate: Annotated[
+        list[str] | None, Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)")
+    ] = None
+    baseline: Annotated[str | None, Option(help="Run that this one must not be worse than")] = None
+    baseline_dir: Annotated[
+        Path | None, Option(help="The same, the newest finished run of a folder; it may be empty")
+    ] = None
+    margin: Annotated[float | None, Option(help="By how much it may be worse (0.03)")] = None
+    metrics: Annotated[
+        str | None, Option(help="What must not be worse, with commas (metrics of --gate, else score)")
+    ] = None
+    lenient: Lenient = False
+    allow_uncalibrated: AllowUncalibrated = False
+    as_json: Annotated[bool, Option("--json", help="Print the outcomes as JSON and nothing else")] = False
+    runs_dir: RunsDir = None
+
+
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(
+    CiFlags, RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags
+):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
@@ -221,14 +265,14 @@ class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, S
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(CiFlags, RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(CiFlags, RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 

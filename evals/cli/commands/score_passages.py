@@ -22,8 +22,9 @@ def score_passages(predictions: Path, gold: Path, flags: ScoreFlags, *, k: int |
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    switches = {"dry_run": flags.dry_run or None, "lenient": flags.lenient or None}
-    refuse_idle("retrieved passages", config=flags.config, **switches, **given_flags(flags))
+    switches = {"dry_run": flags.dry_run or None, "lenient": flags.lenient or None, "no_fail": flags.no_fail or None}
+    reports = {"junit": flags.junit, "comment": flags.comment}
+    refuse_idle("retrieved passages", config=flags.config, **switches, **reports, **given_flags(flags))
     if output is not None:
         check_output(output)
     scores = score_predictions(predictions, gold, k=_DEFAULT_K if k is None else k)
