@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -340,3 +341,24 @@ def test_what_the_reports_cannot_be_written_by_does_not_hide_how_the_command_end
     assert result.code == 1
     assert "! cannot write /dev/full: No space left on device" in result.err
     assert evals_cli(*gate, "--gate", "recall_at_5>=0").code == 4
+
+
+def test_the_commands_of_the_page_run(
+    save: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of docs/ci.md, in a folder with a configuration, two runs and a baseline; each leaves its file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_SERVER_URL", golden_server)
+    (tmp_path / "eval_config.yml").write_text("datasets: [golden]\nsamples_per_dataset: 4\njudge: false\n")
+    save("a1b2", recall(50, 0.5), "data/eval_runs")
+    save("c3d4", recall(50, 0.5), "data/eval_runs")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    lines = re.search(r"```bash\n(.*?)```", page, re.DOTALL)[1].splitlines()  # type: ignore[index]  # it has one
+    for line in lines:
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "evals"
+        result = evals_cli(*arguments)
+        assert result.code == 0, (line, result.err)
+        for name in {"junit.xml", "comment.md"} & set(arguments):
+            (tmp_path / name).unlink()
+    assert len(lines) == 4
