@@ -18,7 +18,7 @@ EXAMPLES = HOME / "docs" / "examples"
 ACTION = yaml.safe_load((HOME / "action.yml").read_text(encoding="utf-8"))
 STEPS = ACTION["runs"]["steps"]
 PULL_REQUEST = {"name": "pull_request", "pull_request": {"number": 7}, "repository": {"default_branch": "main"}}
-ASKED = "--embedded\n--no-judge\n--datasets=golden\n--samples=8\n"
+ASKED = "--no-judge\n--datasets=golden\n--samples=8\n"
 MARKER = "<!-- evals: evaluation -->"
 
 
@@ -96,13 +96,14 @@ def comment(number: int, body: str, kind: str = "Bot") -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, tmp_path: Path) -> None:
+def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, golden_server: str, tmp_path: Path) -> None:
     """First without a baseline, then with that of the default branch and a gate that fails, then with a dead server."""
     first = job(
         clone, tmp_path / "first", artifacts=[artifact(5, head=2), artifact(6, "topic"), artifact(7, expired=True)]
     )
     injected = tmp_path / "injected"
-    args = f'{ASKED}--gate=recall_at_5>=0.1\n--name=$(touch {injected}) `touch {injected}` "; touch {injected}\n'
+    asked = f"{ASKED}--rag-url={golden_server}\n"
+    args = f'{asked}--gate=recall_at_5>=0.1\n--name=$(touch {injected}) `touch {injected}` "; touch {injected}\n'
     assert first.run({"args": args, "extras": "excel"}) == 0, (first.home / "log.txt").read_text()
     assert not injected.exists()
     assert set(first.codes.values()) == {0}
@@ -124,7 +125,7 @@ def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, tmp_path: P
     there = [comment(1, f"{MARKER} of a person", "User"), comment(2, "other"), comment(3, f"{MARKER}\nold")]
     second = job(clone, tmp_path / "second", comments=there, artifacts=[artifact(8, "topic"), artifact(9), artifact(4)])
     shutil.copytree(kept, second.home / "artefact")
-    held = {"args": ASKED + "--gate=mrr>=1\n", "gate-args": "--metrics=recall_at_5\n--margin=0.5\n"}
+    held = {"args": asked + "--gate=mrr>=1\n", "gate-args": "--metrics=recall_at_5\n--margin=0.5\n"}
     assert second.run(held) == 1, (second.home / "log.txt").read_text()
     _, downloaded, _, patched = calls(second)
     assert downloaded[:3] == ["run", "download", "9"]
@@ -145,11 +146,11 @@ def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_job_may_pass_over_a_gate_and_needs_no_pull_request(clone: Path, tmp_path: Path) -> None:
+def test_a_job_may_pass_over_a_gate_and_needs_no_pull_request(clone: Path, golden_server: str, tmp_path: Path) -> None:
     """On the default branch nobody is commented to; with fail-on-gate: false a gate that is not met is told alone."""
     pushed = {"name": "push", "repository": {"default_branch": "main"}}
     one = job(clone, tmp_path / "job", event=pushed)
-    assert one.run({"args": ASKED + "--gate=mrr>=1\n", "fail-on-gate": "false"}) == 0, (
+    assert one.run({"args": f"{ASKED}--rag-url={golden_server}\n--gate=mrr>=1\n", "fail-on-gate": "false"}) == 0, (
         one.home / "log.txt"
     ).read_text()
     assert len(calls(one)) == 1
@@ -157,17 +158,25 @@ def test_a_job_may_pass_over_a_gate_and_needs_no_pull_request(clone: Path, tmp_p
 
 
 @pytest.mark.slow
-def test_the_script_of_the_gitlab_example_runs_from_a_clean_clone(clone: Path, tmp_path: Path) -> None:
+def test_the_script_of_the_gitlab_example_runs_from_a_clean_clone(
+    clone: Path, golden_server: str, tmp_path: Path
+) -> None:
     """Line by line, with stand-ins for curl and pip: without a baseline, then with one."""
     one = job(clone, tmp_path / "job")
     example = yaml.safe_load((EXAMPLES / "gitlab-ci.yml").read_text(encoding="utf-8"))["evaluation"]
     home, workspace = one.home, one.home / "workspace"
-    (workspace / "eval_config.yml").write_text("embedded: true\ndatasets: [golden]\nsamples_per_dataset: 8\n")
+    (workspace / "eval_config.yml").write_text("datasets: [golden]\nsamples_per_dataset: 8\n")
     curl = home / "bin" / "curl"
     curl.write_text(f"#!/bin/sh\ntest -f {home}/artifacts.zip && cp {home}/artifacts.zip baseline.zip\n")
     curl.chmod(0o755)
     environment = {"PATH": f"{home / 'bin'}:/usr/bin:/bin", "PYTHONPATH": str(clone), "HOME": str(home)}
-    environment |= {"EVALS": "evals", "CI_DEFAULT_BRANCH": "main", "CI_PROJECT_ID": "1", "CI_API_V4_URL": "http://x"}
+    environment |= {
+        "EVALS": "evals",
+        "RAG_SERVER_URL": golden_server,
+        "CI_DEFAULT_BRANCH": "main",
+        "CI_PROJECT_ID": "1",
+        "CI_API_V4_URL": "http://x",
+    }
     script = "\n".join(example["script"])
 
     def run() -> subprocess.CompletedProcess[str]:

@@ -166,22 +166,22 @@ def _of_questions(measured: Measured, prefix: str) -> Iterator[JUnitSuite]:
         groups[_GROUPS[one.link]].append(one)
     for group, found in groups.items():
         results: Counter[Result] = Counter(_RESULTS.get(one.link, "failure") for one in found)
-        yield JUnitSuite(f"{prefix}{group}", results, map(_of_finding, measured.findings(found)))
+        cases = (_of_finding(finding, prefix) for finding in measured.findings(found))
+        yield JUnitSuite(f"{prefix}{group}", results, cases)
     rest = len(failures) - MOST_QUESTIONS
     if rest > 0:
         more = f"{counted(rest, 'more question')} ended wrong: `evals show {measured.run.id}` lists them all"
         yield _suite(f"{prefix}more", [JUnitCase("more questions", f"{prefix}more", "failure", "more", more)])
 
 
-def _of_finding(finding: Finding) -> JUnitCase:
+def _of_finding(finding: Finding, prefix: str) -> JUnitCase:
     record = finding.record
     error = record.response.error if record.response is not None else None
     kind = finding.link.value if error is None else f"{error.kind}{f' {error.status}' if error.status else ''}"
     result = _RESULTS.get(finding.link, "failure")
     text = "\n".join(_told(record))
-    return JUnitCase(
-        record.question.id, f"questions.{record.question.dataset}", result, kind, finding.explanation, text
-    )
+    classname = f"{prefix}{record.question.dataset}"
+    return JUnitCase(record.question.id, classname, result, kind, finding.explanation, text)
 
 
 def _told(record: EvalRecord) -> Iterator[str]:

@@ -362,3 +362,16 @@ def test_the_commands_of_the_page_run(
         for name in {"junit.xml", "comment.md"} & set(arguments):
             (tmp_path / name).unlink()
     assert len(lines) == 4
+
+
+def test_every_variant_is_in_the_reports(asked: Cli, tmp_path: Path) -> None:
+    """The suites of each begin with its name, and the comment says how they compare."""
+    junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
+    flags = ("--vary", "ask.json.top_k=1,5", "--gate", "recall_at_5>=0.9", "--junit", junit, "--comment", comment)
+    assert asked(*flags).code == 1
+    found = read_junit(junit.read_bytes())
+    assert found["top_k=1.gates.retrieval", "recall_at_5>=0.9"][0] == "failure"
+    assert found["top_k=5.gates.retrieval", "recall_at_5>=0.9"][0] == "passed"
+    text = comment.read_text(encoding="utf-8")
+    assert text.count("### Evaluation: ") == 2
+    assert "against the baseline" in text

@@ -13,6 +13,8 @@ from evals.views.formatting import arrow, number
 _MOST_CHANGES = 20
 _MOST_VALUES = 3
 _MOST_WARNINGS = 10
+_READ = 2_000
+"""Characters of a text of which any is shown."""
 _ORDER = ("worse", "changed", "better")
 _MARKS = {"worse": "🔴", "changed": "🟡", "better": "🟢"}
 _TITLES = "| | metric | baseline | now | difference | interval | p | n |\n|---|---|---:|---:|---:|---:|---:|---:|\n"
@@ -101,11 +103,12 @@ def _records(records: Sequence[EvalRecord], wanted: set[str]) -> Mapping[str, Ev
 
 def _block(change: QuestionChange, before: EvalRecord | None, after: EvalRecord | None) -> str:
     moved = [f"{name} {first:.2f} → {last:.2f}" for name, (first, last) in change.moved.items()][:_MOST_VALUES]
+    expected = after.question.expected_answer if after is not None else None
     facts = ", ".join([*([change.note] if change.note else []), *moved])
     lines = [
         f"**{escape(change.question_id, 80)}** ({signed(change.change, 'ratio')}): {escape(facts)}",
-        f"question: {escape(change.question)}",
-        *([f"expected: {escape(after.question.expected_answer)}"] if after and after.question.expected_answer else []),
+        f"question: {escape(change.question[:_READ])}",
+        *([f"expected: {escape(expected[:_READ])}"] if expected else []),
         f"before: {_answer(before)}",
         f"now: {_answer(after)}",
     ]
@@ -116,4 +119,5 @@ def _answer(record: EvalRecord | None) -> str:
     response = record.response if record is not None else None
     if response is None:
         return "not asked"
-    return escape(f"{response.error.kind}: {response.error.message}" if response.error else response.answer or "–")
+    told = f"{response.error.kind}: {response.error.message}" if response.error else response.answer or "–"
+    return escape(told[:_READ])
