@@ -108,7 +108,7 @@ def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, golden_serv
     assert not injected.exists()
     assert set(first.codes.values()) == {0}
     kept = Path(first.used["actions/upload-artifact@v7"]["path"])
-    assert sorted(path.name for path in kept.iterdir()) == ["comment.md", "junit.xml", "report.md", "runs"]
+    assert sorted(path.name for path in kept.iterdir()) == ["comment.md", "junit.xml", "report.html", "runs"]
     *listed, posted = calls(first)
     assert [arguments[1] for arguments in listed] == [
         "repos/owner/rag/actions/artifacts",

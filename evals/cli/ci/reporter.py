@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from evals.cli.ci.flags import CiFlags
 from evals.cli.ci.github_actions import GitHubActions
-from evals.cli.flags import CiFlags
 from evals.cli.terminal.console import clean, console
 from evals.cli.terminal.output import check_output
 from evals.cli.terminal.workflow_commands import in_github_actions

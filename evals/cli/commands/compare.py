@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from evals.cli.carded import carded, never_calibrated
+from evals.cli.ci.flags import CiFlags
 from evals.cli.ci.reporter import Reporter
-from evals.cli.flags import CiFlags
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison

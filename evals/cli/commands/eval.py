@@ -48,12 +48,14 @@ def _evaluate(flags: EvalFlags, reporter: Reporter) -> None:
     if flags.dry_run:
         describe_asking(settings, as_json=flags.as_json)
         return
-    runner = EvaluationRunner(settings, observer_for(as_json=flags.as_json), resume=run)
+    runner = EvaluationRunner(
+        settings, observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose), resume=run
+    )
     try:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
-    end(done, settings, reporter, as_json=flags.as_json)
+    end(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evals.cli.ci.flags import CiFlags
 from evals.cli.ci.reporter import Reporter
 from evals.cli.ending import end, observer_for
-from evals.cli.flags import CiFlags
 from evals.errors import RunInterruptedError
 from evals.run.merging.merge import merge, put_together
 from evals.store.commands import DEFAULT_RUNS_DIR

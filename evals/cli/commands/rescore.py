@@ -2,7 +2,7 @@
 
 from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.ending import end, measure_now
+from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import RescoreFlags
 from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
@@ -32,5 +32,6 @@ def _rescore(run_id: str, flags: RescoreFlags, reporter: Reporter) -> None:
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=as_json)
         return
-    done = measure_now(work, metrics, settings, as_json=as_json)
-    end(done, settings, reporter, as_json=as_json, remapped=remap)
+    observer = observer_for(as_json=as_json, quiet=flags.quiet, verbose=flags.verbose)
+    done = measure_now(work, metrics, settings, observer)
+    end(done, settings, reporter, as_json=as_json, remapped=remap, quiet=flags.quiet)

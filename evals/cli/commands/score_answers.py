@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.ending import end, measure_now
+from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import ScoreFlags, refuse_idle
 from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
@@ -36,5 +36,6 @@ def _score(answers: Path, flags: ScoreFlags, reporter: Reporter) -> None:
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=flags.as_json)
         return
-    done = measure_now(work, metrics, settings, as_json=flags.as_json)
-    end(done, settings, reporter, as_json=flags.as_json)
+    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    done = measure_now(work, metrics, settings, observer)
+    end(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)
