@@ -18,6 +18,7 @@ from evals.scoring.measured import measured
 
 Build = Callable[..., Any]
 HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000
+ODD = st.sampled_from("\x00\x1b\ud800\udfff\ufffe\uffff\u202e\r\n\x0b]>&<a ")
 GATES = [
     GateOutcome(gate="recall_at_5>=0.8", outcome="met", message="recall_at_5 is 0.9"),
     GateOutcome(gate="mrr@low>=0.8", outcome="not enough evidence", message="mrr is 0.85 (interval 0.7 … 0.95)"),
@@ -131,7 +132,7 @@ def test_several_runs_are_told_apart(build_run: Build) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
-@given(st.text(alphabet=st.characters(), max_size=200), st.integers(1, 100))
+@given(st.text(ODD | st.characters(), max_size=200), st.integers(1, 100))
 def test_any_text_becomes_text_that_xml_can_hold(text: str, limit: int) -> None:
     """A parser takes it, and gives back what was put in, but for what line breaks become."""
     safe = xml_text(text, limit)
