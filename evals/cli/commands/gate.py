@@ -6,7 +6,8 @@ from pathlib import Path
 
 from evals.cli.carded import carded, never_calibrated
 from evals.cli.ci.reporter import Reporter
-from evals.cli.flags import GateFlags, names_of
+from evals.cli.flags import names_of
+from evals.cli.gate_flags import GateFlags
 from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on, what_is_undone
