@@ -25,7 +25,7 @@ LAYERS = (
     ("run",),
     ("runner",),
     ("variants",),
-    ("cli",),
+    ("cli", "testing"),
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""
 
