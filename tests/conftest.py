@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -35,6 +36,10 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score
 
+IS_INSTALLED = "evals" in entry_points(group="pytest11").names
+"""Whether pytest finds the plugin by itself; from a clone that is not installed it does not."""
+pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["evals.testing.plugin"])]
+
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 MakeCase = Callable[..., Case]
 Measure = Callable[..., MetricResult]
@@ -51,13 +56,6 @@ class Result:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of tests/test_rag_eval.py."""
-    group = parser.getgroup("evals")
-    group.addoption("--run-eval", action="store_true", help="evaluate RAG_SERVER_URL, or the embedded server")
-    group.addoption("--eval-samples", type=int, default=5, metavar="N", help="questions of that evaluation (5)")
 
 
 @pytest.fixture(autouse=True)

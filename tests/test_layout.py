@@ -21,11 +21,11 @@ LAYERS = (
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
     ("config",),
-    ("compare", "views", "export", "report", "trackers"),
+    ("compare", "views", "report", "export", "trackers"),
     ("run",),
     ("runner",),
     ("variants",),
-    ("cli",),
+    ("cli", "testing"),
 )
 """From the bottom up: a part imports from the layers below its own, and within its own from what stands left of it."""
 

@@ -18,13 +18,12 @@ from evals.cli.flags import (
     RescoreFlags,
     RunArgument,
     RunAsJson,
-    RunOption,
     RunsDir,
     ScoreFlags,
     takes_flags,
 )
 from evals.cli.gate_flags import GateFlags
-from evals.cli.saved import report_command, review_command, track_command
+from evals.cli.saved import export_command, report_command, review_command, track_command
 from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
@@ -311,19 +310,7 @@ def calibrate_command(
 app.command("review")(review_command)
 
 
-@app.command("export")
-def export_command(
-    run_id: RunOption,
-    form: Annotated[str, typer.Option("--format", help="csv | json | junit | markdown | review")] = "csv",
-    output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
-    from evals.cli.commands.export import export
-
-    export(run_id, form=form, output=output, runs_dir=runs_dir)
-
-
+app.command("export")(export_command)
 app.command("report")(report_command)
 app.command("track")(track_command)
 

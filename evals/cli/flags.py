@@ -73,7 +73,8 @@ def _widths(value: object, flag: str) -> int | list[int]:
 _RUN = "Run: id or its start, name, file, or last"
 RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=completion.runs)]
 RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=completion.runs)]
-RunOption = Annotated[str, Option("--run-id", help=_RUN, autocompletion=completion.runs)]
+OptionalRun = Annotated[str | None, Argument(help=_RUN, autocompletion=completion.runs)]
+RunOption = Annotated[str | None, Option("--run-id", help="The same, as an option", autocompletion=completion.runs)]
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]

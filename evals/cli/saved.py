@@ -1,11 +1,28 @@
-"""The commands that show saved runs as pages. What a command does is imported when it runs."""
+"""The commands that show saved runs as pages or write them. What a command does is imported when it runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from evals.cli.flags import RunArgument, RunArguments, RunsDir
+from evals.cli.flags import OptionalRun, RunArgument, RunArguments, RunOption, RunsDir
+
+
+def export_command(
+    run: OptionalRun = None,
+    run_id: RunOption = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="csv, parquet, beir, trec-run and others (by the file's name)")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File; its name says the format (standard output)")
+    ] = None,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
+    from evals.cli.commands.export import export
+
+    export(run, run_id=run_id, form=form, output=output, runs_dir=runs_dir)
 
 
 def review_command(
