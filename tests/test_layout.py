@@ -21,7 +21,7 @@ LAYERS = (
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
     ("config",),
-    ("compare", "views", "export"),
+    ("compare", "views", "export", "report"),
     ("run",),
     ("runner",),
     ("variants",),

@@ -16,11 +16,14 @@ from evals.cli.flags import (
     IngestFlags,
     Lenient,
     RescoreFlags,
+    RunArgument,
     RunAsJson,
+    RunOption,
     RunsDir,
     ScoreFlags,
     takes_flags,
 )
+from evals.cli.saved import report_command, review_command
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -29,7 +32,7 @@ app = typer.Typer(
     name="evals",
     help="Measure a live RAG server over HTTP, with error bars.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -158,7 +161,7 @@ def runs_command(
 
 @app.command("show")
 def show_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
+    run: RunArgument,
     failures: Annotated[int | None, typer.Option(min=0, help="How many failures to show (5)")] = None,
     question: Annotated[str | None, typer.Option(help="Id of a question to show whole")] = None,
     by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
@@ -167,7 +170,7 @@ def show_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the run, or its slices, as JSON alone")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Show a saved run: failures, then the scorecard."""
+    """Show a saved run: the scorecard, then failures."""
     from evals.cli.commands.show import show
 
     show(
@@ -192,9 +195,7 @@ def show_command(
     name="Name of the new run",
     config="Configuration file laid over the run's own",
 )
-def rescore_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")], flags: RescoreFlags
-) -> None:
+def rescore_command(run: RunArgument, flags: RescoreFlags) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
     from evals.cli.commands.rescore import rescore_run
 
@@ -307,7 +308,7 @@ def compare_command(
 
 @app.command("gate")
 def gate_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
+    run: RunArgument,
     gate: Annotated[
         list[str] | None,
         typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
@@ -356,23 +357,12 @@ def calibrate_command(
     calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
 
 
-@app.command("review")
-def review_command(
-    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
-    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
-    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
-    from evals.cli.commands.review import review
-
-    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
+app.command("review")(review_command)
 
 
 @app.command("export")
 def export_command(
-    run_id: Annotated[str, typer.Option("--run-id", help="Run: id or its start, name, file, or last")],
+    run_id: RunOption,
     form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
     runs_dir: RunsDir = None,
@@ -381,6 +371,9 @@ def export_command(
     from evals.cli.commands.export import export
 
     export(run_id, form=form, output=output, runs_dir=runs_dir)
+
+
+app.command("report")(report_command)
 
 
 @app.command("serve")

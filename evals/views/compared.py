@@ -8,11 +8,15 @@ from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunCo
 from evals.text.counts import counted
 from evals.views.formatting import arrow, interval_end, number
 
-LEGEND = (
-    "interval: of B − A; it leaves out 0 exactly where there is a verdict",
-    "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
-)
 STAR = "*: the primary metric of its group, which is tested first"
+
+
+def legend(label: str, baseline: str) -> list[str]:
+    """What the columns of a table of two runs are."""
+    return [
+        f"interval: of {label} − {baseline}; it leaves out 0 exactly where there is a verdict",
+        "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
+    ]
 
 
 def label_runs(comparison: Comparison) -> list[str]:

@@ -41,12 +41,14 @@ def evaluate(flags: EvalFlags) -> None:
     if flags.dry_run:
         describe_asking(settings, as_json=flags.as_json)
         return
-    runner = EvaluationRunner(settings, observer_for(as_json=flags.as_json), resume=run)
+    runner = EvaluationRunner(
+        settings, observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose), resume=run
+    )
     try:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
-    end(done, settings, as_json=flags.as_json, lenient=flags.lenient)
+    end(done, settings, as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
 from evals.errors import ConfigError
 from evals.inputs.json_body import parse_json
@@ -95,7 +95,7 @@ def _show(probed: Probed) -> None:
         out.print(clean(f"not {', '.join(names)}: {reason}", _LINE))
     for doubt in probed.doubts:
         chosen = f"{doubt.chosen} ({doubt.why})" if doubt.chosen else doubt.why
-        out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style="yellow")
+        out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style=DOUBTFUL)
         for other in doubt.others:
             out.print(clean(f"or {other}", _LINE))
     out.print()

@@ -6,16 +6,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import clean, fits
+from evals.cli.terminal.console import BAD, DOUBTFUL, GOOD, clean, fits
+from evals.cli.views.narrow import NarrowRow, narrow_lines
 from evals.cli.views.pareto import print_pareto
 from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange, RunComparison
 from evals.text.counts import counted, share
 from evals.views.compared import (
-    LEGEND,
     STAR,
     facts_of,
     label_runs,
     latency_line,
+    legend,
     levels_of,
     pair_cells,
     reach_of,
@@ -31,9 +32,10 @@ from evals.views.formatting import number
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
 _MOVES_SHOWN = 5
-_STYLES = {"better": "green", "changed": "yellow", "worse": "red"}
+_STYLES = {"better": GOOD, "changed": DOUBTFUL, "worse": BAD}
 _COLUMNS = "A, B: the metric in each run, over the n questions with a value in both"
 _LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
+_LEFT_OUT = ("p is in a wider terminal and in --json; where B is said to be nothing, no difference was seen or tested",)
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
@@ -41,7 +43,7 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
     labels = label_runs(comparison)
     _print_heads(out, comparison, labels)
     for warning in warnings_of(comparison):
-        out.print(clean(f"! {warning}"), style="yellow")
+        out.print(clean(f"! {warning}"), style=DOUBTFUL)
     for difference in comparison.differences:
         out.print(clean(f"differs: {difference}"), style="dim")
     out.print()
@@ -74,20 +76,34 @@ def _print_pairs(out: Console, one: RunComparison) -> None:
     table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
     for pair in one.pairs:
         table.add_row(*pair_cells(pair), style=_STYLES.get(pair.verdict))
-    as_table = fits(out, table)
-    if as_table:
+    if fits(out, table):
         out.print(table)
+        _print_legend(out, one, _COLUMNS)
+    elif narrow := _narrow(one, out.width):
+        for line in narrow:
+            out.print(line)
+        _print_legend(out, one, _COLUMNS, *_LEFT_OUT)
     else:
         for pair in one.pairs:
             _print_stacked(out, pair)
-    _print_legend(out, one, _COLUMNS if as_table else _LINES)
-    for line in [*levels_of(one), *reach_of(one)]:
-        out.print(Text(line), style="dim")
+        _print_legend(out, one, _LINES)
+    for fact in [*levels_of(one), *reach_of(one)]:
+        out.print(Text(fact), style="dim")
 
 
-def _print_legend(out: Console, one: RunComparison, values: str) -> None:
+def _narrow(one: RunComparison, width: int) -> list[Text] | None:
+    """The table without p, for a terminal of 80 columns; None where even that is too wide."""
+    rows = []
+    for pair in one.pairs:
+        name, first, last, difference, interval, _, n, verdict = pair_cells(pair)
+        said = verdict if verdict in _STYLES else ""
+        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(verdict, "")))
+    return narrow_lines(NarrowRow("metric", ("A", "B", "B − A", "interval", "n", "B is"), "bold"), rows, width)
+
+
+def _print_legend(out: Console, one: RunComparison, *values: str) -> None:
     starred = [STAR] if any(pair.primary for pair in one.pairs) else []
-    for line in [values, *LEGEND, *starred]:
+    for line in [*values, *legend("B", "A"), *starred]:
         out.print(line, style="dim")
 
 
@@ -152,7 +168,7 @@ def _values(row: MetricRow) -> list[str]:
 def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) -> None:
     """How many times as long the run takes, where both were asked in turn."""
     if one.latency is not None:
-        style = {"slower": "red", "faster": "green"}.get(one.latency.verdict)
+        style = {"slower": BAD, "faster": GOOD}.get(one.latency.verdict)
         out.print(clean(latency_line(one.latency, label, baseline), 400), style=style)
 
 
