@@ -97,5 +97,5 @@
     });
   }
 
-  app.charts = { plot, intervals, histogram, bars, line };
+  app.charts = { plot, fitting, intervals, histogram, bars, line };
 })(evalsReport);
