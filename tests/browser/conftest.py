@@ -13,6 +13,10 @@ from browser.opened import OpenedPage
 from browser.tools import axe_script, chromium_path
 from playwright.sync_api import Browser, sync_playwright
 
+from evals.report import write_report
+from evals.scoring.measured import measured
+from evals.store.runs import RunStore
+
 OpenPage = Callable[..., OpenedPage]
 
 
@@ -41,7 +45,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
         scheme: str = "light",
         javascript: bool = True,
         within: str = "",
-        ready: str | None = "html[data-ready]",
+        ready: str | None = "#page[data-ready]",
     ) -> OpenedPage:
         context = chromium.new_context(
             viewport={"width": width, "height": height},
@@ -57,6 +61,19 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def write_page() -> Callable[..., Path]:
+    """Write the page of saved runs beside them, by their ids."""
+
+    def written(folder: Path, *run_ids: str) -> Path:
+        store, path = RunStore(folder), folder / f"{'-'.join(run_ids)}.html"
+        runs = [store.load(run_id) for run_id in run_ids]
+        write_report(path, [measured(run, store.open_records(run)) for run in runs])
+        return path
+
+    return written
 
 
 @pytest.fixture(scope="session")

@@ -45,11 +45,16 @@ class OpenedPage:
         self.page.on("popup", lambda other: self.problems.append(f"window: {other.url}"))
         self.page.on("request", self._requested)
 
-    def open(self, fragment: str = "", *, ready: str | None = "html[data-ready]") -> None:
+    def open(self, fragment: str = "", *, ready: str | None = "#page[data-ready]") -> None:
         """Go to a place in the page, and wait until an element says that all is there."""
         self.page.goto(f"{self.address}{fragment}", wait_until="load")
         if ready is not None:
             self.page.wait_for_selector(ready, state="attached")
+
+    def go(self, fragment: str, name: str) -> None:
+        """Go to another page of the same file, and wait until it is there."""
+        self.page.evaluate("fragment => { location.hash = fragment; }", fragment)
+        self.page.wait_for_selector(f'#page[data-ready="{name}"]', state="attached")
 
     @property
     def leaving(self) -> list[str]:

@@ -25,7 +25,7 @@ def write(tmp_path: Path) -> Write:
 
     def page(body: str, head: str = "<title>A page</title>") -> Path:
         path = tmp_path / "page.html"
-        path.write_text(f"<!doctype html><html lang=en data-ready>{head}<main>{body}</main>", encoding="utf-8")
+        path.write_text(f"<!doctype html><html lang=en>{head}<main id=page data-ready>{body}</main>", encoding="utf-8")
         return path
 
     return page
