@@ -21,6 +21,6 @@ TEXTS = {
     "emoji": "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466" * 200,
     "prototype": "__proto__",
     "line": "x" * 1_000_000,
-    "words": "word " * 200_000,
-    "lines": "\n" * 100_000 + "end",
+    "words": "word " * 20_000,
+    "lines": "\n" * 20_000 + "end",
 }

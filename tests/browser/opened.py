@@ -8,6 +8,12 @@ from playwright.sync_api import ConsoleMessage, Dialog, Page, Request
 _PATIENCE_MS = 20_000
 _BAD_MESSAGES = ("error", "warning")
 _INSIDE = ("data:", "blob:")
+_GO = """
+fragment => {
+  document.getElementById("page").removeAttribute("data-ready");
+  location.hash = fragment;
+}
+"""
 _RUN_AXE = """
 async () => {
   const found = await axe.run(document, {resultTypes: ["violations"]});
@@ -53,7 +59,7 @@ class OpenedPage:
 
     def go(self, fragment: str, name: str) -> None:
         """Go to another page of the same file, and wait until it is there."""
-        self.page.evaluate("fragment => { location.hash = fragment; }", fragment)
+        self.page.evaluate(_GO, fragment)
         self.page.wait_for_selector(f'#page[data-ready="{name}"]', state="attached")
 
     @property

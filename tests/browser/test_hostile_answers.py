@@ -23,14 +23,14 @@ def hostile(name: str, changed: bool) -> EvalRecord:
     question = EvalQuestion(
         id=f"{name} {short}"[:200],
         question=f"{name}: {short}",
-        expected_answer=text,
-        gold_passages=[GoldPassage(text=text, document_id=short, section=short)],
+        expected_answer=text[:2000],
+        gold_passages=[GoldPassage(text=text[:2000], document_id=short, section=short)],
         dataset=short[:100],
         metadata={short[:100]: short[:100], "kind": name},
     )
     if name == "comment" and changed:
         return EvalRecord(question=question, response=EvalResponse(error=ResponseError(kind="malformed", message=text)))
-    chunk = RetrievedChunk(chunk_id=short, document_id=short, document_name=short, section=short, text=text)
+    chunk = RetrievedChunk(chunk_id=short, document_id=short, document_name=short, section=short, text=text[:200_000])
     other = RetrievedChunk(text="another text", document_id=short)
     response = EvalResponse(
         answer=f"{text} changed" if changed else text,
@@ -85,7 +85,6 @@ def test_no_question_takes_its_texts_for_more(page: Path, open_page: OpenPage) -
         if name in {"script", "closing", "svg", "template", "form"}:
             assert text in opened.page.inner_text(".answer")
         unharmed(opened)
-        opened.go("#/questions/aaaa", "questions")
 
 
 def test_no_difference_takes_them_for_more(page: Path, open_page: OpenPage) -> None:
@@ -96,7 +95,6 @@ def test_no_difference_takes_them_for_more(page: Path, open_page: OpenPage) -> N
     for number in range(1, count + 1):
         opened.go(f"#/beside/aaaa/bbbb/{number}", "beside")
         unharmed(opened)
-        opened.go("#/compare/aaaa/bbbb", "compare")
 
 
 def test_without_javascript_no_text_becomes_markup(page: Path, open_page: OpenPage) -> None:
