@@ -49,7 +49,8 @@ def test_every_page_opens_without_a_complaint_and_can_be_read(
 ) -> None:
     """Overview, list, and questions that ended wrong and without an answer; nothing is wider than the page."""
     opened = open_page(page, width=width, scheme=scheme)
-    grave = opened.violations(axe)
+    grave, fits = opened.violations(axe), "document.documentElement.scrollWidth <= innerWidth"
+    assert opened.page.evaluate(fits)
     for fragment, name in (
         ("#/questions/policies", "questions"),
         ("#/question/policies/5", "question"),
@@ -57,7 +58,7 @@ def test_every_page_opens_without_a_complaint_and_can_be_read(
     ):
         opened.go(fragment, name)
         grave += opened.violations(axe)
-        assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert opened.page.evaluate(fits)
     assert grave == []
     opened.check()
 
