@@ -16,11 +16,11 @@ from evals.views.compared import (
     levels_of,
     pair_cells,
     reach_of,
-    signed,
     sum_of,
     warnings_of,
     without_verdict,
 )
+from evals.views.differences import signed
 from evals.views.formatting import one_line, printable
 
 _TEXT = 240

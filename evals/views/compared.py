@@ -6,7 +6,8 @@ from string import ascii_uppercase
 
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
 from evals.text.counts import counted
-from evals.views.formatting import arrow, interval_end, number
+from evals.views.differences import difference_interval, probability, signed
+from evals.views.formatting import arrow, number
 
 STAR = "*: the primary metric of its group, which is tested first"
 
@@ -103,33 +104,11 @@ def pair_cells(pair: MetricPair) -> list[str]:
         number(pair.first, pair.unit),
         number(pair.last, pair.unit),
         signed(pair.difference, pair.unit),
-        _interval(pair),
+        difference_interval(pair),
         probability(pair.q),
         str(pair.n),
         pair.verdict,
     ]
-
-
-def signed(difference: float, unit: str) -> str:
-    """A difference with its sign; equal values have none."""
-    return _sign(difference) + number(abs(difference), unit)
-
-
-def _sign(difference: float) -> str:
-    return "+" if difference > 0 else "−" if difference < 0 else ""
-
-
-def _interval(pair: MetricPair) -> str:
-    if pair.interval is None:
-        return "–"
-    return " … ".join(_sign(end) + interval_end(abs(end), pair.unit) for end in pair.interval)
-
-
-def probability(value: float | None) -> str:
-    """A p; a dash for none."""
-    if value is None:
-        return "–"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def said_of(row: MetricRow, one: RunComparison) -> str:

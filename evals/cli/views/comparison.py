@@ -21,12 +21,12 @@ from evals.views.compared import (
     pair_cells,
     reach_of,
     said_of,
-    signed,
     sum_of,
     title_of,
     warnings_of,
     without_verdict,
 )
+from evals.views.differences import signed
 from evals.views.formatting import number
 
 _CHANGES_SHOWN = 5
