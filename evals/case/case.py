@@ -9,7 +9,7 @@ from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.derived import derived
-from evals.case.matching import ChunkList, Comparison, Matches, MatchSettings, RunEvidence, chunk_list
+from evals.case.matching import ChunkComparison, ChunkList, Matches, MatchSettings, RunEvidence, chunk_list
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
@@ -52,8 +52,8 @@ class Case:
         return self._comparison.matches
 
     @derived
-    def _comparison(self) -> Comparison:
-        return Comparison(self.question.gold_passages, self.settings, self.evidence, self.listed)
+    def _comparison(self) -> ChunkComparison:
+        return ChunkComparison(self.question.gold_passages, self.settings, self.evidence, self.listed)
 
     @property
     def asked(self) -> str:

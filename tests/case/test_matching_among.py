@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evals.case.matching import Comparison, MatchSettings, RunEvidence, chunk_list, match
+from evals.case.matching import ChunkComparison, MatchSettings, RunEvidence, chunk_list, match
 from evals.case.matching.documents import DocumentNames
 from evals.schemas import GoldPassage, RetrievedChunk
 
@@ -60,7 +60,7 @@ def test_the_golds_of_some_chunks_are_those_of_a_response_with_no_others(
     """Also where a header is common to all chunks, a word was cut, or a chunk is the copy of one with another id."""
     listed = chunk_list(chunks)
     places = sorted(place for place in wanted if place < len(chunks) and listed.original[place] == place)
-    comparison = Comparison(golds, MatchSettings(), evidence, listed)
+    comparison = ChunkComparison(golds, MatchSettings(), evidence, listed)
     if is_compared:
         assert comparison.matches == match(chunks, golds, MatchSettings(), evidence)
     alone = match([chunks[place] for place in places], golds, MatchSettings(), evidence)

@@ -48,10 +48,10 @@ def match(
         evidence: What the run says that one response cannot; where None, what this response says.
         listed: The same chunks, where somebody has looked for repeated ones already.
     """
-    return Comparison(golds, settings, evidence, listed or chunk_list(chunks)).matches
+    return ChunkComparison(golds, settings, evidence, listed or chunk_list(chunks)).matches
 
 
-class Comparison:
+class ChunkComparison:
     """The chunks of a response and the golds of its question, each pair of which is compared once.
 
     Args:
