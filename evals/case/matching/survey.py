@@ -73,8 +73,9 @@ class MatchingSurvey:
         """
         if not self._is_certain:
             return evidence_of(records, settings)
-        placed = ((place, one) for place, one in enumerate(questions) if one.id in self._retrieved)
-        return _evidence(records, array("Q", (_draw(one, place) for place, one in placed)), self._names, settings)
+        numbered = enumerate(questions) if self._retrieved else ()  # which may lie on disk
+        drawn = array("Q", (_draw(one, place) for place, one in numbered if one.id in self._retrieved))
+        return _evidence(records, drawn, self._names, settings)
 
 
 def _evidence(
