@@ -13,14 +13,17 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
-    IngestFlags,
     Lenient,
     RescoreFlags,
+    RunArgument,
     RunAsJson,
+    RunOption,
     RunsDir,
     ScoreFlags,
     takes_flags,
 )
+from evals.cli.saved import report_command, review_command, track_command
+from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -29,7 +32,7 @@ app = typer.Typer(
     name="evals",
     help="Measure a live RAG server over HTTP, with error bars.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -61,44 +64,7 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
-@app.command("doctor")
-@takes_flags()
-def doctor_command(flags: EvalFlags) -> None:
-    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
-    from evals.cli.commands.doctor import doctor
-
-    raise typer.Exit(doctor(flags))
-
-
-@app.command("probe")
-def probe_command(
-    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
-    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
-    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
-    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
-    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
-) -> None:
-    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
-    from evals.cli.commands.probe import probe_server
-
-    probe_server(url, header or [], question, body, profiles=profiles, as_json=as_json, output=output)
-
-
-@app.command("ingest")
-@takes_flags()
-def ingest_command(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
-    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
-    *,
-    flags: IngestFlags,
-) -> None:
-    """Give documents to a server, each once, and see that they are found."""
-    from evals.cli.commands.ingest import ingest
-
-    ingest(folder, flags, check=check, no_check=no_check)
+add_server_commands(app)
 
 
 @app.command("datasets")
@@ -158,7 +124,7 @@ def runs_command(
 
 @app.command("show")
 def show_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
+    run: RunArgument,
     failures: Annotated[int | None, typer.Option(min=0, help="How many failures to show (5)")] = None,
     question: Annotated[str | None, typer.Option(help="Id of a question to show whole")] = None,
     by: Annotated[str | None, typer.Option(help="Values by dataset, or by a key of the metadata")] = None,
@@ -167,7 +133,7 @@ def show_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the run, or its slices, as JSON alone")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Show a saved run: failures, then the scorecard."""
+    """Show a saved run: the scorecard, then failures."""
     from evals.cli.commands.show import show
 
     show(
@@ -192,9 +158,7 @@ def show_command(
     name="Name of the new run",
     config="Configuration file laid over the run's own",
 )
-def rescore_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")], flags: RescoreFlags
-) -> None:
+def rescore_command(run: RunArgument, flags: RescoreFlags) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
     from evals.cli.commands.rescore import rescore_run
 
@@ -307,7 +271,7 @@ def compare_command(
 
 @app.command("gate")
 def gate_command(
-    run: Annotated[str, typer.Argument(help="Run: id or its start, name, file, or last")],
+    run: RunArgument,
     gate: Annotated[
         list[str] | None,
         typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
@@ -356,23 +320,12 @@ def calibrate_command(
     calibrate(labels, flags, metric=metric, run=run, scale=scale, label_cut=label_cut, score_cut=score_cut)
 
 
-@app.command("review")
-def review_command(
-    run: Annotated[str, typer.Argument(help="Run id, the start of one, or last")],
-    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
-    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
-    from evals.cli.commands.review import review
-
-    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
+app.command("review")(review_command)
 
 
 @app.command("export")
 def export_command(
-    run_id: Annotated[str, typer.Option("--run-id", help="Run: id or its start, name, file, or last")],
+    run_id: RunOption,
     form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
     runs_dir: RunsDir = None,
@@ -381,6 +334,10 @@ def export_command(
     from evals.cli.commands.export import export
 
     export(run_id, form=form, output=output, runs_dir=runs_dir)
+
+
+app.command("report")(report_command)
+app.command("track")(track_command)
 
 
 @app.command("serve")

@@ -7,14 +7,15 @@ more than the value itself. A class is a panel of the help. Nothing heavy is imp
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
-from typer import Option
+from typer import Argument, Option
 
+from evals.cli import completion
 from evals.errors import ConfigError
 
 Reader = Callable[[Any, str], Any]
@@ -61,13 +62,17 @@ def _seconds(value: float, flag: str) -> float:
 
 def _widths(value: object, flag: str) -> int | list[int]:
     """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",") if part.strip()]
-    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+    parts = [part.strip() for part in str(value).split(",")]
+    if not all(part.lstrip("-").isdecimal() for part in parts):
         raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
     widths = [int(part) for part in parts]
     return widths if len(widths) > 1 else widths[0]
 
 
+_RUN = "Run: id or its start, name, file, or last"
+RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=completion.runs)]
+RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=completion.runs)]
+RunOption = Annotated[str, Option("--run-id", help=_RUN, autocompletion=completion.runs)]
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
@@ -83,7 +88,10 @@ class QuestionFlags:
 
     panel: ClassVar[str] = "Questions"
     datasets: Annotated[
-        str | None, Option(help="Names, with commas; NAME:CONFIG for another config"), "datasets", names_of
+        str | None,
+        Option(help="Names, with commas; NAME:CONFIG for another config", autocompletion=completion.datasets),
+        "datasets",
+        names_of,
     ] = None
     samples: Annotated[
         int | None,
@@ -113,7 +121,11 @@ class ServerFlags:
     rag_url: Annotated[
         str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
     ] = None
-    profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
+    profile: Annotated[
+        str | None,
+        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=completion.profiles),
+        "server.profile",
+    ] = None
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
     ingest: Annotated[bool | None, Option("--ingest", help="Upload the datasets' documents first"), "ingest"] = None
     preflight: Annotated[bool | None, Option(help="First see that the corpus is there (yes)"), "preflight"] = None
@@ -140,8 +152,18 @@ class MeasureFlags:
     """What is computed, and what it must reach."""
 
     panel: ClassVar[str] = "Measures"
-    suite: Annotated[str | None, Option(help="Suites of metrics, with commas (core)"), "suite", names_of] = None
-    metrics: Annotated[str | None, Option(help="Metrics, with commas: recall_at_20,mrr"), "metrics", names_of] = None
+    suite: Annotated[
+        str | None,
+        Option(help="Suites of metrics, with commas (core)", autocompletion=completion.suites),
+        "suite",
+        names_of,
+    ] = None
+    metrics: Annotated[
+        str | None,
+        Option(help="Metrics, with commas: recall_at_20,mrr", autocompletion=completion.metrics),
+        "metrics",
+        names_of,
+    ] = None
     match: Annotated[str | None, Option(help="How chunks are recognised as gold (auto)"), "match.rule"] = None
     gate: Annotated[list[str] | None, Option(help="Fail unless: 'mrr>=0.8', 'mrr@low>=0.8'; repeatable"), "gate"] = None
     lenient: Lenient = False
@@ -203,9 +225,20 @@ class RunFlags:
     runs_dir: RunsDir = None
 
 
+@dataclass(frozen=True)
+class TellFlags:
+    """How much is told."""
+
+    panel: ClassVar[str] = "Output"
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Score, gates, where it is saved; no progress")] = False
+    verbose: Annotated[bool, Option("--verbose", "-v", help="A line for each answer as it comes")] = False
+
+
 # The fields of the last base come first.
 @dataclass(frozen=True)
-class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags):
+class EvalFlags(
+    RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags
+):
     """The flags of `eval`."""
 
     runs_dir: Annotated[
@@ -221,14 +254,14 @@ class EvalFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, S
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
@@ -261,10 +294,33 @@ class IngestFlags(FileFlags):
     rag_url: Annotated[
         str | None, Option(help="URL of the server (RAG_SERVER_URL or localhost:8001)"), "server.url"
     ] = None
-    profile: Annotated[str | None, Option(help="Kind of server, or a YAML file (rag-server)"), "server.profile"] = None
+    profile: Annotated[
+        str | None,
+        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=completion.profiles),
+        "server.profile",
+    ] = None
     config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
     as_json: Annotated[bool, Option("--json", help="Print what was done as JSON and nothing else")] = False
     runs_dir: RunsDir = None
+
+
+@dataclass(frozen=True)
+class InitFlags:
+    """The flags of `init`; what is not given is asked for on a terminal."""
+
+    panel: ClassVar[str] = "What is written"
+    rag_url: Annotated[str | None, Option(help="URL of the server; a path in it is the one that is asked")] = None
+    profile: Annotated[
+        str | None,
+        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=completion.profiles),
+    ] = None
+    header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
+    body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None
+    questions: Annotated[str | None, Option(help="A file, or golden (a template to fill in)")] = None
+    judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
+    output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal")] = False
+    force: Annotated[bool, Option("--force", help="Write over the file")] = False
 
 
 def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
@@ -320,7 +376,8 @@ def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 def _parameters(kind: Any, words: dict[str, str]) -> Iterator[Parameter]:
     """The flags of a dataclass as parameters, in the panels of its bases; words that are used are taken."""
-    panels = {flag.name: group.panel for group in kind.__bases__ for flag in fields(group)}
+    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
+    panels = {flag.name: group.panel for group in bases for flag in fields(group)}
     for flag in fields(kind):
         value, option, *_ = get_args(flag.type)
         option = copy(option)

@@ -54,11 +54,17 @@ class Statement:
 
 def statements(case: Case) -> list[Statement] | None:
     """The sentences of the answer with what they cite; None where nothing says which sentence a citation stands in."""
+    found = placed_statements(case)
+    return None if found is None else [statement for _, statement in found]
+
+
+def placed_statements(case: Case) -> list[tuple[tuple[int, int], Statement]] | None:
+    """The same, each with where it stands in the answer: its first and one-past-last character."""
     possible, cited = case.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
     text = _read(case.response.answer or "", _NUMBERS | possible, cited or possible)
     placed = _placed(case, text)
-    return None if placed is None else list(_with_citations(text, placed))
+    return None if placed is None else list(zip(text.spans, _with_citations(text, placed), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -115,6 +115,7 @@ class Judging:
         self._unfit = 0
         self._error: BaseException | None = None
         self._side: SideLoop | None = None
+        self._tell_judged: Callable[[int, float], None] = lambda _done, _spent: None
 
     @property
     def verdicts(self) -> Mapping[str, list[JudgeVerdict]]:
@@ -164,6 +165,7 @@ class Judging:
             self._judge.on_remark = partial(_tell_at_home, home, self._tell)
             self._judge.on_phase = partial(_call_at_home, home, self._observer.phase)
             self._judge.on_progress = partial(_call_at_home, home, self._observer.progress)
+            self._tell_judged = partial(_call_at_home, home, self._observer.judged)
         self._begun.add(key)
         self._side.call(self._enqueue, [_Job(key)])
 
@@ -229,6 +231,7 @@ class Judging:
         key = judged.question.id
         self._settled[key] = self._with_leftovers(judged)
         del self._in_flight[key]
+        self._tell_judged(len(self._settled), self._judge.spent_usd)
 
     async def _decide(self, judged: _Judged, request: VerdictRequest, repeat: int) -> None:
         old = next((v for v in judged.known if (v.request, v.repeat) == (request.name, repeat)), None)

@@ -85,6 +85,7 @@ async def measure(
                     observer=observer,
                 )
                 _add_answers(judging, work, free, journal)
+            observer.measured_with(cases)
             on_answer = _hears(work, journal, (seen, survey), observer, judging)
             await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:

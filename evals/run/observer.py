@@ -2,6 +2,7 @@
 
 from evals.run.estimate import Estimate
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.scoring.settings import Cases
 
 
 class Observer:
@@ -19,11 +20,17 @@ class Observer:
     def begin(self, total: int, done: int) -> None:
         """Asking begins: `total` questions, of which `done` were answered before (a resumed run)."""
 
+    def measured_with(self, cases: Cases) -> None:
+        """How the answers to come will be measured."""
+
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
         """An exchange ended, with an answer or without."""
 
+    def judged(self, done: int, spent_usd: float) -> None:
+        """The judge is through with the answers to so many questions, and has cost so much."""
+
     def end(self) -> None:
-        """Asking has ended."""
+        """Asking and judging have ended."""
 
     def note(self, message: str) -> None:
         """Something that a reader of the numbers must know."""

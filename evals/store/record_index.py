@@ -239,6 +239,8 @@ class _Survey:
             key, kind = event["question_id"], event["type"]
         except (KeyError, TypeError) as error:
             raise StoreError(f"{self._name}, line {number}: not an event of a run ({error})") from error
+        if not isinstance(key, str):
+            raise StoreError(f"{self._name}, line {number}: not an event of a run (question_id is no text)")
         self._only_records = self._only_records and kind == "record" and key not in self._events
         self._events.setdefault(key, array("Q")).append(self._size)
         leg, elapsed = event.get("leg"), event.get("elapsed_s")

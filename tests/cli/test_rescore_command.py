@@ -115,10 +115,10 @@ def test_a_dry_run_without_a_judge_costs_nothing(rescored: Cli, tmp_path: Path) 
 
 
 def test_a_rescored_run_is_printed_like_one_that_was_asked(rescored: Cli, tmp_path: Path) -> None:
-    """What went wrong, the scorecard, then where the run is and the command that shows it question by question."""
+    """The scorecard, what went wrong, then where the run is and the command that shows it question by question."""
     out = rescored("--metrics", "recall_at_1").out
     new = next(run for run in RunStore(tmp_path / "runs").runs() if run.rescored_from)
-    parts = ["ended wrong", "recall_at_1", "saved to ", f"question by question: evals show {new.id} --runs-dir "]
+    parts = ["recall_at_1", "ended wrong", "saved to ", f"question by question: evals show {new.id} --runs-dir "]
     places = [out.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)

@@ -26,7 +26,7 @@ def summary(name: str = "mrr", **keys: Any) -> MetricSummary:
     return MetricSummary(**{**base, **keys})
 
 
-def lines(*metrics: MetricSummary, width: int) -> list[str]:
+def lines(*metrics: MetricSummary, width: int, pictures: bool = False) -> list[str]:
     """The lines of a scorecard of these metrics."""
     by_group: dict[str, list[str]] = {}
     for metric in metrics:
@@ -42,7 +42,7 @@ def lines(*metrics: MetricSummary, width: int) -> list[str]:
         concurrency=4,
         scorecard=Scorecard(metrics=list(metrics), by_group=by_group),
     )
-    return "\n".join(str(line) for line in scorecard_lines(run, width)).split("\n")
+    return "\n".join(str(line) for line in scorecard_lines(run, width, pictures=pictures)).split("\n")
 
 
 def test_numbers_stand_in_columns_under_their_names() -> None:
@@ -91,3 +91,30 @@ def test_control_characters_of_a_reason_do_not_reach_the_terminal() -> None:
     """A reason may quote what a server sent."""
     drawn = lines(summary(value=None, sample_size=0, reason="bad \x1b[31mred"), width=80)
     assert not any("\x1b" in line for line in drawn)
+
+
+def test_a_picture_shows_where_value_and_interval_lie() -> None:
+    """A dot for the value, a line for the interval, from 0 to 1; nothing for what is no share, or has no value."""
+    head, _, share, time, none = lines(
+        summary(value=0.5, ci=(0.31, 0.68)),
+        summary("latency_p50", unit="ms", value=0.5),
+        summary("ndcg_at_10", value=None, reason="no gold"),
+        width=80,
+        pictures=True,
+    )[:5]
+    assert "0 … 1" in head
+    assert "···──●──···" in share
+    assert "●" not in time + none
+
+
+@pytest.mark.parametrize(("value", "drawn"), [(0.0, "●──········"), (1.0, "········──●")])
+def test_a_value_at_the_end_is_drawn_at_the_end(value: float, drawn: str) -> None:
+    """The interval lies on one side of it."""
+    ci = (0.0, 0.2) if value == 0 else (0.8, 1.0)
+    assert drawn in lines(summary(value=value, ci=ci), width=80, pictures=True)[2]
+
+
+def test_pictures_go_first_where_there_is_no_room() -> None:
+    """The numbers stay side by side."""
+    metric = summary(LONG, value=0.25, ci=(0.1, 0.4))
+    assert lines(metric, width=66, pictures=True) == lines(metric, width=66)

@@ -22,11 +22,11 @@ def saved(ask: Cli, golden_server: str) -> dict[str, Any]:
     return run
 
 
-def test_show_prints_failures_before_the_scorecard(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
-    """What went wrong comes first, with question, answer and what was retrieved."""
+def test_show_prints_the_scorecard_before_failures(evals_cli: Cli, saved: dict[str, Any], tmp_path: Path) -> None:
+    """What went wrong comes after it, with question, answer and what was retrieved."""
     result = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 2)
     assert result.code == 0
-    assert result.out.index("ended wrong") < result.out.index("recall_at_5")
+    assert result.out.index("recall_at_5") < result.out.index("ended wrong")
     assert result.out.count("  question  ") == 2
     assert re.search(
         rf"more: evals show {saved['id']} --failures \d+ --runs-dir {tmp_path / 'runs'}$", result.out, re.M

@@ -33,6 +33,8 @@ class Fault:
         timeout_s: Of the server's configuration.
         max_body_bytes: The same.
         certificate: What the connection of the question is secured by; None where it is not.
+        rps: At most so many questions a second, where what is sent must have come before the next request goes: of what
+            comes later nobody can tell to which of the two it belongs.
         is_short: Whether it is among the few that are tried at every change.
     """
 
@@ -47,6 +49,7 @@ class Fault:
     timeout_s: float = 60.0
     max_body_bytes: int = 16 * MEGABYTE
     certificate: Certificate | None = None
+    rps: float | None = None
     is_short: bool = False
 
 

@@ -62,6 +62,7 @@ def run(url: str, library: str, folder: Path, fault: Fault | None = None) -> Mea
             "warmup": 0,
             "concurrency": 1,
             "max_attempts": 1,
+            "rps": fault.rps if fault else None,
             "runs_dir": str(folder / "runs"),
             "prices": {"small-1": {"input": 1, "output": 2}},
             "server": {**_SPEC, "url": url, "transport": library, **limits},

@@ -111,6 +111,7 @@ _SURPLUS = [
         name,
         says(*pieces),
         also=("connect",) if "words" in name else (),
+        rps=4,
         is_short=name == "a second answer",
     )
     for name, pieces in (

@@ -132,7 +132,14 @@ def test_a_damaged_part_is_none(compacted: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"), [(b"{torn", "damaged"), (b"[]", "not an event"), (b'{"type":"record"}', "not an event")]
+    ("line", "reason"),
+    [
+        (b"{torn", "damaged"),
+        (b"[]", "not an event"),
+        (b'{"type":"record"}', "not an event"),
+        (b'{"type":"record","question_id":["q1"]}', "not an event of a run .question_id is no text"),
+        (b'{"type":"record","question_id":7}', "not an event of a run .question_id is no text"),
+    ],
 )
 def test_damage_before_the_last_line_is_our_error(compacted: Path, line: bytes, reason: str) -> None:
     """It names the file and the line."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.ending import measure_now
+from evals.cli.ending import measure_now, observer_for
 from evals.cli.flags import CalibrateFlags
 from evals.cli.overrides import config_layers
 from evals.cli.terminal.console import console
@@ -47,7 +47,7 @@ def calibrate(
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=flags.as_json)
         return
-    done = measure_now(work, metrics, settings, as_json=flags.as_json)
+    done = measure_now(work, metrics, settings, observer_for(as_json=flags.as_json))
     if done.run.status != "complete":
         raise RunIncompleteError(
             f"nothing is calibrated, as judging is {done.run.status}: {what_is_undone(done.run, list(done.records()))}",

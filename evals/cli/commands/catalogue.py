@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.flags import names_of
-from evals.cli.terminal.console import console
+from evals.cli.terminal.console import DOUBTFUL, console
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
@@ -36,7 +36,7 @@ def list_datasets() -> None:
         try:
             loader = get_loader(name)
         except DatasetError as error:  # a plug-in that is broken hides no other dataset
-            table.add_row(name, f"{error.message}; {error.hint}", style="yellow")
+            table.add_row(name, f"{error.message}; {error.hint}", style=DOUBTFUL)
             continue
         for label, text in (
             (name, loader.description),

@@ -10,14 +10,14 @@ import typer
 from evals.cli.ending import observer_for
 from evals.cli.flags import EvalFlags
 from evals.cli.overrides import config_layers
-from evals.cli.terminal.console import console
+from evals.cli.terminal.console import BAD, DOUBTFUL, GOOD, console
 from evals.config import EvalConfig
 from evals.errors import EvalsError, RunInterruptedError
 from evals.run.doctor import Examined, Health, examine
 from evals.run.doctor.findings import broken
 
 _MARKS = {Health.WELL: "✓", Health.DOUBTFUL: "!", Health.BROKEN: "✗", Health.UNSEEN: "·"}
-_STYLES = {Health.WELL: "green", Health.DOUBTFUL: "yellow", Health.BROKEN: "red", Health.UNSEEN: "dim"}
+_STYLES = {Health.WELL: GOOD, Health.DOUBTFUL: DOUBTFUL, Health.BROKEN: BAD, Health.UNSEEN: "dim"}
 _WIDTH = max(map(len, ("configuration", "datasets"))) + 1
 
 

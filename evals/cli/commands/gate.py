@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evals.cli.carded import carded, never_calibrated
 from evals.cli.flags import names_of
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.streams import print_json
 from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.gates import print_gates
@@ -106,4 +106,4 @@ def _print(report: GateReport, *, as_json: bool) -> None:
     out = console()
     print_gates(out, report.gates)
     for warning in report.warnings:
-        out.print(clean(f"! {warning}"), style="yellow")
+        out.print(clean(f"! {warning}"), style=DOUBTFUL)

@@ -4,7 +4,7 @@ import sys
 
 from rich.table import Table
 
-from evals.cli.terminal.console import console
+from evals.cli.terminal.console import DOUBTFUL, console
 from evals.client.measurable import measurable
 from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
 from evals.errors import ConfigError
@@ -32,7 +32,7 @@ def _list() -> None:
                 f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name})))
             )
         except ConfigError as error:  # a plug-in that is broken hides no other profile
-            table.add_row(f"{name}{default}", f"{error.message}; {error.hint}", style="yellow")
+            table.add_row(f"{name}{default}", f"{error.message}; {error.hint}", style=DOUBTFUL)
     out = console()
     out.print(table)
     out.print(

@@ -1,7 +1,7 @@
 """`evals rescore`."""
 
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.ending import end, measure_now
+from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import RescoreFlags
 from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
@@ -26,5 +26,6 @@ def rescore_run(run_id: str, flags: RescoreFlags) -> None:
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=as_json)
         return
-    done = measure_now(work, metrics, settings, as_json=as_json)
-    end(done, settings, as_json=as_json, lenient=flags.lenient, remapped=remap)
+    observer = observer_for(as_json=as_json, quiet=flags.quiet, verbose=flags.verbose)
+    done = measure_now(work, metrics, settings, observer)
+    end(done, settings, as_json=as_json, lenient=flags.lenient, remapped=remap, quiet=flags.quiet)

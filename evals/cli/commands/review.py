@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
 from evals.errors import ConfigError, RunInterruptedError
 from evals.export.label_sheet import Labelling, in_drawn_order, read_sheet, write_sheet
@@ -132,7 +132,7 @@ class Session:
         elif said.startswith("t "):
             self._comment = said[2:].strip()
         else:
-            self._out.print(clean(f"{said!r} is no key"), style="yellow")
+            self._out.print(clean(f"{said!r} is no key"), style=DOUBTFUL)
         return current
 
     def _label(self, current: str, verdict: str) -> None:
@@ -145,7 +145,7 @@ class Session:
         """Take back the last label of this run."""
         mine = [key for key in self._labelled if key in self._records]
         if not mine:
-            self._out.print("there is no label to take back", style="yellow")
+            self._out.print("there is no label to take back", style=DOUBTFUL)
             return current
         del self._labelled[mine[-1]]
         self._todo.insert(0, mine[-1])

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import clean, console, fits
+from evals.cli.terminal.console import DOUBTFUL, clean, console, fits
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.scores import mark_of, print_objectives
 from evals.schemas import EvalRun
@@ -37,7 +37,7 @@ def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
         out.print(f"no saved runs in {store.folder}; `evals eval` makes one")
     for error in saved.unreadable:
         way_out = f" ({error.hint})" if error.hint else ""
-        out.print(clean(f"not listed: {error.message}{way_out}"), style="yellow", soft_wrap=True)
+        out.print(clean(f"not listed: {error.message}{way_out}"), style=DOUBTFUL, soft_wrap=True)
 
 
 def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:

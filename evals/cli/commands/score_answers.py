@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evals.cli.commands.dry_run import describe_measuring
-from evals.cli.ending import end, measure_now
+from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import ScoreFlags, refuse_idle
 from evals.cli.overrides import config_layers
 from evals.config import EvalConfig
@@ -30,5 +30,6 @@ def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, outp
     if flags.dry_run:
         describe_measuring(work, metrics, settings, as_json=flags.as_json)
         return
-    done = measure_now(work, metrics, settings, as_json=flags.as_json)
-    end(done, settings, as_json=flags.as_json, lenient=flags.lenient)
+    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    done = measure_now(work, metrics, settings, observer)
+    end(done, settings, as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from evals.cli.flags import ScoreFlags, given_flags, refuse_idle
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
 from evals.scoring.passages import PassageScores, score_predictions
 from evals.store.atomic import write_output
@@ -22,14 +22,14 @@ def score_passages(predictions: Path, gold: Path, flags: ScoreFlags, *, k: int |
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    switches = {"dry_run": flags.dry_run or None, "lenient": flags.lenient or None}
+    switches = {name: getattr(flags, name) or None for name in ("dry_run", "lenient", "quiet", "verbose")}
     refuse_idle("retrieved passages", config=flags.config, **switches, **given_flags(flags))
     if output is not None:
         check_output(output)
     scores = score_predictions(predictions, gold, k=_DEFAULT_K if k is None else k)
     err = console(sys.stderr)
     for note in scores.notes:
-        err.print(clean(f"! {note}"), style="yellow", soft_wrap=True)
+        err.print(clean(f"! {note}"), style=DOUBTFUL, soft_wrap=True)
     text = json.dumps(scores.labelled(), indent=2)
     if output is not None:
         write_output(output, f"{text}\n".encode())

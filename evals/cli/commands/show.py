@@ -99,16 +99,16 @@ def _print_all(
 def _print_whole(
     out: Console, seen: Measured, *, failures: int | None, by: str | None, matching: bool, runs_dir: Path | None
 ) -> None:
-    """Print the slices that were asked for, failures, scorecard, and what else there is to say of a finished run."""
+    """Print the slices that were asked for, scorecard, failures, and what else there is to say of a finished run."""
     if by is not None:
         print_wrong_slices(out, seen, by)
         print_slices(out, seen, by, runs_dir)
-    print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
     _print_scores(out, seen, by, matching=matching, runs_dir=runs_dir)
+    print_findings(out, seen, limit=_FAILURES_SHOWN if failures is None else failures, runs_dir=runs_dir)
+    print_verification(out, seen, runs_dir)
 
 
 def _print_scores(out: Console, seen: Measured, by: str | None, *, matching: bool, runs_dir: Path | None) -> None:
-    print_verification(out, seen, runs_dir)
     print_run(out, seen.run)
     print_abstention(out, seen)
     print_risk(out, seen)

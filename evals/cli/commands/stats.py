@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.cli.flags import names_of, sample_count
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.config import EvalConfig
 from evals.datasets.registry import list_available
 from evals.errors import ConfigError, DatasetError
@@ -65,7 +65,7 @@ def show_stats(
             style="dim",
         )
     for name, problem in problems.items():
-        out.print(clean(f"{name}: {problem.message}"), style="yellow")
+        out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
     if not loaded:
         raise next(iter(problems.values()))
 
@@ -121,7 +121,7 @@ def _print_reading(out: Console, workload: Workload) -> None:
     read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
     out.print(clean(f"read: {read}"), style="dim")
     for note in found.notes:
-        out.print(clean(f"! {note}"), style="yellow")
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
     golds = [gold.text or gold.document_id or gold.chunk_id or "" for gold in first.gold_passages]
     shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
     for label, text in shown:

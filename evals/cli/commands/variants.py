@@ -22,26 +22,32 @@ from evals.store.runs import RunStore
 from evals.variants import VariantsRunner
 
 
-def evaluate_variants(configs: Sequence[EvalConfig], flags: EvalFlags, resume: Sequence[EvalRun] = ()) -> None:
+def evaluate_variants(
+    configs: Sequence[EvalConfig], flags: EvalFlags, resume: Sequence[EvalRun] = (), notes: Sequence[str] = ()
+) -> None:
     """Run all variants, and print how they compare.
 
     Args:
         configs: Of each run.
         flags: As they were given.
         resume: The saved runs to go on with.
+        notes: To be said before anything is asked.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    for note in notes:
+        observer.note(note)
     if flags.dry_run:
         _describe(configs, as_json=flags.as_json)
         return
-    runner = VariantsRunner(configs, observer_for(as_json=flags.as_json), resume=resume)
+    runner = VariantsRunner(configs, observer, resume=resume)
     try:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise _interrupted(runner.run_ids, configs[0]) from error
-    _end(done, configs[0], as_json=flags.as_json, lenient=flags.lenient)
+    _end(done, configs[0], as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
 
 
 def _describe(configs: Sequence[EvalConfig], *, as_json: bool) -> None:
@@ -64,7 +70,7 @@ def _interrupted(run_ids: Sequence[str], config: EvalConfig) -> RunInterruptedEr
     return RunInterruptedError("interrupted; what was answered is saved", f"go on with all variants: {again}")
 
 
-def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient: bool) -> None:
+def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient: bool, quiet: bool) -> None:
     """Print the comparison, and end as the worst of the runs deserves.
 
     Raises:
@@ -76,7 +82,7 @@ def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient
     if as_json:
         print_json(_as_json(done, comparison))
     else:
-        _print(done, comparison, config)
+        _print(done, comparison, config, quiet=quiet)
     for each in done:
         if each.run.status != "complete":
             raise RunIncompleteError(
@@ -93,10 +99,11 @@ def _as_json(done: Sequence[Measured], comparison: Comparison) -> str:
     return json.dumps({"runs": runs, "comparison": comparison.model_dump(mode="json")}, indent=2, ensure_ascii=False)
 
 
-def _print(done: Sequence[Measured], comparison: Comparison, config: EvalConfig) -> None:
+def _print(done: Sequence[Measured], comparison: Comparison, config: EvalConfig, *, quiet: bool) -> None:
     out = console()
-    print_comparison(out, comparison)
-    out.print()
+    if not quiet:
+        print_comparison(out, comparison)
+        out.print()
     for each in done:
         shown = command(f"show {each.run.id}", config.runs_dir)
         out.print(f"{each.run.id}  {each.run.name}  {each.run.status}: {shown}", soft_wrap=True, markup=False)

@@ -11,6 +11,9 @@ from rich.text import Text
 
 from evals.views.formatting import one_line, plain
 
+GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
+"""Colours that are told apart without telling red from green; no colour says what no word says."""
+
 _PIPED_WIDTH = 110
 _UNBOUNDED = 10_000
 
@@ -20,6 +23,11 @@ def console(stream: IO[str] | None = None) -> Console:
     stream = stream or sys.stdout or io.StringIO()  # a closed stdout is None
     width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
     return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
+
+
+def draws(out: Console) -> bool:
+    """Whether pictures of characters go to the stream: to a terminal that has the characters, not to a file."""
+    return out.is_terminal and out.encoding.startswith("utf")
 
 
 def clean(text: str, limit: int | None = None) -> Text:

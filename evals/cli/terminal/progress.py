@@ -1,26 +1,46 @@
-"""The progress of a run on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from evals.cli.terminal.console import clean, console
+from evals.cli.terminal.console import BAD, DOUBTFUL, clean, console
+from evals.cli.terminal.so_far import SoFar
 from evals.run.estimate import Estimate
 from evals.run.observer import Observer
 from evals.run.tally import Tally
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.scoring.settings import Cases
 from evals.text.counts import counted
+from evals.views.formatting import number, one_line
 
 _LINE_EVERY_S = 10.0
+_LINE, _NAME = 100, 40
 
 
-class Terminal(Observer):
-    """Shows a bar with rate, time left and errors."""
+class Quiet(Observer):
+    """Shows what a reader of the numbers must know, and nothing of the progress."""
 
     def __init__(self) -> None:
         self._console = console(sys.stderr)
+
+    def note(self, message: str) -> None:
+        self._console.print(clean(f"! {message}"), style=DOUBTFUL)
+
+
+class Terminal(Quiet):
+    """Shows a bar with rate, time left, errors, and the numbers so far.
+
+    Args:
+        each: Whether every answer has a line of its own.
+    """
+
+    def __init__(self, *, each: bool = False) -> None:
+        super().__init__()
         self._live = sys.stderr.isatty()
+        self._each = each
+        self._so_far = SoFar()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._tally: Tally | None = None
@@ -33,9 +53,6 @@ class Terminal(Observer):
     def progress(self, done: int, total: int) -> None:
         if done == total or self._time_for_a_line():
             self._console.print(f"  {done}/{total}", style="dim")
-
-    def note(self, message: str) -> None:
-        self._console.print(clean(f"! {message}"), style="yellow")
 
     def estimate(self, estimate: Estimate) -> None:
         self.phase(f"the judge will take {estimate}")
@@ -51,20 +68,31 @@ class Terminal(Observer):
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[errors]}", style="red"),
+            TextColumn("{task.fields[errors]}", style=BAD),
+            TextColumn("{task.fields[so_far]}"),
             console=self._console,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=total, completed=done, rate="", errors="")
+        self._task = self._bar.add_task("", total=total, completed=done, rate="", errors="", so_far="")
         self._bar.start()
+
+    def measured_with(self, cases: Cases) -> None:
+        self._so_far.measure_with(cases)
+
+    def judged(self, done: int, spent_usd: float) -> None:
+        self._so_far.judge(done, spent_usd)
+        self._update()
 
     def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
         tally = self._tally
         if tally is None:
             return
         tally.add(response)
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=tally.done, rate=tally.rate, errors=tally.failures)
+        if self._each:
+            self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
+        if self._bar is not None:
+            self._so_far.add(question, response)
+            self._update()
         elif not self._live and self._time_for_a_line():
             self._console.print(f"  {tally}", style="dim")
 
@@ -73,8 +101,23 @@ class Terminal(Observer):
             self._bar.stop()
             self._bar = None
 
+    def _update(self) -> None:
+        tally = self._tally
+        if self._bar is not None and self._task is not None and tally is not None:
+            self._bar.update(
+                self._task, completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=str(self._so_far)
+            )
+
     def _time_for_a_line(self) -> bool:
         if time.monotonic() - self._last_line < _LINE_EVERY_S:
             return False
         self._last_line = time.monotonic()
         return True
+
+
+def line_of(question: EvalQuestion, response: EvalResponse) -> str:
+    """What came of a question, in a line: its id, how long it took, and the answer or what went wrong."""
+    tried = f", {counted(response.attempts, 'attempt')}" if response.attempts > 1 else ""
+    took = f"{number(response.latency_ms, 'ms')}{tried}"
+    said = one_line(response.answer or "", _LINE) if response.error is None else one_line(response.error.message, _LINE)
+    return f"  {one_line(question.id, _NAME)}  {took}  {said}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import DOUBTFUL, clean
 from evals.schemas import EvalRun
 from evals.schemas.calibration import Agreement, Calibration, Figure
 from evals.text.counts import counted
@@ -44,7 +44,7 @@ def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
         cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
         out.print(clean(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}"))
     for note in run.notes:
-        out.print(clean(f"! {note}"), style="yellow")
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
 
 
 def _head(found: Calibration) -> str:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import clean, fits
+from evals.cli.terminal.console import BAD, DOUBTFUL, GOOD, clean, fits
+from evals.cli.views.narrow import NarrowRow, narrow_lines
 from evals.cli.views.pareto import print_pareto
 from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange, RunComparison
 from evals.text.counts import counted, share
@@ -17,13 +18,14 @@ from evals.views.formatting import arrow, interval_end, number
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
 _MOVES_SHOWN = 5
-_STYLES = {"better": "green", "changed": "yellow", "worse": "red"}
+_STYLES = {"better": GOOD, "changed": DOUBTFUL, "worse": BAD}
 _COLUMNS = "A, B: the metric in each run, over the n questions with a value in both"
 _LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
 _LEGEND = (
     "interval: of B − A; it leaves out 0 exactly where there is a verdict",
     "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
 )
+_LEFT_OUT = ("p is in a wider terminal and in --json; where B is said to be nothing, no difference was seen or tested",)
 _STAR = "*: the primary metric of its group, which is tested first"
 
 
@@ -32,7 +34,7 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
     labels = label_runs(comparison)
     _print_heads(out, comparison, labels)
     for warning in [*comparison.warnings, *_losses(comparison), *_primary_lost(comparison)]:
-        out.print(clean(f"! {warning}"), style="yellow")
+        out.print(clean(f"! {warning}"), style=DOUBTFUL)
     for difference in comparison.differences:
         out.print(clean(f"differs: {difference}"), style="dim")
     out.print()
@@ -95,20 +97,34 @@ def _print_pairs(out: Console, one: RunComparison) -> None:
     table = _table(["A", "B", "B − A", "interval", "p", "n"], ["B is"])
     for pair in one.pairs:
         table.add_row(*_cells(pair), style=_STYLES.get(pair.verdict))
-    as_table = fits(out, table)
-    if as_table:
+    if fits(out, table):
         out.print(table)
+        _print_legend(out, one, _COLUMNS)
+    elif narrow := _narrow(one, out.width):
+        for line in narrow:
+            out.print(line)
+        _print_legend(out, one, _COLUMNS, *_LEFT_OUT)
     else:
         for pair in one.pairs:
             _print_stacked(out, pair)
-    _print_legend(out, one, _COLUMNS if as_table else _LINES)
+        _print_legend(out, one, _LINES)
     _print_levels(out, one)
     _print_reach(out, one)
 
 
-def _print_legend(out: Console, one: RunComparison, values: str) -> None:
+def _narrow(one: RunComparison, width: int) -> list[Text] | None:
+    """The table without p, for a terminal of 80 columns; None where even that is too wide."""
+    rows = []
+    for pair in one.pairs:
+        name, first, last, difference, interval, _, n, verdict = _cells(pair)
+        said = verdict if verdict in _STYLES else ""
+        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(verdict, "")))
+    return narrow_lines(NarrowRow("metric", ("A", "B", "B − A", "interval", "n", "B is"), "bold"), rows, width)
+
+
+def _print_legend(out: Console, one: RunComparison, *values: str) -> None:
     starred = [_STAR] if any(pair.primary for pair in one.pairs) else []
-    for line in [values, *_LEGEND, *starred]:
+    for line in [*values, *_LEGEND, *starred]:
         out.print(line, style="dim")
 
 
@@ -297,7 +313,7 @@ def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) 
     within = f"within {found.margin:.0%}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
     said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
     verdict = said.get(found.verdict, found.verdict)
-    style = {"slower": "red", "faster": "green"}.get(found.verdict)
+    style = {"slower": BAD, "faster": GOOD}.get(found.verdict)
     out.print(clean(f"{took}, p {_probability(found.q)}, n {found.n}: {verdict}", 400), style=style)
 
 

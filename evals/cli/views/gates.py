@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import BAD, DOUBTFUL, GOOD, clean
 from evals.schemas import GateOutcome
 
-_STYLES = {"met": "green", "not met": "red", "not enough evidence": "yellow"}
+_STYLES = {"met": GOOD, "not met": BAD, "not enough evidence": DOUBTFUL}
 
 
 def print_gates(out: Console, outcomes: Sequence[GateOutcome]) -> None:

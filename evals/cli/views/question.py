@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.text import Text
 
 from evals.case.case import Case
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import BAD, DOUBTFUL, clean
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.measured import Measured
 from evals.text.counts import counted
+from evals.views.details import detail_line
 from evals.views.formatting import number, place_of
 
 _DETAILS = 1000
@@ -32,7 +33,7 @@ def print_question(out: Console, record: EvalRecord, measured: Measured) -> None
         out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
     if case.abstention_disputed:
         sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
-        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style="yellow")
+        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style=DOUBTFUL)
     _print_chunks(out, case)
     _print_scores(out, record, measured.run)
 
@@ -58,7 +59,7 @@ def _print_before(out: Console, question: EvalQuestion, answers: Sequence[EvalRe
 def _print_failure(out: Console, response: EvalResponse) -> None:
     if response.error is None:
         return
-    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style="red")
+    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style=BAD)
     if response.error.kind == "malformed" and response.raw:
         out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
 
@@ -82,23 +83,6 @@ def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
         unit = units.get(score.name, "ratio")
         value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
         out.print(Text.assemble(f"{score.name:<32}", clean(value)))
-        facts = score.details.get("facts")  # of a check, by the names that the dataset gave them
-        pairs = [*score.details.items(), *(facts.items() if isinstance(facts, dict) else ())]
-        details = ", ".join(f"{key} {_spelled(value)}" for key, value in pairs if _is_plain(value))
+        details = detail_line(score)
         if details:
             out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
-
-
-def _is_plain(detail: object) -> bool:
-    """Whether a detail can be read on a line: a word, a number, yes or no, or a list of words."""
-    if isinstance(detail, list):
-        return bool(detail) and all(isinstance(item, str) for item in detail)
-    return isinstance(detail, str | int | float)
-
-
-def _spelled(detail: object) -> str:
-    if isinstance(detail, bool):
-        return "✓" if detail else "✗"
-    if isinstance(detail, list):
-        return f"[{'; '.join(detail)}]"
-    return f"{detail:.3g}" if isinstance(detail, float) else str(detail)

@@ -7,28 +7,29 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import BAD, DOUBTFUL, clean, draws
 from evals.cli.views.gates import print_gates
 from evals.cli.views.load import print_load
 from evals.cli.views.repeats import print_repeats
 from evals.cli.views.scorecard import scorecard_lines
 from evals.cli.views.weighted import print_weighted
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRun, Outcomes
-from evals.schemas.verdicts import JudgeUsage
+from evals.schemas import EvalRun
 from evals.scoring.diagnosis import Finding, Link, in_turn
 from evals.scoring.diagnosis.slices import wrong_slices
 from evals.scoring.measured import Measured
 from evals.scoring.sensitivity import Sensitivity, by_threshold
 from evals.scoring.settings import confidence
 from evals.store.commands import command
-from evals.text.counts import agree, counted, share
+from evals.text.counts import counted, share
 from evals.views.abstention import abstention_cells, abstention_rates
 from evals.views.formatting import number, one_line, place_of
 from evals.views.hints import applying
 from evals.views.intervals import interval_notes
 from evals.views.judge_card import card_lines
+from evals.views.judge_line import judge_line
 from evals.views.links import link_lines, wrong_line
+from evals.views.outcomes import outcome_parts
 from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import area_line, risk_line
 from evals.views.stages import stage_lines, stages_in_a_line
@@ -43,7 +44,7 @@ def print_run(out: Console, run: EvalRun) -> None:
     """Print head, scorecard, weighted score, gates and notes."""
     out.print(_head(run))
     out.print()
-    for line in scorecard_lines(run, out.width):
+    for line in scorecard_lines(run, out.width, pictures=draws(out)):
         out.print(line)
     print_weighted(out, run)
     print_gates(out, run.gates)
@@ -52,7 +53,14 @@ def print_run(out: Console, run: EvalRun) -> None:
     print_repeats(out, run)
     print_load(out, run)
     for note in [*reading_notes(run.fingerprints), *run.notes, *interval_notes(run)]:
-        out.print(clean(f"! {note}"), style="yellow")
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
+
+
+def print_score(out: Console, run: EvalRun) -> None:
+    """Print head, weighted score and gates only."""
+    out.print(_head(run))
+    print_weighted(out, run)
+    print_gates(out, run.gates)
 
 
 def print_abstention(out: Console, measured: Measured) -> None:
@@ -93,22 +101,13 @@ def print_risk(out: Console, measured: Measured) -> None:
 
 
 def _head(run: EvalRun) -> Text:
-    outcomes = run.outcomes
-    parts = [f"{outcomes.answered} answered ({_abstained(outcomes)})"]
-    parts += [f"{count} {kind}" for kind, count in outcomes.transport.items()]
-    parts += [f"{outcomes.not_asked} not asked"] if outcomes.not_asked else []
-    parts += [f"{outcomes.retried} retried"] if outcomes.retried else []
-    if outcomes.median_chunks is not None:
-        parts.append(f"median {outcomes.median_chunks:g} {agree(outcomes.median_chunks, 'chunk', 'chunks')}")
-    if outcomes.citations is not None:
-        parts.append(f"{counted(outcomes.citations, 'citation')} ({outcomes.invalid_citations} invalid)")
     model = run.config.get("llm_model")
     text = Text.assemble("\n", (one_line(run.name, 200), "bold"))
     text.append(f"  {run.id}  {run.status}\n")
     if run.merged_from:
         text.append_text(clean(_merged(run), 400)).append("\n")
     text.append_text(clean(f"{run.server.url}{f', {model}' if model else ''}, {', '.join(run.datasets)}\n", 300))
-    text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(parts)}")
+    text.append(f"\n{questions_of(run.fingerprints, run.question_count)}: {', '.join(outcome_parts(run.outcomes))}")
     return text
 
 
@@ -122,38 +121,11 @@ def _merged(run: EvalRun) -> str:
     return f"merged from {counted(len(shards), 'shard')} ({named}{more}): {took}"
 
 
-def _abstained(outcomes: Outcomes) -> str:
-    """How many answers decline, and of how many that is disputed or open."""
-    parts = [f"{outcomes.abstained} abstained"]
-    parts += [f"{outcomes.abstention_disputed} disputed"] if outcomes.abstention_disputed else []
-    parts += [f"{outcomes.abstention_open} open"] if outcomes.abstention_open else []
-    return ", ".join(parts)
-
-
-def _tokens(usage: JudgeUsage) -> str:
-    """Tokens in and out, with what was read from the vendor's cache and what was only thought."""
-    read = f" ({usage.cache_read_tokens:,} from the vendor's cache)" if usage.cache_read_tokens else ""
-    thought = f" ({usage.thinking_tokens:,} thought)" if usage.thinking_tokens else ""
-    return f"{usage.input_tokens:,}{read} + {usage.output_tokens:,}{thought} tokens"
-
-
 def _print_judge(out: Console, run: EvalRun) -> None:
     """The judge's share: what it cost, apart from the server's cost_per_query, and how it failed."""
-    judge = run.judge
-    if judge is None:
-        return
-    cost = "price unknown" if judge.cost_usd is None else f"${judge.cost_usd:.4f}"
-    if judge.cost_usd is not None and judge.unpriced:
-        cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
-    if judge.cost_per_query_usd:
-        cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
-    parts = [counted(judge.calls, "call"), f"{judge.cached} from the cache"]
-    parts.append(f"{_tokens(judge.usage)}, {cost}")
-    parts += [f"{counted(judge.prevented, 'decision')} beyond the budget"] if judge.prevented else []
-    parts += [f"{count} {failure}" for failure, count in run.outcomes.judge.items()]
-    parts += [f"repeats disagree on {judge.flip_rate:.1%}"] if judge.flip_rate is not None else []
-    effort = f", effort {judge.effort}" if judge.effort else ""
-    out.print(clean(f"judge {judge.model}{effort}: {', '.join(parts)}"))
+    line = judge_line(run)
+    if line is not None:
+        out.print(clean(line))
 
 
 def _print_card(out: Console, run: EvalRun) -> None:
@@ -199,7 +171,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     out.print()
     out.print(clean(f"ended wrong by {key}, the worst first; intervals hold for all values together"), style="bold")
     for one in slices[:_SLICES_SHOWN]:
-        out.print(clean(f"  {wrong_line(one)}"), style="red" if one.is_worse else None)
+        out.print(clean(f"  {wrong_line(one)}"), style=BAD if one.is_worse else None)
     if len(slices) > _SLICES_SHOWN:
         out.print(f"  … and {len(slices) - _SLICES_SHOWN} more values", style="dim")
 
@@ -235,7 +207,7 @@ def print_finding(out: Console, finding: Finding) -> None:
     out.print()
     out.print(
         Text.assemble(clean(record.question.id), ": ", clean(f"{finding.link}: {finding.explanation}", 300)),
-        style="red",
+        style=BAD,
     )
     for remark in finding.remarks:
         out.print(Text.assemble("  beside    ", clean(remark, 300)), style="dim")

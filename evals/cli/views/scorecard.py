@@ -1,7 +1,7 @@
 """The scorecard on the terminal: the five groups, each metric with its interval and how many questions it is over."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from rich.text import Text
@@ -13,36 +13,55 @@ from evals.views.formatting import arrow, bounds, interval, lost, sampling, valu
 
 _INDENT = "  "
 _GAP = "  "
+_STEPS = 10
+_PICTURED = "0 … 1"
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     """The cells of a metric, and what there is to remark on it."""
 
-    cells: tuple[str, str, str, str]
+    cells: tuple[str, ...]
     remarks: str
     has_value: bool
+    picture: str
+
+    def pictured(self) -> "_Row":
+        """The row with its picture before the last cell."""
+        return replace(self, cells=(*self.cells[:-1], self.picture, self.cells[-1]))
 
 
-def scorecard_lines(run: EvalRun, width: int) -> Iterator[Text]:
+def scorecard_lines(run: EvalRun, width: int, *, pictures: bool = False) -> Iterator[Text]:
     """The lines of a scorecard for a terminal so many columns wide.
 
     No name and no number is cut or folded: where they do not fit side by side, the numbers stand below the name, and
-    remarks stand below both. What all metrics of a group have to remark stands once, beside its name.
+    remarks stand below both. With pictures, a dot and a line show where between 0 and 1 a value and its interval lie,
+    where there is room. What all metrics of a group have to remark stands once, beside its name.
     """
-    groups = {
-        group: [_row(summary) for name in names if (summary := run.scorecard.find(name)) is not None]
-        for group, names in run.scorecard.by_group.items()
-    }
-    head = ("metric", "value", f"{confidence(run):.0%} interval", "n")
-    widths = _widths([head, *(row.cells for rows in groups.values() for row in rows)], width)
-    yield Text(_side_by_side(head, widths) if widths else head[0], style="bold")
+    head = _Row(("metric", "value", f"{confidence(run):.0%} interval", "n"), "", True, _PICTURED)
+    groups = {"": [head], **{group: _rows(run, names) for group, names in run.scorecard.by_group.items()}}
+    if pictures:
+        groups = _pictured(groups, width)
+    widths = _widths(groups, width)
+    (head,) = groups.pop("")
+    yield Text(_side_by_side(head.cells, widths) if widths else head.cells[0], style="bold")
     for group, rows in groups.items():
         yield from _group_lines(group, rows, widths, width)
 
 
-def _widths(every: Sequence[Sequence[str]], width: int) -> list[int] | None:
+def _rows(run: EvalRun, names: Sequence[str]) -> list[_Row]:
+    return [_row(summary) for name in names if (summary := run.scorecard.find(name)) is not None]
+
+
+def _pictured(groups: dict[str, list[_Row]], width: int) -> dict[str, list[_Row]]:
+    """With a picture in each row, where there is room."""
+    drawn = {group: [row.pictured() for row in rows] for group, rows in groups.items()}
+    return drawn if _widths(drawn, width) else groups
+
+
+def _widths(groups: Mapping[str, Sequence[_Row]], width: int) -> list[int] | None:
     """The widths of the columns; None where they do not fit side by side."""
+    every = (row.cells for rows in groups.values() for row in rows)
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     return widths if sum(widths) + len(_GAP) * (len(widths) - 1) <= width else None
 
@@ -63,7 +82,17 @@ def _row(summary: MetricSummary) -> _Row:
     remarks += sampling(summary)
     name = f"{_INDENT}{summary.name} {arrow(summary.higher_is_better)}".rstrip()
     cells = (name, value(summary), interval(summary), str(summary.sample_size))
-    return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None)
+    return _Row(cells, str(clean(", ".join(remarks))), summary.value is not None, _picture(summary))
+
+
+def _picture(summary: MetricSummary) -> str:
+    """Where between 0 and 1 value and interval lie; nothing for what has another unit."""
+    if summary.value is None or summary.unit != "ratio":
+        return ""
+    low, high = (round(end * _STEPS) for end in summary.ci or (summary.value, summary.value))
+    line = ["─" if low <= place <= high else "·" for place in range(_STEPS + 1)]
+    line[round(summary.value * _STEPS)] = "●"
+    return "".join(line)
 
 
 def _heading(group: str, remark: str, width: int) -> Text:
@@ -86,7 +115,7 @@ def _metric_lines(row: _Row, widths: list[int] | None, remarks: str, width: int)
     yield from _indented(remarks, width)
 
 
-def _side_by_side(cells: tuple[str, ...], widths: list[int]) -> str:
+def _side_by_side(cells: Sequence[str], widths: list[int]) -> str:
     name, *numbers = cells
     aligned = (cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True))
     return _GAP.join((name.ljust(widths[0]), *aligned))

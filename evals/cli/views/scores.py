@@ -5,7 +5,7 @@ from string import ascii_lowercase
 
 from rich.console import Console
 
-from evals.cli.terminal.console import clean
+from evals.cli.terminal.console import DOUBTFUL, clean
 from evals.schemas import EvalRun
 from evals.scoring.headline import differing_objectives
 
@@ -21,7 +21,7 @@ def print_objectives(out: Console, groups: Sequence[Sequence[EvalRun]]) -> None:
     """Say that scores do not compare, and in what they differ; nothing where all measure the same."""
     if len(groups) < 2:
         return
-    out.print("scores with another letter measure different objectives and do not compare:", style="yellow")
+    out.print("scores with another letter measure different objectives and do not compare:", style=DOUBTFUL)
     for place, group in enumerate(groups):
         told = _objectives(group[0]) if place == 0 else "; ".join(differing_objectives(groups[0][0], group[0]))
         out.print(clean(f"  [{_letter(place)}] {told}"), markup=False, soft_wrap=True)

@@ -1,0 +1,45 @@
+"""The commands that show saved runs as pages. What a command does is imported when it runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evals.cli.flags import RunArgument, RunArguments, RunsDir
+
+
+def review_command(
+    run: RunArgument,
+    metric: Annotated[str | None, typer.Option(help="What to label (answer_correctness)")] = None,
+    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
+    output: Annotated[Path | None, typer.Option(help="Sheet of labels (reviews/RUN.csv beside the runs)")] = None,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Label the answers of a run, one at a time, for calibrate; goes on where you stopped."""
+    from evals.cli.commands.review import review
+
+    review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
+
+
+def track_command(
+    runs: RunArguments,
+    to: Annotated[str, typer.Option(help="Tracker: mlflow")] = "mlflow",
+    uri: Annotated[str | None, typer.Option(help="Of the tracker (MLFLOW_TRACKING_URI)")] = None,
+    experiment: Annotated[str, typer.Option(help="Made where it does not exist")] = "rag-evals",
+    runs_dir: RunsDir = None,
+) -> None:
+    """Log saved runs to a tracker of experiments."""
+    from evals.cli.commands.track import track
+
+    track(runs, to=to, uri=uri, experiment=experiment, runs_dir=runs_dir)
+
+
+def report_command(
+    runs: RunArguments,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write")],
+    runs_dir: RunsDir = None,
+) -> None:
+    """Write saved runs as one HTML page that needs no network."""
+    from evals.cli.commands.report import report
+
+    report(runs, output=output, runs_dir=runs_dir)

@@ -1,0 +1,52 @@
+"""The scripts and style sheets of a page, in the order in which they stand in it."""
+
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent / "assets"
+LIBRARIES = ("vendor/d3.min.js", "vendor/plot.min.js")
+SCRIPTS = (
+    "dom.js",
+    "format.js",
+    "blocks.js",
+    "pages.js",
+    "theme.js",
+    "charts.js",
+    "scorecard.js",
+    "overview.js",
+    "distributions.js",
+    "background.js",
+    "filters.js",
+    "virtual.js",
+    "questions.js",
+    "question.js",
+    "main.js",
+)
+"""Ours; `main.js` starts the page and stands last."""
+STYLES = ("page.css", "scorecard.css", "questions.css", "print.css")
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def libraries() -> list[str]:
+    """The chart library and what it stands on."""
+    return [asset(name) for name in LIBRARIES]
+
+
+def script() -> str:
+    """All scripts of ours in one."""
+    return "\n".join(map(asset, SCRIPTS))
+
+
+def style() -> str:
+    """All style sheets in one."""
+    return "\n".join(map(asset, STYLES))
+
+
+def plot_style() -> str:
+    """The style sheet that the chart library puts into each chart; the policy of the page must know it."""
+    return asset("vendor/plot-style.css")

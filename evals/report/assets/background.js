@@ -1,0 +1,27 @@
+// What stands behind the numbers: what was not measured, and what was set.
+(function (app) {
+  "use strict";
+
+  const { dom, pages } = app;
+  const { el, foreign, section, table } = dom;
+
+  pages.part("overview", "not measured", (data) =>
+    data.notMeasured.length
+      ? section(
+          "Not measured, and why",
+          { class: "not-measured" },
+          table("What has no value", ["what", "why"], data.notMeasured.map((one) => ({ cells: [foreign(one.name), foreign(one.reason)] }))),
+        )
+      : null,
+  );
+
+  pages.part("overview", "configuration", (data) =>
+    section(
+      "Configuration",
+      { class: "configuration" },
+      data.configuration.map((part) =>
+        el("details", {}, el("summary", {}, part.title), el("pre", { dir: "auto", tabindex: "0" }, part.text)),
+      ),
+    ),
+  );
+})(evalsReport);

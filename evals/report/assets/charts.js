@@ -1,0 +1,101 @@
+// Charts, by Observable Plot. Colours are those of the page, so that they follow light and dark.
+(function (app) {
+  "use strict";
+
+  const { el } = app.dom;
+  const INK = "var(--ink)";
+  const ACCENT = "var(--accent)";
+  const FAINT = "var(--line)";
+
+  /** A chart with a description for those who do not see it. The class is the one whose style the policy allows. */
+  function plot(description, options) {
+    const chart = Plot.plot({ className: "plot", ariaLabel: description, ...options });
+    chart.setAttribute("role", "img");
+    chart.style.fontFamily = "inherit";
+    chart.style.fontSize = "12px";
+    return el("figure", { class: "chart" }, chart);
+  }
+
+  /** A width that the page has room for: text in a chart that is scaled down cannot be read. */
+  function fitting(width) {
+    return Math.min(width, document.documentElement.clientWidth - 28);
+  }
+
+  /**
+   * Values with their intervals, a line each: a dot on a rule.
+   * @param {Array<{name: string, value: number, ci: number[]|null, shown: string}>} rows
+   */
+  function intervals(description, rows, { domain, label, width = 540, dim = () => false }) {
+    const left = Math.min(200, 14 + 7 * Math.max(...rows.map((row) => row.name.length)));
+    const drawn = rows.filter((row) => row.ci);
+    return plot(description, {
+      width: fitting(width),
+      height: 34 + 20 * rows.length,
+      marginLeft: left,
+      marginRight: 16,
+      marginTop: 6,
+      x: { domain, label, grid: true, nice: !domain },
+      y: { domain: rows.map((row) => row.name), label: null, tickSize: 0 },
+      marks: [
+        Plot.ruleY(drawn, { y: "name", x1: (row) => row.ci[0], x2: (row) => row.ci[1], stroke: ACCENT, strokeWidth: 2 }),
+        Plot.dot(rows, {
+          y: "name",
+          x: "value",
+          r: 4,
+          fill: (row) => (dim(row) ? "var(--bad)" : ACCENT),
+          stroke: "var(--paper)",
+          title: (row) => `${row.name}: ${row.shown}`,
+        }),
+      ],
+    });
+  }
+
+  /** How many questions have which value. */
+  function histogram(description, values, { label, domain, width = 300 }) {
+    const few = new Set(values).size <= 1;
+    return plot(description, {
+      width,
+      height: 150,
+      marginLeft: 40,
+      marginBottom: 34,
+      x: { label, domain: domain || undefined, nice: !domain, ticks: 5 },
+      y: { label: "questions", grid: true, ticks: 4 },
+      marks: [
+        Plot.rectY(values, Plot.binX({ y: "count" }, { x: (value) => value, thresholds: few ? 10 : 20, fill: ACCENT, inset: 0.5 })),
+        Plot.ruleY([0], { stroke: INK }),
+      ],
+    });
+  }
+
+  /** Amounts, a bar each. */
+  function bars(description, rows, { label, width = 520 }) {
+    return plot(description, {
+      width: fitting(width),
+      height: 30 + 30 * rows.length,
+      marginLeft: 90,
+      marginRight: 44,
+      marginBottom: 4,
+      marginTop: 4,
+      x: { axis: null },
+      y: { domain: rows.map((row) => row.name), label: null, tickSize: 0 },
+      marks: [
+        Plot.barX(rows, { y: "name", x: "count", fill: ACCENT, title: (row) => row.says }),
+        Plot.text(rows, { y: "name", x: "count", text: (row) => String(row.count), dx: 6, textAnchor: "start", fill: INK }),
+        Plot.ruleX([0], { stroke: FAINT }),
+      ],
+    });
+  }
+
+  /** A line through points. */
+  function line(description, points, { x, y, xLabel, yLabel, width = 420 }) {
+    return plot(description, {
+      width: fitting(width),
+      height: 220,
+      x: { label: xLabel, domain: [0, 1] },
+      y: { label: yLabel, grid: true, zero: true },
+      marks: [Plot.line(points, { x, y, stroke: ACCENT, strokeWidth: 2 }), Plot.ruleY([0], { stroke: INK })],
+    });
+  }
+
+  app.charts = { plot, intervals, histogram, bars, line };
+})(evalsReport);

@@ -1,0 +1,51 @@
+// Elements of a page. Data from a server becomes text, never markup: there is no other way to make an element here.
+const evalsReport = {};
+
+(function (app) {
+  "use strict";
+
+  /** An element. Properties are attributes, but for `on…`, which are listeners; null and false leave one out. */
+  function el(name, properties, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(properties || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else if (key === "value") made.value = value;
+      else made.setAttribute(key, value === true ? "" : value);
+    }
+    made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
+    return made;
+  }
+
+  /** Foreign text: its direction is its own, and turns nothing around it. */
+  function foreign(text, properties) {
+    return el("bdi", { dir: "auto", ...properties }, String(text));
+  }
+
+  /** A section with a heading; null where it would be empty. */
+  function section(title, properties, ...children) {
+    const inside = children.flat(Infinity).filter(Boolean);
+    return inside.length ? el("section", properties, el("h3", {}, title), inside) : null;
+  }
+
+  /** A table of rows of cells; the first cell of each row is its heading. */
+  function table(caption, titles, rows) {
+    return el(
+      "div",
+      { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
+      el(
+        "table",
+        {},
+        el("caption", {}, caption),
+        el("thead", {}, el("tr", {}, titles.map((title) => el("th", { scope: "col" }, title)))),
+        el("tbody", {}, rows.map((row) => el("tr", { class: row.kind || null }, row.cells.map(cell)))),
+      ),
+    );
+  }
+
+  function cell(content, place) {
+    return place === 0 ? el("th", { scope: "row" }, content) : el("td", {}, content);
+  }
+
+  app.dom = { el, foreign, section, table };
+})(evalsReport);

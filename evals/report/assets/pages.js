@@ -1,0 +1,96 @@
+// The pages of a report, each under an address of its own: #/name/argument/…?key=value
+(function (app) {
+  "use strict";
+
+  const { el } = app.dom;
+  const registered = new Map();
+  const parts = new Map();
+  let turn = 0;
+
+  /**
+   * Add a page.
+   * @param {string} name Of its address: letters and dashes.
+   * @param {function(HTMLElement, object): Promise|void} render Fills an element. It is given `report` (the block
+   *   "report"), `args` (what follows the name in the address), `query` (a URLSearchParams) and `isCurrent` (whether
+   *   the reader has not gone on to another page: ask after each wait).
+   * @param {{title?: string, links?: function(object): Array<{title: string, args: string[]}>}} options `title` of the
+   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others.
+   */
+  function register(name, render, options) {
+    registered.set(name, { name, render, title: name, links: () => [], ...options });
+  }
+
+  /** Add a section to a page that has some: `render(data, context)` gives an element, or null for nothing to say. */
+  function part(page, name, render) {
+    if (!parts.has(page)) parts.set(page, new Map());
+    parts.get(page).set(name, render);
+  }
+
+  /** The sections of a page, in the order in which they were added. */
+  function sections(page, data, context) {
+    return [...(parts.get(page) || new Map()).values()].map((render) => render(data, context)).filter(Boolean);
+  }
+
+  /** The address of a page. */
+  function address(name, args, query) {
+    const asked = new URLSearchParams(query || {}).toString();
+    return `#/${[name, ...(args || [])].map(encodeURIComponent).join("/")}${asked ? `?${asked}` : ""}`;
+  }
+
+  function parsed(hash) {
+    const [path, query] = hash.replace(/^#\/?/, "").split("?", 2);
+    const [name, ...args] = path.split("/").map(decoded);
+    return { name, args, query: new URLSearchParams(query || "") };
+  }
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+
+  /** Show what the address names, the first page for what is none. */
+  async function show(report) {
+    if (location.hash === "#main") return;
+    const own = (turn += 1);
+    const place = document.getElementById("page");
+    const wanted = parsed(location.hash);
+    const page = registered.get(wanted.name) || registered.values().next().value;
+    const context = { report, ...wanted, isCurrent: () => own === turn };
+    const made = el("div", { class: `page ${page.name}` });
+    place.replaceChildren(made);
+    navigate(report, page, wanted);
+    try {
+      await page.render(made, context);
+    } catch (error) {
+      console.error(error);
+      made.append(el("p", { class: "error", role: "alert" }, `This page cannot be shown: ${error.message}`));
+    }
+    if (own === turn) place.dataset.ready = page.name;
+  }
+
+  function navigate(report, current, wanted) {
+    const links = [...registered.values()].flatMap((page) =>
+      page.links(report).map(({ title, args }) => {
+        const isCurrent = page === current && (args || []).every((one, place) => (wanted.args[place] || args[place]) === one);
+        return el("a", { href: address(page.name, args), "aria-current": isCurrent ? "page" : null }, title);
+      }),
+    );
+    document.getElementById("nav").replaceChildren(...links);
+    document.getElementById("page").removeAttribute("data-ready");
+  }
+
+  /** Begin: show the page of the address, now and whenever it changes. */
+  async function start() {
+    const report = await app.blocks.get("report");
+    window.addEventListener("hashchange", async () => {
+      await show(report);
+      if (location.hash !== "#main") window.scrollTo(0, 0);
+    });
+    await show(report);
+  }
+
+  app.pages = { register, part, sections, address, start };
+})(evalsReport);

@@ -1,0 +1,109 @@
+"""How much is told of a run while it goes on and at its end."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.cli.terminal.progress import Quiet, Terminal, line_of
+from evals.cli.terminal.so_far import SoFar
+from evals.schemas import EvalQuestion, EvalResponse
+from evals.schemas.response import ResponseError, RetrievedChunk
+from evals.scoring.settings import Cases, ScoreSettings
+
+Cli = Callable[..., Any]
+
+
+def answer(*texts: str, **keys: Any) -> EvalResponse:
+    """A response with chunks of these texts."""
+    return EvalResponse(
+        answer="96 hours", chunks=[RetrievedChunk(text=text) for text in texts], latency_ms=12.3, **keys
+    )
+
+
+QUESTION = EvalQuestion(id="q1", question="How long?", gold_passages=[{"text": "The battery lasts 96 hours."}])
+
+
+def test_a_quiet_run_prints_score_and_place_alone(ask: Cli, golden_server: str, tmp_path: Path) -> None:
+    """No scorecard, no failures, and of the progress nothing but what a reader of the numbers must know."""
+    result = ask("--rag-url", golden_server, "--quiet")
+    assert "weighted score: " in result.out
+    assert f"saved to {tmp_path}" in result.out
+    assert "recall_at_5" not in result.out
+    assert "ended wrong" not in result.out
+    assert "asking" not in result.err
+
+
+def test_a_verbose_run_has_a_line_for_each_answer(ask: Cli, golden_server: str) -> None:
+    """With its question's id, how long it took, and how the answer begins."""
+    result = ask("--rag-url", golden_server, "--verbose")
+    told = [line for line in result.err.splitlines() if " ms  " in line]
+    assert len(told) == 12
+    assert len({line.split()[0] for line in told}) == 12
+
+
+def test_little_and_much_exclude_each_other(ask: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path) -> None:
+    """One message, whatever the command."""
+    run = ask("--rag-url", golden_server, "--json").json["id"]
+    for result in (
+        ask("--rag-url", golden_server, "--quiet", "--verbose"),
+        evals_cli("rescore", run, "--runs-dir", tmp_path / "runs", "--no-judge", "--quiet", "--verbose"),
+    ):
+        assert result.code == 2
+        assert "--quiet and --verbose exclude each other" in result.err
+
+
+def test_the_numbers_so_far_are_those_of_the_answers_with_a_value() -> None:
+    """A question without gold and one without an answer leave the mean alone."""
+    so_far = SoFar()
+    so_far.measure_with(Cases(ScoreSettings()))
+    assert str(so_far) == ""
+    so_far.add(QUESTION, answer("The battery lasts 96 hours."))
+    so_far.add(QUESTION.model_copy(update={"id": "q2"}), answer("Nothing of the kind."))
+    so_far.add(EvalQuestion(id="q3", question="Why?"), answer("x"))
+    failed = EvalResponse(error=ResponseError(kind="timeout", message="too late"))
+    so_far.add(QUESTION.model_copy(update={"id": "q4"}), failed)
+    assert str(so_far) == "recall_at_5 0.50 (2)"
+
+
+def test_the_judge_is_told_of_with_its_cost() -> None:
+    """Nothing of the cost where nothing was spent."""
+    so_far = SoFar()
+    so_far.judge(3, 0.0)
+    assert str(so_far) == "3 judged"
+    so_far.judge(4, 0.126)
+    assert str(so_far) == "4 judged, $0.13"
+
+
+def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the bar, as answers come."""
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    terminal.measured_with(Cases(ScoreSettings()))
+    terminal.begin(2, 0)
+    terminal.answered(QUESTION, answer("The battery lasts 96 hours."))
+    terminal.judged(1, 0.02)
+    terminal.end()
+    assert "recall_at_5 1.00 (1), 1 judged, $0.02" in screen.getvalue()
+
+
+def test_a_line_of_a_failure_says_what_went_wrong() -> None:
+    """With the attempts it took, and no control characters of the server's."""
+    failed = EvalResponse(error=ResponseError(kind="timeout", message="too\x1b[2J late"), attempts=3)
+    line = line_of(QUESTION, failed)
+    assert line.startswith("  q1  –, 3 attempts  too")
+    assert "\x1b" not in line
+
+
+def test_the_quiet_one_still_says_what_a_reader_must_know(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the error stream."""
+    quiet = Quiet()
+    quiet.phase("asking")
+    quiet.note("the server is not reproducible")
+    assert capsys.readouterr().err == "! the server is not reproducible\n"

@@ -1,0 +1,56 @@
+"""A table that fits a narrow terminal."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.cli.views.narrow import NarrowRow, narrow_lines
+
+HEAD = NarrowRow("metric", ("A", "B", "is"))
+LONG = "abstention_false_negative_rate"
+
+
+def lines(*rows: NarrowRow, width: int) -> list[str]:
+    """The lines of a table that has room."""
+    found = narrow_lines(HEAD, rows, width)
+    assert found is not None
+    return [line.plain for line in found]
+
+
+def test_a_name_that_fits_stands_beside_its_cells() -> None:
+    """Numbers stand to the right of their columns, what is said of them to the left."""
+    assert lines(NarrowRow("mrr", ("0.5", "0.25", "worse")), width=40) == [
+        "metric   A    B is",
+        "mrr    0.5 0.25 worse",
+    ]
+
+
+def test_a_name_that_is_too_long_stands_above_its_cells() -> None:
+    """It is not cut, and the numbers stay in their columns."""
+    head, name, cells, other = lines(
+        NarrowRow(LONG, ("0.500", "0.250", "worse")), NarrowRow("mrr", ("0.125", "0.250", "")), width=40
+    )
+    assert name == LONG
+    assert cells.split() == ["0.500", "0.250", "worse"]
+    assert cells.index("0.500") == other.index("0.125") == head.index("A") - 4
+
+
+def test_cells_without_room_make_no_table() -> None:
+    """Whoever prints it then prints lines."""
+    assert narrow_lines(HEAD, [NarrowRow("mrr", ("0.500", "0.250", "worse"))], 20) is None
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.text("abc_", min_size=1, max_size=40), st.lists(st.text("01.−", max_size=9), min_size=3, max_size=3)
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    width=st.integers(50, 90),
+)
+def test_no_line_of_cells_is_wider_than_the_terminal(rows: list[tuple[str, list[str]]], width: int) -> None:
+    """And every cell is there."""
+    drawn = lines(*(NarrowRow(name, cells) for name, cells in rows), width=width)
+    assert all(len(line) <= width for line in drawn)
+    assert all(cell in "\n".join(drawn) for _, cells in rows for cell in cells)

@@ -1,0 +1,55 @@
+"""`evals report`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def report(build_run: Callable[..., Any], evals_cli: Cli, tmp_path: Path) -> Cli:
+    """Save two runs, and run `evals report`."""
+    store = RunStore(tmp_path / "runs")
+    store.prepare()
+    for run_id in ("abcd1234", "ffff0000"):
+        run, records = build_run(run_id, {"q1": {"mrr": 0.5}, "q2": "timeout"}, name=f"run of {run_id}")
+        store.save(run)
+        store.compact(run, records)
+
+    def call(*arguments: object) -> Any:
+        return evals_cli("report", *arguments, "--runs-dir", tmp_path / "runs")
+
+    return call
+
+
+def test_a_page_is_written_and_nothing_printed(report: Cli, tmp_path: Path) -> None:
+    """Of one run or of several."""
+    path = tmp_path / "one.html"
+    result = report("abcd", "ffff", "-o", path)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.count('<section class="run"') == 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "output", "words"),
+    [
+        (["abcd", "abcd1234"], "x.html", "abcd1234 is named twice"),
+        (["zzzz"], "x.html", "evals runs"),
+        (["abcd"], "nowhere/x.html", "there is no folder"),
+    ],
+)
+def test_what_cannot_be_written_is_one_clear_message(
+    report: Cli, tmp_path: Path, runs: list[str], output: str, words: str
+) -> None:
+    """A run twice, an unknown run, and a file in no folder; nothing is written."""
+    result = report(*runs, "-o", tmp_path / output)
+    assert result.code == 2
+    assert words in result.err
+    assert not (tmp_path / output).exists()

@@ -1,0 +1,90 @@
+"""The data blocks of a run."""
+
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evals.errors import UnknownNameError
+from evals.report import Block, RunBlocks, packed
+from evals.report.marking import marked
+from evals.schemas import EvalRecord
+from evals.scoring.measured import measured
+
+
+def test_a_block_is_the_same_bytes_for_the_same_value() -> None:
+    """A page that is written twice is the same file."""
+    assert packed(Block("a", {"b": [1, None, "é"]})) == packed(Block("a", {"b": [1, None, "é"]}))
+
+
+def test_half_of_a_surrogate_pair_breaks_nothing() -> None:
+    """A judge's reply may hold one: JSON has an escape for it, UTF-8 has not."""
+    assert json.loads(gzip.decompress(packed(Block("a", "é \ud83d?")))) == "é \ud83d?"
+
+
+def test_details_stand_in_blocks_of_fifty(a_run: Callable[..., Any]) -> None:
+    """Each question in the block that its number says."""
+    run = a_run({f"q{number}": {"mrr": 1.0} for number in range(120)})
+    blocks = RunBlocks(run)
+    assert blocks.names == ["abcd1234/overview", "abcd1234/questions", *(f"abcd1234/details/{n}" for n in range(3))]
+    assert [one["id"] for one in blocks.get("abcd1234/details/2").data] == [f"q{n}" for n in range(100, 120)]
+    assert blocks.get("abcd1234/questions").data["perBlock"] == 50
+
+
+@pytest.mark.parametrize("name", ["abcd1234/details/3", "abcd1234/details/-1", "abcd1234/other", "other/overview", ""])
+def test_an_unknown_block_is_refused(a_run: Callable[..., Any], name: str) -> None:
+    """By its name: nothing else is ever read."""
+    with pytest.raises(UnknownNameError):
+        RunBlocks(a_run()).get(name)
+
+
+def test_the_columns_say_of_each_question_what_a_list_needs(a_run: Callable[..., Any]) -> None:
+    """Values, None where there is none, the failure, and the slices, in the order of the questions."""
+    questions = {f"q{n}": {"dataset": "ab"[n % 2], "metadata": {"kind": "long"}} for n in (1, 2, 3)}
+    data = RunBlocks(a_run(questions=questions)).get("abcd1234/questions").data
+    assert data["ids"] == ["q1", "q2", "q3"]
+    assert data["links"] == [None, None, "transport"]
+    assert data["errors"] == [None, None, "timeout"]
+    assert [(one["name"], one["values"]) for one in data["metrics"]] == [("mrr", [0.5, 1.0, None])]
+    assert data["slices"] == [{"key": "dataset", "values": ["b", "a"], "places": [0, 1, 0]}]
+
+
+def test_the_funnel_ends_with_what_no_link_broke(a_run: Callable[..., Any]) -> None:
+    """Each stage has what the one before had, less what broke on the way."""
+    stages = RunBlocks(a_run()).get("abcd1234/overview").data["funnel"]
+    assert [(one["stage"], one["count"]) for one in stages] == [
+        ("asked", 3),
+        ("answered", 2),
+        ("retrieved", 2),
+        ("used", 2),
+        ("right", 2),
+    ]
+    assert [link["link"] for link in stages[1]["links"]] == ["transport"]
+
+
+def test_only_a_few_records_are_held(build_run: Callable[..., Any]) -> None:
+    """A block of details reads its own records and no others."""
+    run, records = build_run("abcd1234", {f"q{number}": {"mrr": 1.0} for number in range(120)})
+    read: list[Any] = []
+
+    class Watched(list[EvalRecord]):
+        def __getitem__(self, place: Any) -> Any:
+            read.append(place)
+            return super().__getitem__(place)
+
+    blocks = RunBlocks(measured(run, Watched(records)))
+    blocks.get("abcd1234/details/1")
+    assert read == [slice(50, 100)]
+
+
+def test_the_words_of_a_gold_are_marked_in_a_chunk() -> None:
+    """As they stand in the chunk, whatever their case and what stands between words."""
+    pieces = marked("Before. Remote  work is limited TO 20 days, they say.", ["remote work is limited to 20 days"])
+    assert pieces == [["Before. ", False], ["Remote  work is limited TO 20 days", True], [", they say.", False]]
+
+
+def test_a_few_words_in_common_are_not_marked() -> None:
+    """They are found anywhere."""
+    assert marked("It is the case.", ["the case of a very long gold passage is here"]) == [["It is the case.", False]]
