@@ -13,7 +13,8 @@ from evals.cli.views.narrow import NarrowRow, narrow_lines
 from evals.cli.views.pareto import print_pareto
 from evals.compare import Comparison, MetricPair, MetricRow, QuestionChange, RunComparison
 from evals.text.counts import counted, share
-from evals.views.formatting import arrow, interval_end, number
+from evals.views.differences import difference_interval, probability, signed
+from evals.views.formatting import arrow, number
 
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
@@ -133,9 +134,9 @@ def _cells(pair: MetricPair) -> list[str]:
         f"{pair.name} {arrow(pair.higher_is_better)}".rstrip() + ("*" if pair.primary else ""),
         number(pair.first, pair.unit),
         number(pair.last, pair.unit),
-        _signed(pair.difference, pair.unit),
-        _interval(pair),
-        _probability(pair.q),
+        signed(pair.difference, pair.unit),
+        difference_interval(pair),
+        probability(pair.q),
         str(pair.n),
         pair.verdict,
     ]
@@ -171,27 +172,6 @@ def _print_reach(out: Console, one: RunComparison) -> None:
             smallest = number(pair.smallest_difference, pair.unit)
             found = f"a difference of {smallest} is found 4 times in 5{needed}"
             out.print(Text(f"{pair.name}: with {counted(pair.n, 'question')} {found}"), style="dim")
-
-
-def _signed(difference: float, unit: str) -> str:
-    """A difference with its sign; equal values have none."""
-    return _sign(difference) + number(abs(difference), unit)
-
-
-def _sign(difference: float) -> str:
-    return "+" if difference > 0 else "−" if difference < 0 else ""
-
-
-def _interval(pair: MetricPair) -> str:
-    if pair.interval is None:
-        return "–"
-    return " … ".join(_sign(end) + interval_end(abs(end), pair.unit) for end in pair.interval)
-
-
-def _probability(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> None:
@@ -314,7 +294,7 @@ def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) 
     said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
     verdict = said.get(found.verdict, found.verdict)
     style = {"slower": BAD, "faster": GOOD}.get(found.verdict)
-    out.print(clean(f"{took}, p {_probability(found.q)}, n {found.n}: {verdict}", 400), style=style)
+    out.print(clean(f"{took}, p {probability(found.q)}, n {found.n}: {verdict}", 400), style=style)
 
 
 def _ratio_interval(interval: tuple[float, float] | None) -> str:
@@ -350,7 +330,7 @@ def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> Non
 
 
 def _print_change(out: Console, change: QuestionChange) -> None:
-    out.print(Text.assemble(f"  {_signed(change.change, 'ratio')}  ", clean(change.question_id, 60)))
+    out.print(Text.assemble(f"  {signed(change.change, 'ratio')}  ", clean(change.question_id, 60)))
     out.print(Text.assemble("          ", clean(change.question, 120)), style="dim")
     moved = [f"{name} {before:.2f} → {after:.2f}" for name, (before, after) in change.moved.items()]
     rest = [f"{len(moved) - _MOVED_SHOWN} more"] if len(moved) > _MOVED_SHOWN else []
