@@ -21,7 +21,7 @@ LAYERS = (
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
     ("config",),
-    ("compare", "views", "export", "report"),
+    ("compare", "views", "export", "report", "viewer"),
     ("run",),
     ("runner",),
     ("variants",),

@@ -23,7 +23,7 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
-from evals.cli.saved import report_command, review_command
+from evals.cli.saved import report_command, review_command, view_command
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -374,6 +374,7 @@ def export_command(
 
 
 app.command("report")(report_command)
+app.command("view")(view_command)
 
 
 @app.command("serve")
