@@ -13,7 +13,6 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
-    IngestFlags,
     Lenient,
     RescoreFlags,
     RunArgument,
@@ -24,6 +23,7 @@ from evals.cli.flags import (
     takes_flags,
 )
 from evals.cli.saved import report_command, review_command, view_command
+from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -64,44 +64,7 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
-@app.command("doctor")
-@takes_flags()
-def doctor_command(flags: EvalFlags) -> None:
-    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
-    from evals.cli.commands.doctor import doctor
-
-    raise typer.Exit(doctor(flags))
-
-
-@app.command("probe")
-def probe_command(
-    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
-    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
-    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
-    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
-    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
-) -> None:
-    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
-    from evals.cli.commands.probe import probe_server
-
-    probe_server(url, header or [], question, body, profiles=profiles, as_json=as_json, output=output)
-
-
-@app.command("ingest")
-@takes_flags()
-def ingest_command(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
-    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
-    *,
-    flags: IngestFlags,
-) -> None:
-    """Give documents to a server, each once, and see that they are found."""
-    from evals.cli.commands.ingest import ingest
-
-    ingest(folder, flags, check=check, no_check=no_check)
+add_server_commands(app)
 
 
 @app.command("datasets")

@@ -7,7 +7,7 @@ more than the value itself. A class is a panel of the help. Nothing heavy is imp
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -62,8 +62,8 @@ def _seconds(value: float, flag: str) -> float:
 
 def _widths(value: object, flag: str) -> int | list[int]:
     """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",") if part.strip()]
-    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+    parts = [part.strip() for part in str(value).split(",")]
+    if not all(part.lstrip("-").isdecimal() for part in parts):
         raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
     widths = [int(part) for part in parts]
     return widths if len(widths) > 1 else widths[0]
@@ -304,6 +304,25 @@ class IngestFlags(FileFlags):
     runs_dir: RunsDir = None
 
 
+@dataclass(frozen=True)
+class InitFlags:
+    """The flags of `init`; what is not given is asked for on a terminal."""
+
+    panel: ClassVar[str] = "What is written"
+    rag_url: Annotated[str | None, Option(help="URL of the server; a path in it is the one that is asked")] = None
+    profile: Annotated[
+        str | None,
+        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=completion.profiles),
+    ] = None
+    header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
+    body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None
+    questions: Annotated[str | None, Option(help="A file, or golden (a template to fill in)")] = None
+    judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
+    output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal")] = False
+    force: Annotated[bool, Option("--force", help="Write over the file")] = False
+
+
 def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
     """By flag that sets a key of the configuration: the key, and what reads the flag's value."""
     told = {flag.name: get_args(flag.type)[2:] for flag in fields(flags)}
@@ -357,7 +376,8 @@ def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 def _parameters(kind: Any, words: dict[str, str]) -> Iterator[Parameter]:
     """The flags of a dataclass as parameters, in the panels of its bases; words that are used are taken."""
-    panels = {flag.name: group.panel for group in kind.__bases__ for flag in fields(group)}
+    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
+    panels = {flag.name: group.panel for group in bases for flag in fields(group)}
     for flag in fields(kind):
         value, option, *_ = get_args(flag.type)
         option = copy(option)

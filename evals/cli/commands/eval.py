@@ -15,7 +15,7 @@ from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store.commands import folder_of
 from evals.store.runs import RunStore
-from evals.variants import saved_together, variants_of
+from evals.variants import added_fields, saved_together, variants_of
 
 
 def evaluate(flags: EvalFlags) -> None:
@@ -30,7 +30,7 @@ def evaluate(flags: EvalFlags) -> None:
     if flags.resume is None:
         settings = _configured(flags)
         if settings.variants:
-            evaluate_variants(variants_of(settings), flags)
+            evaluate_variants(variants_of(settings), flags, notes=_of_added_fields(settings))
             return
     else:
         run, settings = _resumed(flags.resume, flags)
@@ -49,6 +49,12 @@ def evaluate(flags: EvalFlags) -> None:
     except KeyboardInterrupt as error:
         raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
     end(done, settings, as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
+
+
+def _of_added_fields(config: EvalConfig) -> list[str]:
+    """What a reader must know of fields that variants add to a request: a misspelt one would go unnoticed."""
+    said = "the profile's request does not have it, so it is added; see that the server knows it"
+    return [f"{path}: {said}" for path in added_fields(config)]
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:

@@ -22,23 +22,27 @@ from evals.store.runs import RunStore
 from evals.variants import VariantsRunner
 
 
-def evaluate_variants(configs: Sequence[EvalConfig], flags: EvalFlags, resume: Sequence[EvalRun] = ()) -> None:
+def evaluate_variants(
+    configs: Sequence[EvalConfig], flags: EvalFlags, resume: Sequence[EvalRun] = (), notes: Sequence[str] = ()
+) -> None:
     """Run all variants, and print how they compare.
 
     Args:
         configs: Of each run.
         flags: As they were given.
         resume: The saved runs to go on with.
+        notes: To be said before anything is asked.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    for note in notes:
+        observer.note(note)
     if flags.dry_run:
         _describe(configs, as_json=flags.as_json)
         return
-    runner = VariantsRunner(
-        configs, observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose), resume=resume
-    )
+    runner = VariantsRunner(configs, observer, resume=resume)
     try:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
