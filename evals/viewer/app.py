@@ -17,7 +17,7 @@ from evals.errors import ConfigError, EvalsError, RunNotFoundError, UnknownNameE
 from evals.export.label_sheet import LabelTakenError
 from evals.inputs.problems import first_problem
 from evals.report.assets import plot_style
-from evals.viewer.blocks import block_of, checked_ids
+from evals.viewer.blocks import RunsPages
 from evals.viewer.folder import RunsFolder
 from evals.viewer.guard import Guard, security_headers
 from evals.viewer.labelling import GivenLabel, LabelDesk
@@ -48,23 +48,23 @@ def create_app(folder: Path, *, token: str, port: int, labels: bool = False, ann
     app.add_exception_handler(EvalsError, _say)
     app.add_exception_handler(HTTPException, _bare)
     runs = RunsFolder(folder)
-    _add_pages(app, runs, labelling=labels)
-    _add_data(app, runs)
+    pages = RunsPages(runs)
+    _add_pages(app, pages, labelling=labels)
+    _add_data(app, LiveRuns(runs), pages)
     if labels:
         _add_labelling(app, LabelDesk(runs, annotator))
     style = b64encode(sha256(plot_style().encode()).digest()).decode()
     return Guard(app, token=token, port=port, headers=security_headers([f"'sha256-{style}'"]))
 
 
-def _add_pages(app: FastAPI, runs: RunsFolder, *, labelling: bool) -> None:
+def _add_pages(app: FastAPI, pages: RunsPages, *, labelling: bool) -> None:
     @app.get("/")
     def all_runs() -> Response:
         return HTMLResponse(folder_page(labelling=labelling))
 
     @app.get("/runs/{ids}/")
     def some_runs(ids: str) -> Response:
-        found = [runs.measured(one).measured for one in checked_ids(ids)]
-        return HTMLResponse(runs_page(found, labelling=labelling).encode(errors="replace"))
+        return HTMLResponse(runs_page(pages.page(ids), labelling=labelling).encode(errors="replace"))
 
     @app.get("/assets/{name}")
     def loaded(name: str) -> Response:
@@ -74,9 +74,7 @@ def _add_pages(app: FastAPI, runs: RunsFolder, *, labelling: bool) -> None:
         return Response(found[0], media_type=found[1])
 
 
-def _add_data(app: FastAPI, runs: RunsFolder) -> None:
-    live = LiveRuns(runs)
-
+def _add_data(app: FastAPI, live: LiveRuns, pages: RunsPages) -> None:
     @app.get("/api/runs")
     def list_of_runs() -> Response:
         return _json(live.listing())
@@ -87,8 +85,9 @@ def _add_data(app: FastAPI, runs: RunsFolder) -> None:
 
     @app.get("/runs/{ids}/block/{name:path}")
     def block(ids: str, name: str) -> Response:
-        data = block_of([runs.measured(one) for one in checked_ids(ids)], name)
-        return Response(data, media_type="application/json", headers={"Content-Encoding": "gzip"})
+        return Response(
+            pages.page(ids).block(name), media_type="application/json", headers={"Content-Encoding": "gzip"}
+        )
 
 
 def _add_labelling(app: FastAPI, labels: LabelDesk) -> None:

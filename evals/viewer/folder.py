@@ -13,7 +13,7 @@ from evals.store.calibrations import saved_calibrations
 from evals.store.record_check import as_found
 from evals.store.runs import RunStore, SavedRuns, read_run
 
-_HELD = 6
+_HELD = 24
 """Runs whose records are held open, with what was derived of them: those that somebody looks at."""
 _RUNS = "*_*Z.json"
 _Stamp = tuple[int, int]

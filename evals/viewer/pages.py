@@ -7,8 +7,7 @@ from pathlib import Path
 from string import Template
 
 from evals.report import assets
-from evals.report.parts import PARTS
-from evals.scoring.measured import Measured
+from evals.viewer.blocks import RunsPage
 from evals.views.formatting import one_line
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
@@ -42,12 +41,12 @@ def folder_page(*, labelling: bool) -> str:
     return _page("Runs – evals", root="./", script="folder.js", labelling=labelling)
 
 
-def runs_page(runs: Sequence[Measured], *, labelling: bool) -> str:
+def runs_page(page: RunsPage, *, labelling: bool) -> str:
     """The page of one run, or of several beside each other."""
-    names = ", ".join(one_line(each.run.name, 120) for each in runs)
-    head = "".join(piece for part in PARTS for piece in part.head(runs))
-    ids = ",".join(each.run.id for each in runs)
-    return _page(f"{names} – evals", root="../../", script="runs.js", labelling=labelling, head=head, runs=ids)
+    names = ", ".join(one_line(each.run.name, 120) for each in page.runs)
+    ids = ",".join(each.run.id for each in page.runs)
+    title = f"{names} – evals"
+    return _page(title, root="../../", script="runs.js", labelling=labelling, head=page.head(), runs=ids)
 
 
 def _page(title: str, *, root: str, script: str, labelling: bool, head: str = "", runs: str = "") -> str:

@@ -48,6 +48,7 @@
         const progress = await server.get(`api/runs/${context.id}/progress`);
         if (!context.isCurrent()) return;
         if (progress.finished) return location.reload();
+        if (progress.quiet_s < QUIET_S) document.querySelectorAll("#page .score.none").forEach((one) => one.remove());
         place.replaceChildren(bar(progress), facts(progress), el("p", { class: "faint" }, `${since(progress)}; all is measured at the end`));
       } catch (error) {
         place.replaceChildren(el("p", { class: "error", role: "alert" }, error.message));
