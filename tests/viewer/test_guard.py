@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from viewer.conftest import TOKEN, Shown, showing
+from viewer.shown import TOKEN, Shown, showing
 
 from evals.errors import ConfigError
 from evals.schemas import EvalRun

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from viewer.conftest import Shown
+from viewer.shown import Shown
 
 from evals.datasets.labels import read_labels
 from evals.export.label_sheet import Labelling, labels_in, put_label

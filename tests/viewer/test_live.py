@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from viewer.conftest import Shown, answer_to, minutes_later
+from viewer.shown import Shown, answer_to, minutes_later
 
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import ResponseError
