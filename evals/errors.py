@@ -201,6 +201,10 @@ class UnwritableError(StoreError):
     exit_code = 2
 
 
+class TrackerError(StoreError):
+    """A tracker of experiments does not take a run, which is saved all the same."""
+
+
 class RunNotFoundError(StoreError):
     """No saved run, or more than one, has this id or prefix."""
 

@@ -21,7 +21,7 @@ LAYERS = (
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
     ("config",),
-    ("compare", "views", "export", "report", "viewer"),
+    ("compare", "views", "export", "report", "trackers", "viewer"),
     ("run",),
     ("runner",),
     ("variants",),

@@ -22,7 +22,7 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
-from evals.cli.saved import report_command, review_command, view_command
+from evals.cli.saved import report_command, review_command, track_command, view_command
 from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
@@ -338,6 +338,7 @@ def export_command(
 
 app.command("report")(report_command)
 app.command("view")(view_command)
+app.command("track")(track_command)
 
 
 @app.command("serve")

@@ -21,6 +21,19 @@ def review_command(
     review(run, metric=metric, annotator=annotator, output=output, runs_dir=runs_dir)
 
 
+def track_command(
+    runs: RunArguments,
+    to: Annotated[str, typer.Option(help="Tracker: mlflow")] = "mlflow",
+    uri: Annotated[str | None, typer.Option(help="Of the tracker (MLFLOW_TRACKING_URI)")] = None,
+    experiment: Annotated[str, typer.Option(help="Made where it does not exist")] = "rag-evals",
+    runs_dir: RunsDir = None,
+) -> None:
+    """Log saved runs to a tracker of experiments."""
+    from evals.cli.commands.track import track
+
+    track(runs, to=to, uri=uri, experiment=experiment, runs_dir=runs_dir)
+
+
 def report_command(
     runs: RunArguments,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write")],
