@@ -28,12 +28,13 @@ class RunsPage:
         self.runs = [run.measured for run in runs]
         self._locks = [run.lock for run in sorted(runs, key=lambda one: one.measured.run.id)]
         self._own = {run.run.id: RunBlocks(run) for run in self.runs}
+        self._parts = [make(self.runs) for make in PARTS]
         self._together: dict[str, bytes] | None = None
 
     def head(self) -> str:
         """HTML that is read without JavaScript."""
         with self._locked():
-            return "".join(piece for part in PARTS for piece in part.head(self.runs))
+            return "".join(piece for part in self._parts for piece in part.head())
 
     def block(self, name: str) -> bytes:
         """A block as gzip of JSON.
@@ -55,10 +56,10 @@ class RunsPage:
     def _of_all(self) -> Iterator[Block]:
         """What is said of the runs together."""
         yield manifest(self.runs)
-        for part in PARTS:
+        for part in self._parts:
             if part.name != _EACH_RUN:
-                yield from part.first(self.runs)
-                yield from part.later(self.runs)
+                yield from part.first()
+                yield from part.later()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
