@@ -44,7 +44,7 @@ def create_app(folder: Path, *, token: str, port: int, labels: bool = False, ann
         labels: Whether answers can be labelled; without, there is no route that writes.
         annotator: Who labels; may be empty.
     """
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.add_exception_handler(EvalsError, _say)
     app.add_exception_handler(HTTPException, _bare)
     runs = RunsFolder(folder)

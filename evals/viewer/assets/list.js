@@ -95,7 +95,7 @@
     const inside = going
       ? [el("span", { class: "status going" }, "going on"), live.bar(run.progress), el("span", { class: "remark" }, live.inShort(run.progress))]
       : [place === STATUS ? el("span", { class: `status ${run.status}` }, text) : foreign(text)];
-    return el("td", { class: title, "data-title": title }, inside);
+    return el("td", { class: title }, inside);
   }
 
   function drawTools(state) {
