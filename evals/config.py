@@ -112,6 +112,8 @@ class EvalConfig(Record):
     """At most so many requests start in a second; at least 0.001."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
     """Who asks and who embeds: this process, or the workers of a Dask cluster."""
+    tracing: Annotated[bool, MayChange.ON_RESUME] = False
+    """Whether each question is a span of OpenTelemetry, and the server gets `traceparent`. See docs/track.md."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""

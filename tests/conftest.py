@@ -62,9 +62,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, URL or proxy of the machine reaches a test."""
+    """No key, URL or proxy of the machine reaches a test, nor that it is one of a CI."""
     keys = [name for provider in PROVIDERS.values() for name in (*provider.key_variables, provider.address_variable)]
-    for name in (*keys, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
+    ci = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
+    for name in (*keys, *ci, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(known, "_known", set())  # what a test before took from its environment

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from evals.cli.ci.flags import CiFlags, Comment, NoCi, ReportFlags
 from evals.cli.flags import (
     AllowUncalibrated,
     CalibrateFlags,
@@ -22,6 +23,7 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
+from evals.cli.gate_flags import GateFlags
 from evals.cli.saved import report_command, review_command, track_command, view_command
 from evals.cli.server_commands import add_server_commands
 
@@ -207,6 +209,7 @@ def score_command(
 
 
 @app.command("merge")
+@takes_flags()
 def merge_command(
     runs: Annotated[list[str], typer.Argument(help="Runs of all shards: ids or their starts, names, or files")],
     name: Annotated[str | None, typer.Option(help="Name of the merged run")] = None,
@@ -221,6 +224,8 @@ def merge_command(
     ] = False,
     as_json: RunAsJson = False,
     runs_dir: RunsDir = None,
+    *,
+    flags: ReportFlags,
 ) -> None:
     """Make one run of all shards of eval --shard; asks nothing of anybody."""
     from evals.cli.commands.merge import merge_runs
@@ -234,6 +239,7 @@ def merge_command(
         allow_partial=allow_partial,
         as_json=as_json,
         runs_dir=runs_dir,
+        flags=flags,
     )
 
 
@@ -252,6 +258,8 @@ def compare_command(
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit 1 where a run is worse than the baseline")
     ] = False,
+    comment: Comment = None,
+    no_ci: NoCi = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -266,40 +274,20 @@ def compare_command(
         fail_on_regression=fail_on_regression,
         as_json=as_json,
         runs_dir=runs_dir,
+        flags=CiFlags(comment=comment, no_ci=no_ci),
     )
 
 
 @app.command("gate")
+@takes_flags()
 def gate_command(
     run: RunArgument,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
-    ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Run that this one must not be worse than")] = None,
-    margin: Annotated[float | None, typer.Option(help="By how much it may be worse (0.03)")] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help="What must not be worse, with commas (metrics of --gate, else score)")
-    ] = None,
-    lenient: Lenient = False,
-    allow_uncalibrated: AllowUncalibrated = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON and nothing else")] = False,
-    runs_dir: RunsDir = None,
+    flags: GateFlags,
 ) -> None:
     """Check a saved run: conditions on metrics, and that it is not worse than another."""
     from evals.cli.commands.gate import check_run
 
-    check_run(
-        run,
-        gates=gate or [],
-        baseline=baseline,
-        margin=margin,
-        metrics=metrics,
-        lenient=lenient,
-        allow_uncalibrated=allow_uncalibrated,
-        as_json=as_json,
-        runs_dir=runs_dir,
-    )
+    check_run(run, flags)
 
 
 @app.command("calibrate")
@@ -326,7 +314,7 @@ app.command("review")(review_command)
 @app.command("export")
 def export_command(
     run_id: RunOption,
-    form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
+    form: Annotated[str, typer.Option("--format", help="csv | json | junit | markdown | review")] = "csv",
     output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
     runs_dir: RunsDir = None,
 ) -> None:

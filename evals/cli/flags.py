@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, get_args
 from typer import Argument, Option
 
 from evals.cli import completion
+from evals.cli.ci.flags import CiFlags
 from evals.errors import ConfigError
 
 Reader = Callable[[Any, str], Any]
@@ -237,7 +238,16 @@ class TellFlags:
 # The fields of the last base come first.
 @dataclass(frozen=True)
 class EvalFlags(
-    RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags
+    CiFlags,
+    RunFlags,
+    TellFlags,
+    EngineFlags,
+    JudgeFlags,
+    MeasureFlags,
+    VariantFlags,
+    ServerFlags,
+    FileFlags,
+    QuestionFlags,
 ):
     """The flags of `eval`."""
 
@@ -251,17 +261,18 @@ class EvalFlags(
     max_error_rate: Annotated[
         float | None, Option(help="Share of failures above which it ends with 4 (0.1)"), "max_error_rate"
     ] = None
+    tracing: Annotated[bool | None, Option("--tracing", help="Spans of OpenTelemetry"), "tracing"] = None
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 

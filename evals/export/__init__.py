@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evals.errors import UnknownNameError
 from evals.export.json_format import to_json
+from evals.export.junit import to_junit
 from evals.export.markdown import to_markdown
 from evals.export.review import to_review
 from evals.export.table import to_csv
@@ -22,6 +23,7 @@ __all__ = ["FORMATS", "SPREADSHEETS", "export_pieces", "export_run", "write_expo
 FORMATS: dict[str, Callable[[Measured], Iterable[str]]] = {
     "csv": to_csv,
     "json": to_json,
+    "junit": to_junit,
     "markdown": to_markdown,
     "review": to_review,
 }
