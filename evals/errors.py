@@ -63,6 +63,7 @@ _IN_PYTHON = {
     "--gate": "gates",
     "--metric": "metric",
     "--run": "run",
+    "--port": "port",
     "--scale": "scale",
     "--allow-uncalibrated": "allow_uncalibrated=True",
     "--shard": "shard",

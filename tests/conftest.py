@@ -188,7 +188,7 @@ def rule_of(recognised: Callable[..., Matches]) -> Callable[..., str | None]:
     return rule
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def build_run() -> BuildRun:
     """Build a run with its records from the values of its questions; nothing is asked and nothing saved.
 

@@ -21,7 +21,7 @@ LAYERS = (
     ("metrics", "client", "datasets"),
     ("judges", "scoring", "engines"),
     ("config",),
-    ("compare", "views", "report", "export", "trackers"),
+    ("compare", "views", "report", "export", "trackers", "viewer"),
     ("run",),
     ("runner",),
     ("variants",),

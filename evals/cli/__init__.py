@@ -23,7 +23,7 @@ from evals.cli.flags import (
     takes_flags,
 )
 from evals.cli.gate_flags import GateFlags
-from evals.cli.saved import export_command, report_command, review_command, track_command
+from evals.cli.saved import export_command, report_command, review_command, track_command, view_command
 from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
@@ -312,6 +312,7 @@ app.command("review")(review_command)
 
 app.command("export")(export_command)
 app.command("report")(report_command)
+app.command("view")(view_command)
 app.command("track")(track_command)
 
 

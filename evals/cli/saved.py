@@ -60,3 +60,16 @@ def report_command(
     from evals.cli.commands.report import report
 
     report(runs, output=output, runs_dir=runs_dir)
+
+
+def view_command(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (any free one)")] = 0,
+    label: Annotated[bool, typer.Option("--label", help="Let answers be labelled, in the sheets of review")] = False,
+    annotator: Annotated[str | None, typer.Option(help="Who labels, where several people do")] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open nothing")] = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Look at saved runs in the browser: all of them, one, several beside each other, and one that goes on."""
+    from evals.cli.commands.view import view
+
+    view(runs_dir=runs_dir, port=port, label=label, annotator=annotator, browser=not no_browser)
