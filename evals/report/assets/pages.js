@@ -6,6 +6,7 @@
   const registered = new Map();
   const parts = new Map();
   let turn = 0;
+  let current = null;
 
   /**
    * Add a page.
@@ -13,11 +14,14 @@
    * @param {function(HTMLElement, object): Promise|void} render Fills an element. It is given `report` (the block
    *   "report"), `args` (what follows the name in the address), `query` (a URLSearchParams) and `isCurrent` (whether
    *   the reader has not gone on to another page: ask after each wait).
-   * @param {{title?: string, links?: function(object): Array<{title: string, args: string[]}>}} options `title` of the
-   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others.
+   * @param {{title?: string, links?: function(object): Array<{title: string, args: string[]}>,
+   *   isHome?: function(object): boolean, keys?: object}} options `title` of the
+   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others;
+   *   `isHome` says whether it is the page that a report opens with, which is else the first one; `keys` are functions
+   *   of the context by the key that calls them.
    */
   function register(name, render, options) {
-    registered.set(name, { name, render, title: name, links: () => [], ...options });
+    registered.set(name, { name, render, title: name, links: () => [], isHome: () => false, keys: {}, ...options });
   }
 
   /** Add a section to a page that has some: `render(data, context)` gives an element, or null for nothing to say. */
@@ -57,8 +61,9 @@
     const own = (turn += 1);
     const place = document.getElementById("page");
     const wanted = parsed(location.hash);
-    const page = registered.get(wanted.name) || registered.values().next().value;
+    const page = registered.get(wanted.name) || home(report);
     const context = { report, ...wanted, isCurrent: () => own === turn };
+    current = { page, context };
     const made = el("div", { class: `page ${page.name}` });
     place.replaceChildren(made);
     navigate(report, page, wanted);
@@ -69,6 +74,18 @@
       made.append(el("p", { class: "error", role: "alert" }, `This page cannot be shown: ${error.message}`));
     }
     if (own === turn) place.dataset.ready = page.name;
+  }
+
+  function home(report) {
+    const pages = [...registered.values()];
+    return pages.find((page) => page.isHome(report)) || pages[0];
+  }
+
+  /** Call what the page does on a key, but not while somebody writes or chooses. */
+  function pressed(event) {
+    const writes = event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey;
+    const act = current && !writes && current.page.keys[event.key];
+    if (act) act(current.context);
   }
 
   function navigate(report, current, wanted) {
@@ -87,8 +104,11 @@
     const report = await app.blocks.get("report");
     window.addEventListener("hashchange", async () => {
       await show(report);
-      if (location.hash !== "#main") window.scrollTo(0, 0);
+      if (location.hash === "#main") return;
+      window.scrollTo(0, 0);
+      document.getElementById("main").focus({ preventScroll: true }); // where the keyboard goes on from
     });
+    document.addEventListener("keydown", pressed);
     await show(report);
   }
 
