@@ -45,6 +45,7 @@ bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/judge_estimate.py
 	$(PYTHON) benchmarks/judge_prices.py
 	$(PYTHON) benchmarks/passage_score.py
+	$(PYTHON) benchmarks/report_page.py --questions 100,1000
 	$(PYTHON) benchmarks/performance.py --small
 	$(PYTHON) benchmarks/saved_runs.py
 	$(PYTHON) benchmarks/calibration.py --runs 100

@@ -41,7 +41,11 @@ PARTS = {
     "read answers": ["evals.client.rag_client.RAGClient._read"],
     "log answers": ["evals.store.journal.Journal.answer"],
     "write and read the spill": ["evals.store.spill.Spill.append", "evals.store.spill.Spill.read"],
-    "evidence of the run": ["evals.scoring.settings.Cases.within", "evals.scoring.diagnosis.facts.AnswersSeen.add"],
+    "evidence of the run": [
+        "evals.case.matching.MatchingSurvey.add",
+        "evals.case.matching.MatchingSurvey.evidence",
+        "evals.scoring.diagnosis.facts.AnswersSeen.add",
+    ],
     "measure": ["evals.scoring.conclusion.score_record"],
     "gather": ["evals.scoring.conclusion.Conclusion._gather"],
     "digest": ["evals.scoring.digest.digest.DigestMaker.add"],

@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 DEFAULT_SUITE = "core"
+LOWEST_RPS = 0.001
+"""Fewer requests in a second are a slip: a hundred questions would take more than a day."""
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 _MOST_SHARDS = 10_000
 
@@ -107,9 +109,11 @@ class EvalConfig(Record):
     """Levels of concurrency at which the same questions are asked, one level after the other; `concurrency: [1, 4, 16]`
     sets it too. See docs/load.md."""
     rps: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
-    """At most so many requests start in a second."""
+    """At most so many requests start in a second; at least 0.001."""
     engine: Annotated[EngineConfig, MayChange.ON_RESCORE] = EngineConfig()
     """Who asks and who embeds: this process, or the workers of a Dask cluster."""
+    tracing: Annotated[bool, MayChange.ON_RESUME] = False
+    """Whether each question is a span of OpenTelemetry, and the server gets `traceparent`. See docs/track.md."""
     max_attempts: int = Field(default=3, ge=1, le=10)
     warmup: int = Field(default=1, ge=0, le=100)
     """Questions asked first, recorded and unscored."""
@@ -164,6 +168,15 @@ class EvalConfig(Record):
         if len(set(levels)) < len(levels) or len(levels) == 1:
             raise ValueError("must be several levels, each of them once")
         return levels
+
+    @field_validator("rps")
+    @classmethod
+    def _comes_to_an_end(cls, rps: float | None) -> float | None:
+        if rps is not None and rps < LOWEST_RPS:
+            raise ValueError(
+                f"must be at least {LOWEST_RPS:g}, which is a request in {1 / LOWEST_RPS / 60:.0f} minutes"
+            )
+        return rps
 
     @field_validator("columns", mode="before")
     @classmethod

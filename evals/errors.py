@@ -63,6 +63,7 @@ _IN_PYTHON = {
     "--gate": "gates",
     "--metric": "metric",
     "--run": "run",
+    "--port": "port",
     "--scale": "scale",
     "--allow-uncalibrated": "allow_uncalibrated=True",
     "--shard": "shard",
@@ -198,6 +199,10 @@ class UnwritableError(StoreError):
     """A file or folder was named that cannot be written at all: no disk that filled up, but wrong usage."""
 
     exit_code = 2
+
+
+class TrackerError(StoreError):
+    """A tracker of experiments does not take a run, which is saved all the same."""
 
 
 class RunNotFoundError(StoreError):

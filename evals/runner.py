@@ -41,6 +41,7 @@ from evals.store.runs import RunStore
 from evals.store.spill import SpilledMapping
 from evals.store.upload_log import UploadLog
 from evals.text.counts import counted, share
+from evals.trackers import traced
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
@@ -203,6 +204,10 @@ class EvaluationRunner:
         if client.trusts_anybody:
             self.remarks.add(f"{UNVERIFIED}: anybody on the way to {client.url} could read and change what is sent")
         await stack.enter_async_context(client)
+        if self.config.tracing:
+            client.transport.tracing = stack.enter_context(
+                traced(self.config.name or "eval", client.url, self.remarks.add)
+            )
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -35,6 +36,10 @@ from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score
 
+IS_INSTALLED = "evals" in entry_points(group="pytest11").names
+"""Whether pytest finds the plugin by itself; from a clone that is not installed it does not."""
+pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["evals.testing.plugin"])]
+
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
 MakeCase = Callable[..., Case]
 Measure = Callable[..., MetricResult]
@@ -53,18 +58,12 @@ class Result:
         return json.loads(self.out)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of tests/test_rag_eval.py."""
-    group = parser.getgroup("evals")
-    group.addoption("--run-eval", action="store_true", help="evaluate RAG_SERVER_URL, or the embedded server")
-    group.addoption("--eval-samples", type=int, default=5, metavar="N", help="questions of that evaluation (5)")
-
-
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, URL or proxy of the machine reaches a test."""
+    """No key, URL or proxy of the machine reaches a test, nor that it is one of a CI."""
     keys = [name for provider in PROVIDERS.values() for name in (*provider.key_variables, provider.address_variable)]
-    for name in (*keys, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
+    ci = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
+    for name in (*keys, *ci, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(known, "_known", set())  # what a test before took from its environment
@@ -189,7 +188,7 @@ def rule_of(recognised: Callable[..., Matches]) -> Callable[..., str | None]:
     return rule
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def build_run() -> BuildRun:
     """Build a run with its records from the values of its questions; nothing is asked and nothing saved.
 

@@ -10,8 +10,8 @@ import pytest
 from evals.errors import for_python
 
 PACKAGE = Path(__file__).resolve().parent.parent / "evals"
-ELSEWHERE = ("cli/", "reference_server/", "run/child_server.py", "errors.py")
-"""The command line, a program of its own with the arguments it is started with, and the translation itself."""
+ELSEWHERE = ("cli/", "testing/", "reference_server/", "run/child_server.py", "errors.py")
+"""The command line and the options of pytest, a program of its own with its arguments, and the translation itself."""
 SOURCES = [path for path in PACKAGE.rglob("*.py") if not path.relative_to(PACKAGE).as_posix().startswith(ELSEWHERE)]
 HINTS_BY_ANOTHER_WAY = {
     "judges/cache.py",  # given to errors by a property

@@ -6,27 +6,20 @@ Without `--run-eval` only the metric calculations and the loading of the golden 
 the server that RAG_SERVER_URL names is evaluated, or the embedded one where the variable is not set.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
-from evals import EvalConfig, run_evaluation
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
 from evals.metrics import MRR, RecallAtK
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 
-SERVER = os.environ.get("RAG_SERVER_URL")
-"""Read before the tests clear the environment."""
-
 
 @pytest.fixture
 def samples(request: pytest.FixtureRequest) -> int:
-    """The number of questions; the test is skipped where no evaluation is wanted."""
-    if not request.config.getoption("--run-eval"):
+    """The number of questions; the test is skipped where no evaluation is wanted, or without the plugin."""
+    if not request.config.getoption("--run-eval", default=False):
         pytest.skip("evaluates a server only with --run-eval")
-    return int(request.config.getoption("--eval-samples"))
+    return int(request.config.getoption("--eval-samples") or 5)
 
 
 def test_the_metrics_of_a_known_answer_are_known() -> None:
@@ -49,14 +42,9 @@ def test_the_golden_set_loads() -> None:
     assert dataset.documents
 
 
-def test_the_server_answers_and_is_measured(samples: int, tmp_path: Path) -> None:
+def test_the_server_answers_and_is_measured(samples: int, request: pytest.FixtureRequest) -> None:
     """A run over a few golden questions is complete, and its metrics have values."""
-    server = {"rag_server_url": SERVER} if SERVER else {"embedded": True}
-    run = run_evaluation(
-        EvalConfig(datasets=["golden"], samples_per_dataset=samples, judge=False, runs_dir=tmp_path, **server)
-    )
+    run = request.getfixturevalue("rag_run")
     assert run.status == "complete", run.notes
     assert run.question_count == samples
-    latency = run.scorecard.get("latency_p50")
-    assert latency is not None
-    assert latency.value is not None
+    assert run.scorecard.get("latency_p50").value is not None

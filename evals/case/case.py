@@ -9,7 +9,7 @@ from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.derived import derived
-from evals.case.matching import ChunkList, Matches, MatchSettings, RunEvidence, chunk_list, match
+from evals.case.matching import ChunkComparison, ChunkList, Matches, MatchSettings, RunEvidence, chunk_list
 from evals.case.refusal import JudgedAbstention, is_long, judges_word
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.semantics.base import Semantics
@@ -49,8 +49,11 @@ class Case:
     @derived
     def matches(self) -> Matches:
         """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
-        listed = self.listed
-        return match(listed.chunks, self.question.gold_passages, self.settings, self.evidence, listed)
+        return self._comparison.matches
+
+    @derived
+    def _comparison(self) -> ChunkComparison:
+        return ChunkComparison(self.question.gold_passages, self.settings, self.evidence, self.listed)
 
     @property
     def asked(self) -> str:
@@ -184,10 +187,7 @@ class Case:
 
         A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
         """
-        chunks = self.response.chunks or []
-        places = sorted({place for source in self.cited for place in source.places})
-        held = match([chunks[place] for place in places], self.question.gold_passages, self.settings, self.evidence)
-        return dict(zip(places, held.by_chunk, strict=True))
+        return self._comparison.held_among(sorted({place for source in self.cited for place in source.places}))
 
 
 def _bare(text: str) -> str:

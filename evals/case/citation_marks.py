@@ -10,7 +10,7 @@ from evals.text.folding import UNSPACED
 _NUMBER = r"\d{1,4}"
 _MARK = re.compile(
     r"```.*?```|`[^`\n]*+`"  # code is text, whatever brackets it holds
-    rf"|(?<!\s)\s*+(?P<mark>\[\^?(?P<numbers>{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+)\]"
+    rf"|(?P<mark>\[\^?(?P<numbers>{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+)\]"
     rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)",
     re.DOTALL,
 )
@@ -33,7 +33,8 @@ def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int
     for found in _MARK.finditer(text):
         if found["mark"] is None:
             continue
-        start, opens = found.start(), found.start("mark")
+        opens = found.start()
+        start = _before_blanks(text, opens)
         numbers = found["numbers"] or found["source"] or ""
         behind = found["numbers"] is not None and opens == start > 0
         glued = behind and (_WORD_END.match(text, start - 1) or start == stays_to)
@@ -41,6 +42,13 @@ def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int
             yield CitationMark(start, opens, found.end(), numbers)
         else:
             stays_to = found.end()
+
+
+def _before_blanks(text: str, place: int) -> int:
+    """Where the blanks begin that stand before a place; the place itself where there are none."""
+    while place and text[place - 1].isspace():
+        place -= 1
+    return place
 
 
 def without_citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from evals.cli.ci.flags import CiFlags, Comment, NoCi, ReportFlags
 from evals.cli.flags import (
     AllowUncalibrated,
     CalibrateFlags,
@@ -13,17 +14,17 @@ from evals.cli.flags import (
     DataDir,
     DatasetFile,
     EvalFlags,
-    IngestFlags,
     Lenient,
     RescoreFlags,
     RunArgument,
     RunAsJson,
-    RunOption,
     RunsDir,
     ScoreFlags,
     takes_flags,
 )
-from evals.cli.saved import report_command, review_command
+from evals.cli.gate_flags import GateFlags
+from evals.cli.saved import export_command, report_command, review_command, track_command, view_command
+from evals.cli.server_commands import add_server_commands
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
@@ -64,44 +65,7 @@ def eval_command(flags: EvalFlags) -> None:
     evaluate(flags)
 
 
-@app.command("doctor")
-@takes_flags()
-def doctor_command(flags: EvalFlags) -> None:
-    """See whether a run would work: configuration, disk, datasets, server, mapping, corpus, judge."""
-    from evals.cli.commands.doctor import doctor
-
-    raise typer.Exit(doctor(flags))
-
-
-@app.command("probe")
-def probe_command(
-    url: Annotated[str, typer.Argument(help="URL of the server; a path in it is the one that is asked")],
-    header: Annotated[list[str] | None, typer.Option(help='Sent with each request: "Name: value"; repeatable')] = None,
-    question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
-    body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
-    profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
-) -> None:
-    """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
-    from evals.cli.commands.probe import probe_server
-
-    probe_server(url, header or [], question, body, profiles=profiles, as_json=as_json, output=output)
-
-
-@app.command("ingest")
-@takes_flags()
-def ingest_command(
-    folder: Annotated[Path | None, typer.Argument(help="Folder of documents (those of the datasets)")] = None,
-    check: Annotated[str | None, typer.Option(help="Question that must find one of them (made from them)")] = None,
-    no_check: Annotated[bool, typer.Option("--no-check", help="Ask nothing afterwards")] = False,
-    *,
-    flags: IngestFlags,
-) -> None:
-    """Give documents to a server, each once, and see that they are found."""
-    from evals.cli.commands.ingest import ingest
-
-    ingest(folder, flags, check=check, no_check=no_check)
+add_server_commands(app)
 
 
 @app.command("datasets")
@@ -244,6 +208,7 @@ def score_command(
 
 
 @app.command("merge")
+@takes_flags()
 def merge_command(
     runs: Annotated[list[str], typer.Argument(help="Runs of all shards: ids or their starts, names, or files")],
     name: Annotated[str | None, typer.Option(help="Name of the merged run")] = None,
@@ -258,6 +223,8 @@ def merge_command(
     ] = False,
     as_json: RunAsJson = False,
     runs_dir: RunsDir = None,
+    *,
+    flags: ReportFlags,
 ) -> None:
     """Make one run of all shards of eval --shard; asks nothing of anybody."""
     from evals.cli.commands.merge import merge_runs
@@ -271,6 +238,7 @@ def merge_command(
         allow_partial=allow_partial,
         as_json=as_json,
         runs_dir=runs_dir,
+        flags=flags,
     )
 
 
@@ -289,6 +257,8 @@ def compare_command(
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit 1 where a run is worse than the baseline")
     ] = False,
+    comment: Comment = None,
+    no_ci: NoCi = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -303,40 +273,20 @@ def compare_command(
         fail_on_regression=fail_on_regression,
         as_json=as_json,
         runs_dir=runs_dir,
+        flags=CiFlags(comment=comment, no_ci=no_ci),
     )
 
 
 @app.command("gate")
+@takes_flags()
 def gate_command(
     run: RunArgument,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(help="Condition: 'mrr>=0.8' or 'mrr@low>=0.8'; repeatable (those of the run)"),
-    ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Run that this one must not be worse than")] = None,
-    margin: Annotated[float | None, typer.Option(help="By how much it may be worse (0.03)")] = None,
-    metrics: Annotated[
-        str | None, typer.Option(help="What must not be worse, with commas (metrics of --gate, else score)")
-    ] = None,
-    lenient: Lenient = False,
-    allow_uncalibrated: AllowUncalibrated = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON and nothing else")] = False,
-    runs_dir: RunsDir = None,
+    flags: GateFlags,
 ) -> None:
     """Check a saved run: conditions on metrics, and that it is not worse than another."""
     from evals.cli.commands.gate import check_run
 
-    check_run(
-        run,
-        gates=gate or [],
-        baseline=baseline,
-        margin=margin,
-        metrics=metrics,
-        lenient=lenient,
-        allow_uncalibrated=allow_uncalibrated,
-        as_json=as_json,
-        runs_dir=runs_dir,
-    )
+    check_run(run, flags)
 
 
 @app.command("calibrate")
@@ -360,20 +310,10 @@ def calibrate_command(
 app.command("review")(review_command)
 
 
-@app.command("export")
-def export_command(
-    run_id: RunOption,
-    form: Annotated[str, typer.Option("--format", help="csv | json | markdown | review")] = "csv",
-    output: Annotated[Path | None, typer.Option(help="File to write (standard output)")] = None,
-    runs_dir: RunsDir = None,
-) -> None:
-    """Write a saved run for a spreadsheet, a program, a pull request or a reader."""
-    from evals.cli.commands.export import export
-
-    export(run_id, form=form, output=output, runs_dir=runs_dir)
-
-
+app.command("export")(export_command)
 app.command("report")(report_command)
+app.command("view")(view_command)
+app.command("track")(track_command)
 
 
 @app.command("serve")

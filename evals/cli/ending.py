@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from evals.cli.ci.reporter import Reporter
 from evals.cli.terminal.console import console
 from evals.cli.terminal.progress import Quiet, Terminal
 from evals.cli.terminal.streams import print_json
@@ -14,13 +15,12 @@ from evals.cli.undone import way_on, what_is_undone
 from evals.cli.views.run import print_findings, print_in_short, print_run, print_score
 from evals.cli.views.slices import print_slices
 from evals.config import EvalConfig
-from evals.errors import ConfigError, GateFailedError, RunIncompleteError, RunInterruptedError
+from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
 from evals.metrics.base import BaseMetric
 from evals.run.checks import wants_judge
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved
 from evals.run.work import Work
-from evals.scoring.gates import problem_of
 from evals.scoring.measured import Measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
@@ -72,9 +72,9 @@ def interrupted(again: str, run_id: str | None, runs_dir: Path) -> RunInterrupte
 def end(
     done: Measured,
     config: EvalConfig,
+    reporter: Reporter,
     *,
     as_json: bool,
-    lenient: bool = False,
     remapped: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -83,8 +83,8 @@ def end(
     Args:
         done: As it was saved, with its records.
         config: Of the run.
+        reporter: Who tells CI of it.
         as_json: Print the run as JSON and nothing else.
-        lenient: Whether a gate for which there is not enough evidence is no fault.
         remapped: Whether stored bodies were read again with another mapping.
         quiet: Print score, gates and where the run is, and nothing else.
 
@@ -94,6 +94,7 @@ def end(
     """
     run = done.run
     done.keep(RunStore(config.runs_dir).open_records(run))
+    reporter.found(done, run.gates)
     if as_json:
         print_json(run.model_dump_json(indent=2))
     else:
@@ -101,8 +102,7 @@ def end(
     if run.status != "complete":
         hint = way_on(run, done.source, config.runs_dir, remapped=remapped)
         raise RunIncompleteError(f"the run is {run.status}: {what_is_undone(run, done.source)}", hint)
-    if problem := problem_of(run.gates, lenient=lenient, figures=as_json):
-        raise GateFailedError(problem)
+    reporter.judge(run.gates)
 
 
 def _print(done: Measured, config: EvalConfig, *, quiet: bool) -> None:

@@ -7,7 +7,7 @@ more than the value itself. A class is a panel of the help. Nothing heavy is imp
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, get_args
 from typer import Argument, Option
 
 from evals.cli import completion
+from evals.cli.ci.flags import CiFlags
 from evals.errors import ConfigError
 
 Reader = Callable[[Any, str], Any]
@@ -62,8 +63,8 @@ def _seconds(value: float, flag: str) -> float:
 
 def _widths(value: object, flag: str) -> int | list[int]:
     """One number of questions in flight, or several with commas."""
-    parts = [part.strip() for part in str(value).split(",") if part.strip()]
-    if not parts or not all(part.lstrip("-").isdecimal() for part in parts):
+    parts = [part.strip() for part in str(value).split(",")]
+    if not all(part.lstrip("-").isdecimal() for part in parts):
         raise ConfigError(f"{flag} must be a number, or several with commas, not {value!r}")
     widths = [int(part) for part in parts]
     return widths if len(widths) > 1 else widths[0]
@@ -72,7 +73,8 @@ def _widths(value: object, flag: str) -> int | list[int]:
 _RUN = "Run: id or its start, name, file, or last"
 RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=completion.runs)]
 RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=completion.runs)]
-RunOption = Annotated[str, Option("--run-id", help=_RUN, autocompletion=completion.runs)]
+OptionalRun = Annotated[str | None, Argument(help=_RUN, autocompletion=completion.runs)]
+RunOption = Annotated[str | None, Option("--run-id", help="The same, as an option", autocompletion=completion.runs)]
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
@@ -237,7 +239,16 @@ class TellFlags:
 # The fields of the last base come first.
 @dataclass(frozen=True)
 class EvalFlags(
-    RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, VariantFlags, ServerFlags, FileFlags, QuestionFlags
+    CiFlags,
+    RunFlags,
+    TellFlags,
+    EngineFlags,
+    JudgeFlags,
+    MeasureFlags,
+    VariantFlags,
+    ServerFlags,
+    FileFlags,
+    QuestionFlags,
 ):
     """The flags of `eval`."""
 
@@ -251,17 +262,18 @@ class EvalFlags(
     max_error_rate: Annotated[
         float | None, Option(help="Share of failures above which it ends with 4 (0.1)"), "max_error_rate"
     ] = None
+    tracing: Annotated[bool | None, Option("--tracing", help="Spans of OpenTelemetry"), "tracing"] = None
 
 
 @dataclass(frozen=True)
-class RescoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
+class RescoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
 @dataclass(frozen=True)
-class ScoreFlags(RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
+class ScoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
@@ -302,6 +314,25 @@ class IngestFlags(FileFlags):
     config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
     as_json: Annotated[bool, Option("--json", help="Print what was done as JSON and nothing else")] = False
     runs_dir: RunsDir = None
+
+
+@dataclass(frozen=True)
+class InitFlags:
+    """The flags of `init`; what is not given is asked for on a terminal."""
+
+    panel: ClassVar[str] = "What is written"
+    rag_url: Annotated[str | None, Option(help="URL of the server; a path in it is the one that is asked")] = None
+    profile: Annotated[
+        str | None,
+        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=completion.profiles),
+    ] = None
+    header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
+    body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None
+    questions: Annotated[str | None, Option(help="A file, or golden (a template to fill in)")] = None
+    judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
+    output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal")] = False
+    force: Annotated[bool, Option("--force", help="Write over the file")] = False
 
 
 def keys_of(flags: RunFlags | IngestFlags) -> dict[str, tuple[str, Reader | None]]:
@@ -357,7 +388,8 @@ def takes_flags(**words: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 def _parameters(kind: Any, words: dict[str, str]) -> Iterator[Parameter]:
     """The flags of a dataclass as parameters, in the panels of its bases; words that are used are taken."""
-    panels = {flag.name: group.panel for group in kind.__bases__ for flag in fields(group)}
+    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
+    panels = {flag.name: group.panel for group in bases for flag in fields(group)}
     for flag in fields(kind):
         value, option, *_ = get_args(flag.type)
         option = copy(option)

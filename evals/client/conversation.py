@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from evals.client.mapping import find
 from evals.client.spec import ServerSpec
+from evals.client.tracing import Tracing
 from evals.client.values import text_or_none
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
@@ -102,6 +103,14 @@ class AsksQuestions(Protocol):
 async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalResponse:
     """Ask a question, in its conversation where it is of one."""
     return await (client.converse(question.turns) if question.turns else client.ask(question.question))
+
+
+async def ask_traced(client: AsksQuestions, question: EvalQuestion, tracing: Tracing) -> EvalResponse:
+    """Ask a question of a run, as part of its traces."""
+    with tracing.question(question) as ended:
+        response = await ask_question(client, question)
+        ended(response)
+    return response
 
 
 def _failed(problem: ResponseError, which: str, response: EvalResponse, before: list[EvalResponse]) -> EvalResponse:

@@ -29,6 +29,7 @@ from evals.client.retrying import Attempts, send_with_retries
 from evals.client.spec import GIVEN_NAMES, ServerSpec
 from evals.client.streams.collector import Collector
 from evals.client.streams.sending import send_streamed, with_received
+from evals.client.tracing import Tracing
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.credentials.known import remember
 from evals.credentials.stored import public_url, without_secrets
@@ -104,6 +105,11 @@ class RAGClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.transport.__aexit__()
+
+    @property
+    def tracing(self) -> Tracing:
+        """How what is asked is traced."""
+        return self.transport.tracing
 
     @property
     def url(self) -> str:

@@ -24,6 +24,7 @@ from evals.client.connections.tls import tls_context
 from evals.client.login.base import Login
 from evals.client.spec import TlsSpec
 from evals.client.streams.collector import Collector, UnreadableStreamError
+from evals.client.tracing import Tracing
 from evals.credentials.stored import MASK, public_url
 from evals.errors import ConfigError
 from evals.schemas import ResponseError
@@ -99,6 +100,7 @@ class Transport:
 
     Attributes:
         login: Sends each request with what shows who we are; None where headers do. It is set before requests are sent.
+        tracing: How requests are traced; it is set before questions are asked.
     """
 
     def __init__(
@@ -130,6 +132,7 @@ class Transport:
         self._connections: Connections | None = None
         self._is_closed = False
         self.login: Login | None = None
+        self.tracing = Tracing()
 
     async def __aenter__(self) -> "Transport":
         context = tls_context(self._tls) if self.base.startswith("https") else None
@@ -190,6 +193,8 @@ class Transport:
             TransportFailure: There is no complete response, or its status is no success.
         """
         limit = timeout_s or self._timeout_s
+        if traced := self.tracing.headers():
+            headers = {**(headers or {}), **traced}
         request = self._request(method, path, headers, params, json, form=form, files=files)
         if self.login is None:
             return await self._send(request, limit, stream)

@@ -198,6 +198,8 @@ class ParetoReport(Record):
     weights: dict[str, Finite]
     scores: list[Finite | None]
     """Weighted scores over these objectives, in the order of the runs."""
+    intervals: list[dict[str, tuple[Finite, Finite]]] = []
+    """Of the values by objective, in the order of the runs; one that has none is left out."""
 
 
 class LatencyRatio(Record):

@@ -28,6 +28,7 @@ from evals.store.spill import Chosen, SpilledList
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
+_HINT_EMPTY = "write the question there, or delete the row"
 _SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 
 
@@ -141,7 +142,8 @@ def _question(data: dict[str, Any], reading: Reading, where: str, dropped: Count
         problem = first_problem(error, EvalQuestion)
         key, dot, rest = problem.key.partition(".")
         column = f"{reading.fields.get(key, key)}{dot}{rest}"
-        raise DatasetError(f"{where}, column {column}: {problem.what}", problem.hint) from error
+        hint = problem.hint or (_HINT_EMPTY if data.get("question") == "" else None)
+        raise DatasetError(f"{where}, column {column}: {problem.what}", hint) from error
     if is_nothing(question.question):
         raise DatasetError(f"{where}, column {reading.fields.get('question', 'question')}: it is empty")
     _refuse_contradiction(question, where)

@@ -2,18 +2,34 @@
 
 import csv
 import io
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from evals.errors import ConfigError, StoreError
-from evals.export.cells import sheet
+from evals.export.cells import cell, sheet
 from evals.inputs.files import read_whole
 from evals.schemas import EvalRecord
 from evals.store.atomic import write_output
 
 COLUMNS = ("id", "run", "metric", "annotator", "question", "expected_answer", "answer", "verdict", "comment")
+
+
+class LabelTakenError(StoreError):
+    """A label was given, changed or taken back by somebody else meanwhile, and is left as it is.
+
+    Attributes:
+        found: The row that is in the sheet now; None where it was taken back.
+    """
+
+    def __init__(self, question_id: str, found: dict[str, str] | None) -> None:
+        said = f"was labelled {found['verdict']!r}" if found else "has no label any more, which was taken back"
+        super().__init__(f"{question_id} {said} meanwhile", "look at it again")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +49,7 @@ class Labelling:
     def owns(self, row: dict[str, str]) -> bool:
         """Whether a row of the sheet is one of these labels."""
         mine = {"run": self.run, "metric": self.metric, "annotator": self.annotator}
-        return all(row.get(column) == value for column, value in mine.items())
+        return all(row.get(column) == cell(value) for column, value in mine.items())
 
     def row(self, record: EvalRecord, verdict: str, comment: str) -> dict[str, str]:
         """The row of a label."""
@@ -41,6 +57,56 @@ class Labelling:
         cells = (question.id, self.run, self.metric, self.annotator, question.question)
         texts = (question.expected_answer or "", (response.answer if response else "") or "", verdict, comment)
         return dict(zip(COLUMNS, (*cells, *texts), strict=True))
+
+
+def sheet_path(runs_dir: Path, labelling: Labelling) -> Path:
+    """Where the labels of a run are unless told otherwise: `reviews/RUN.csv` beside the runs, or a sheet a person."""
+    named = re.sub(r"[^\w.-]+", "-", f"-{labelling.annotator}") if labelling.annotator else ""
+    return runs_dir / "reviews" / f"{labelling.run}{named}.csv"
+
+
+def put_label(
+    path: Path, labelling: Labelling, question_id: str, row: dict[str, str] | None, *, before: dict[str, str] | None
+) -> None:
+    """Put one label into a sheet, or take it out; whatever else is in the sheet now stays.
+
+    Args:
+        path: The sheet; it is made where there is none.
+        labelling: Whose label it is, and about what.
+        question_id: Of the answer.
+        row: The label; None takes it out.
+        before: The label that whoever gives this one knows of; None for none.
+
+    Raises:
+        LabelTakenError: Another label is there than `before`; the sheet is as it was.
+        ConfigError: The file is no such sheet.
+        StoreError: It cannot be read or written.
+    """
+    _make_folder(path)
+    with _locked(path.parent):
+        rows = read_sheet(path)
+        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == cell(question_id)), None)
+        found = None if place is None else rows[place]
+        if _said(found) != _said(before):
+            raise LabelTakenError(question_id, found)
+        own = [] if row is None else [row]
+        if place is None:
+            rows += own
+        else:
+            rows[place : place + 1] = own
+        write_sheet(path, rows)
+
+
+def labels_in(path: Path, labelling: Labelling, ids: Iterable[str]) -> dict[str, dict[str, str]]:
+    """One person's rows of a sheet by the ids of questions, in the order of the sheet; other questions are left out.
+
+    Raises:
+        ConfigError: The file is no such sheet.
+        StoreError: It cannot be read.
+    """
+    known = {cell(question_id): question_id for question_id in ids}
+    rows = (row for row in read_sheet(path) if labelling.owns(row))
+    return {known[row["id"]]: row for row in rows if row["id"] in known}
 
 
 def read_sheet(path: Path) -> list[dict[str, str]]:
@@ -68,10 +134,7 @@ def write_sheet(path: Path, rows: Sequence[dict[str, str]]) -> None:
     Raises:
         StoreError: It cannot be written; the old one is as it was.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make {path.parent}: {error.strerror or error}", "name another file") from error
+    _make_folder(path)
     write_output(path, sheet(COLUMNS, ([row[name] for name in COLUMNS] for row in rows)).encode("utf-8-sig"))
 
 
@@ -79,3 +142,35 @@ def in_drawn_order(run: str, records: Sequence[EvalRecord]) -> list[EvalRecord]:
     """The answered records in an order drawn by their ids: wherever a person stops, the labels are a random sample."""
     answered = [record for record in records if record.response is not None and record.response.answer]
     return sorted(answered, key=lambda record: sha256(f"{run}\0{record.question.id}".encode()).hexdigest())
+
+
+def _said(row: dict[str, str] | None) -> tuple[str, str] | None:
+    """Verdict and comment as they stand in a sheet."""
+    return None if row is None else (cell(row["verdict"]), cell(row["comment"]))
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make {path.parent}: {error.strerror or error}", "name another file") from error
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep others from writing sheets of this folder, where the system can lock one.
+
+    The folder is locked because a sheet is replaced by each writing, and a lock on it would go with the old one.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system that knows no locks of folders
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

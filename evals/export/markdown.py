@@ -33,13 +33,13 @@ def to_markdown(measured: Measured) -> Iterator[str]:
     """Head, scorecard by group, weighted score, notes, and the worst failures folded away; below 60,000 characters."""
     run = measured.run
     if run.is_unscored:
-        yield f"{_head(run)}\n\nThis run did not finish: {in_its_log(measured.source)}.\n"
+        yield f"{run_head(run)}\n\nThis run did not finish: {in_its_log(measured.source)}.\n"
         return
-    head = f"{_head(run)}\n\n{_weighted(run)}\n\n"
-    table = _joined(_table(run), _TABLE_SHARE, "| … | | | | | |\n")
+    head = f"{run_head(run)}\n\n{weighted_line(run)}\n\n"
+    table = joined(scorecard_table(run), _TABLE_SHARE, "| … | | | | | |\n")
     remarks = [*reading_notes(run.fingerprints), *interval_notes(run), *run.notes][:_NOTES]
     remarks = [*card_lines(run), *remarks]
-    notes = _joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
+    notes = joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     digest = measured.digest
     declined, curve = digest.abstention, digest.risk
     said = f"\n{risk_line(curve)}\n" if curve else ""
@@ -62,7 +62,7 @@ def _declined(table: AbstentionTable) -> str:
     return "\n".join([*lines, *(f"- {title.strip()}: {rate}" for title, rate in abstention_rates(table)), ""])
 
 
-def _joined(lines: Iterator[str], share: int, more: str) -> str:
+def joined(lines: Iterator[str], share: int, more: str) -> str:
     """Lines as long as there is room for them, whole ones only."""
     text = ""
     for line in lines:
@@ -72,7 +72,8 @@ def _joined(lines: Iterator[str], share: int, more: str) -> str:
     return text
 
 
-def _head(run: EvalRun) -> str:
+def run_head(run: EvalRun) -> str:
+    """A title with the run's name, and a line of what it is."""
     failed = f", {run.error_count} without an answer" if run.error_count else ""
     model = run.config.get("llm_model")
     facts = [
@@ -87,7 +88,8 @@ def _head(run: EvalRun) -> str:
     return f"### Evaluation: {escape(run.name, 100)}\n\n{' · '.join(facts)}"
 
 
-def _weighted(run: EvalRun) -> str:
+def weighted_line(run: EvalRun) -> str:
+    """The weighted score with its interval and what it is made of, or why there is none."""
     weighted, head = run.weighted_score, headline(run)
     if head.score is None:
         return f"**Weighted score: –** ({escape(head.reason or '')})"
@@ -105,7 +107,8 @@ def _weighted(run: EvalRun) -> str:
     return f"{score} ({', '.join(parts)}{left_out}{few})"
 
 
-def _table(run: EvalRun) -> Iterator[str]:
+def scorecard_table(run: EvalRun) -> Iterator[str]:
+    """The metrics by group, line by line."""
     yield f"| metric | value | {confidence(run):.0%} interval | n | with lost questions | |\n"
     yield "|---|---:|---:|---:|---:|---|\n"
     for group, names in run.scorecard.by_group.items():
@@ -146,7 +149,7 @@ def _failures(measured: Measured, room: int) -> str:
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
     chosen = in_turn(failures)[:_FAILURES]
     blocks = (_block(finding) for finding in measured.findings(chosen))
-    body = _joined(blocks, room - len(head) - len(more) - len(end), more)
+    body = joined(blocks, room - len(head) - len(more) - len(end), more)
     rest = more if len(failures) > len(chosen) and not body.endswith(more) else ""
     return f"{head}{body}{rest}{end}"
 

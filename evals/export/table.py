@@ -36,7 +36,7 @@ def to_csv(measured: Measured) -> Iterator[str]:
     keys, declines = measured.digest.keys, measured.digest.declines
     rows = (
         [
-            *_facts(record, _ABSTAINED[said]),
+            *facts(record, said),
             *_times(record, times),
             *metric_values(record, metrics),
             _reasons(record),
@@ -45,6 +45,24 @@ def to_csv(measured: Measured) -> Iterator[str]:
         for record, said in zip(measured.records(), declines, strict=True)
     )
     yield from sheet_lines([*COLUMNS, *times, *metrics, "reasons", *(f"meta.{key}" for key in keys)], rows)
+
+
+def facts(record: EvalRecord, said: str) -> list[Any]:
+    """The values of `COLUMNS`; `said` is whether the answer abstains, as the digest writes it."""
+    question, response = record.question, record.response
+    asked = [question.id, question.dataset, question.question, question.expected_answer]
+    if response is None:
+        return [*asked, None, error_of(record), None, None, None, None]
+    chunks = None if response.chunks is None else len(response.chunks)
+    return [
+        *asked,
+        response.answer,
+        error_of(record),
+        _ABSTAINED[said],
+        response.latency_ms,
+        response.attempts,
+        chunks,
+    ]
 
 
 def metric_names(measured: Measured) -> list[str]:
@@ -79,23 +97,6 @@ def _is_of_stream(name: str) -> bool:
 
 def _times(record: EvalRecord, names: Sequence[str]) -> list[float | None]:
     return [getattr(record.response, name, None) for name in names]
-
-
-def _facts(record: EvalRecord, abstained: bool | None) -> list[Any]:
-    question, response = record.question, record.response
-    facts = [question.id, question.dataset, question.question, question.expected_answer]
-    if response is None:
-        return [*facts, None, error_of(record), None, None, None, None]
-    chunks = None if response.chunks is None else len(response.chunks)
-    return [
-        *facts,
-        response.answer,
-        error_of(record),
-        abstained,
-        response.latency_ms,
-        response.attempts,
-        chunks,
-    ]
 
 
 def _reasons(record: EvalRecord) -> str:

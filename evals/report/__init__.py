@@ -2,9 +2,9 @@
 
 Three seams, by which more is added without a change to what is there:
 
-1. What a page is made of. `PARTS` in `parts.py` lists the parts of a page. A part is a function from the runs of the
-   page to data blocks, and one to HTML that is read without JavaScript; either may give nothing. The comparison of two
-   runs is one more part.
+1. What a page is made of. `PARTS` in `parts.py` lists what makes the parts of a page, of the runs that it is about. A
+   part has HTML that is read without JavaScript, and data blocks; either may be nothing. `Several` in `several.py` is
+   the part of two runs or more: `compared/A/B` is the block of a run B beside a baseline A, and `trend` that of many.
 2. What the browser shows. `assets.py` lists the scripts and style sheets, which are put together as they are, each
    script a file about one thing. `pages.register(name, render, options)` in `assets/pages.js` adds a page, which the
    address `#/name/…` opens; `pages.part(page, name, render)` adds a section to a page.
@@ -18,5 +18,6 @@ Three seams, by which more is added without a change to what is there:
 from evals.report.blocks import Block, packed
 from evals.report.document import report_pieces, write_report
 from evals.report.run_blocks import RunBlocks
+from evals.report.several import Several
 
-__all__ = ["Block", "RunBlocks", "packed", "report_pieces", "write_report"]
+__all__ = ["Block", "RunBlocks", "Several", "packed", "report_pieces", "write_report"]

@@ -4,7 +4,9 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
-LIBRARIES = ("vendor/d3.min.js", "vendor/plot.min.js")
+LIBRARIES = ("vendor/d3.min.js", "vendor/plot.min.js", "vendor/diff.min.js")
+"""The charts, and the difference between two answers word by word: 37 kB, where the differences themselves, made by
+`difflib` when the page is written, would take longer and as much room as soon as there are a thousand questions."""
 SCRIPTS = (
     "dom.js",
     "format.js",
@@ -20,10 +22,16 @@ SCRIPTS = (
     "virtual.js",
     "questions.js",
     "question.js",
+    "words.js",
+    "compare.js",
+    "changes.js",
+    "beside.js",
+    "trend.js",
+    "pareto.js",
     "main.js",
 )
 """Ours; `main.js` starts the page and stands last."""
-STYLES = ("page.css", "scorecard.css", "questions.css", "print.css")
+STYLES = ("page.css", "scorecard.css", "questions.css", "several.css", "print.css")
 
 
 @cache

@@ -71,16 +71,17 @@ def _pieces(runs: Runs) -> Iterator[str]:
     title = escape(f"{', '.join(one_line(each.run.name, _TITLE) for each in runs)} – evals")
     scripts = [f"\n{text}\n" for text in (*libraries(), script())]
     styles = f"\n{style()}\n"
+    parts = [make(runs) for make in PARTS]
     before, after = asset("shell.html").split("<!-- head -->\n")
     allowed = policy(scripts, [styles, plot_style()])
     yield Template(before).substitute(policy=escape(allowed), title=title, style=styles)
-    for part in PARTS:
-        yield from part.head(runs)
+    for part in parts:
+        yield from part.head()
     yield after
-    for block in chain([manifest(runs)], *(part.first(runs) for part in PARTS)):
+    for block in chain([manifest(runs)], *(part.first() for part in parts)):
         yield as_element(block)
     for text in scripts:
         yield f"<script>{text}</script>\n"
-    for part in PARTS:
-        yield from map(as_element, part.later(runs))
+    for part in parts:
+        yield from map(as_element, part.later())
     yield "</body>\n</html>\n"

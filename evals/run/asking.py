@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.client import RAGClient
-from evals.client.conversation import ask_question
+from evals.client.conversation import ask_traced
 from evals.client.login.hints import REFUSED
 from evals.engines.asking import ClusterAsking
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
@@ -305,7 +305,7 @@ async def _work(
     stop: StopRule,
 ) -> None:
     for question in waiting:
-        response = await ask_question(client, question)
+        response = await ask_traced(client, question, client.tracing)
         stop.see(response, client.away)
         on_answer(question, response)
         if stop.reason:

@@ -10,6 +10,7 @@ from secrets import token_hex
 from evals.config import EvalConfig
 from evals.datasets.labels import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
+from evals.export.label_keys import DEFAULT_METRIC
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
 from evals.run.saved import saved_verdicts, work_of
@@ -25,7 +26,6 @@ from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
 from evals.store.runs import RunStore
 
-DEFAULT_METRIC = "answer_correctness"
 _ROUNDING = 1e-9
 SavedVerdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By the ids of questions."""
@@ -93,6 +93,7 @@ def read_label_set(
     """
     rows = [_signed(row, path, files) for path in files for row in read_labels(path)]
     chosen = _metric_of(rows, metric)
+    rows = _about(rows, chosen)
     read_as = _scale_of(rows, chosen, scale)
     told = [
         (row, row.label) for row in rows if row.label is not None and read_as.worth(row.label, row.where) is not None
@@ -109,6 +110,12 @@ def read_label_set(
 def _signed(row: LabelRow, path: Path, files: Sequence[Path]) -> LabelRow:
     """The row with the name of its file for an annotator, where there are several files and it names none."""
     return row if row.annotator or len(files) == 1 else replace(row, annotator=path.stem)
+
+
+def _about(rows: Sequence[LabelRow], metric: BaseMetric) -> list[LabelRow]:
+    """The rows about a metric, where they are about several: who reviews labels two in one sheet."""
+    several = len({row.metric for row in rows if row.metric is not None}) > 1
+    return [row for row in rows if not several or row.metric in {None, metric.name}]
 
 
 def _scale_of(rows: Sequence[LabelRow], metric: BaseMetric, declared: str | None) -> Scale:

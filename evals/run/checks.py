@@ -39,6 +39,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
     """
     _check_asking(config)
     _check_engine(config)
+    _check_tracing(config)
     metrics = [_configured(metric, config) for metric in select(config.suite_names, _named(config))]
     if not metrics:
         raise ConfigError("there is nothing to compute: no suite and no metric is named", "--suite core is the default")
@@ -115,6 +116,15 @@ def _check_engine(config: EvalConfig) -> None:
     for key in ("scheduler", "workers"):
         if getattr(config.engine, key) is not None:
             raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+
+
+def _check_tracing(config: EvalConfig) -> None:
+    if not config.tracing:
+        return
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
+        raise ConfigError("tracing wants OpenTelemetry, which is not installed", "pip install 'rag-evals[otel]'")
+    if config.engine.name == "dask":
+        raise ConfigError("tracing is of questions that this process asks", "leave tracing or engine.name out")
 
 
 def _check_dask(engine: EngineConfig, *, embedded: bool) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from evals.case.matching import MatchingSurvey
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
 from evals.judges.record import NOTE, Verdicts
@@ -68,7 +69,7 @@ async def measure(
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
-    seen = AnswersSeen(work.run, work.responses.values())
+    seen, survey = _seen_so_far(work)
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
@@ -85,7 +86,7 @@ async def measure(
                 )
                 _add_answers(judging, work, free, journal)
             observer.measured_with(cases)
-            on_answer = _hears(work, journal, seen, observer, judging)
+            on_answer = _hears(work, journal, (seen, survey), observer, judging)
             await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
@@ -97,7 +98,8 @@ async def measure(
     records = RunRecords(work, judging.verdicts if judging else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    digest = DigestMaker(seen.facts(records), cases.within(records))
+    cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
+    digest = DigestMaker(seen.facts(records), cases)
     conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
     record_sum = store.compact(work.run, _watched(conclusion.scored(records), len(records), observer))
     scored = store.open_records(work.run)
@@ -230,16 +232,32 @@ def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal)
         judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
 
 
+def _seen_so_far(work: Work) -> tuple[AnswersSeen, MatchingSurvey]:
+    """What is gathered of answers as they arrive, with those that are there already."""
+    seen, survey = AnswersSeen(work.run), MatchingSurvey()
+    for question in work.there:
+        response = work.responses[question.id]
+        seen.add(response)
+        survey.add(question, response)
+    return seen, survey
+
+
 def _hears(
-    work: Work, journal: Journal | None, seen: AnswersSeen, observer: Observer, judging: Judging | None
+    work: Work,
+    journal: Journal | None,
+    gathered: tuple[AnswersSeen, MatchingSurvey],
+    observer: Observer,
+    judging: Judging | None,
 ) -> OnAnswer:
     """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
+    seen, survey = gathered
 
     def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
         work.responses[question.id] = response
         if journal is not None:
             journal.answer(question.id, response)
         seen.add(response)
+        survey.add(question, response)
         observer.answered(question, response)
         if judging is not None:
             judging.judge(question, response)

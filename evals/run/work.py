@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from evals.run.estimate import Known
 from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.schemas.base import unchecked
 from evals.schemas.verdicts import JudgeRecord
 from evals.store.journal import Journal
 from evals.store.spill import Chosen
@@ -112,8 +113,10 @@ class RunRecords(Sequence[EvalRecord]):
 
     def __getitem__(self, place: int) -> EvalRecord:  # type: ignore[override]  # no slices
         question = self._work.questions[place]
-        return EvalRecord.model_construct(
-            question=question,
-            response=self._work.responses.get(question.id),
-            verdicts=list(self._verdicts.get(question.id, ())),
-        )
+        fields = {
+            "question": question,
+            "response": self._work.responses.get(question.id),
+            "scores": [],
+            "verdicts": list(self._verdicts.get(question.id, ())),
+        }
+        return unchecked(EvalRecord, fields)

@@ -53,7 +53,7 @@ def load_workload(config: EvalConfig) -> Workload:
         workload = _with_questions(workload, repeated(workload.questions, config.repeats), config)
     if config.load:
         workload = _with_questions(workload, at_levels(workload.questions, config.load), config)
-    _check_unique(workload.questions)
+    _check_unique(() if _is_one_file(config) else workload.questions)
     return workload
 
 
@@ -113,6 +113,11 @@ def check_conversations(spec: ServerSpec, questions: Iterable[EvalQuestion]) -> 
             f"question {first} has turns, and server.ask carries no conversation",
             'put "{{messages}}", or {{session_id}} with server.session, where the server expects it (docs/profiles.md)',
         )
+
+
+def _is_one_file(config: EvalConfig) -> bool:
+    """Whether the questions are those of one file as they stand: there each id was seen to stand once."""
+    return config.dataset_file is not None and config.repeats == 1 and not config.load
 
 
 def _check_unique(questions: Iterable[EvalQuestion]) -> None:

@@ -54,7 +54,7 @@ class ListItem(Record):
     name: Text
     any: list[Text] = Field(min_length=1)
     """The forms of which any one counts as the item named."""
-    listed: list[Text] = []
+    listed: list[Text] = Field(default_factory=list)
     """Forms of common words, which count only as an item of a list: "Deductibles"."""
 
 
@@ -62,8 +62,8 @@ class Fact(Record):
     """A fact that an answer states: it holds where any word form or any number is found."""
 
     name: Text
-    any: list[Text] = []
-    numbers: list[Text] = []
+    any: list[Text] = Field(default_factory=list)
+    numbers: list[Text] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _says_something(self) -> "Fact":
@@ -94,7 +94,7 @@ class CalculationCheck(Record):
     facts: list[Fact] = Field(min_length=1)
     answer: Text
     """The name of the fact that is the right result."""
-    cannot_phrases: list[Text] = []
+    cannot_phrases: list[Text] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _answer_is_a_fact(self) -> "CalculationCheck":
@@ -118,17 +118,17 @@ class EvalQuestion(Record):
     question: str = Field(min_length=1)
     expected_answer: Text | None = None
     """Where a file gives accepted variants alone, the first of them."""
-    answers: list[Text] = []
+    answers: list[Text] = Field(default_factory=list)
     """Accepted variants of the expected answer."""
-    gold_passages: list[GoldPassage] = []
-    key_sentences: list[KeySentence] = []
+    gold_passages: list[GoldPassage] = Field(default_factory=list)
+    key_sentences: list[KeySentence] = Field(default_factory=list)
     is_unanswerable: bool | None = None
     """None: the dataset does not say, so no abstention metric applies."""
     dataset: Text = ""
-    checks: list[Check] = []
-    metadata: dict[str, Any] = {}
+    checks: list[Check] = Field(default_factory=list)
+    metadata: dict[str, Any] = Field(default_factory=dict)
     """What slices group by: domain, type, difficulty."""
-    turns: list[str] = []
+    turns: list[str] = Field(default_factory=list)
     """Of a conversation, all that the user says, the question last; a file holds it only of conversations."""
 
     @model_validator(mode="after")
@@ -173,7 +173,7 @@ class Document(Record):
     id: str = Field(pattern=DOCUMENT_ID)
     name: Text
     text: Text
-    sections: list[Section] = []
+    sections: list[Section] = Field(default_factory=list)
 
     @property
     def file_name(self) -> str:
@@ -195,11 +195,11 @@ class DatasetFingerprint(Record):
     documents: int
     sha256: str
     """Over the sampled questions in canonical JSON, in the order of the draw: the rows may stand in any order."""
-    dropped: dict[str, int] = {}
+    dropped: dict[str, int] = Field(default_factory=dict)
     """What was left out of the source, by reason."""
-    columns: dict[str, str] = {}
+    columns: dict[str, str] = Field(default_factory=dict)
     """Of a file of the user's own: by field, the column that it was read from."""
-    notes: list[str] = []
+    notes: list[str] = Field(default_factory=list)
     """What a reader must know of how such a file was read."""
 
 
@@ -211,5 +211,5 @@ class EvalDataset(Record):
     """What the dataset can measure: groups of metrics."""
     questions: Annotated[Sequence[EvalQuestion], SkipValidation]
     """They may lie on disk, and be read one at a time."""
-    documents: list[Document] = []
+    documents: list[Document] = Field(default_factory=list)
     fingerprint: DatasetFingerprint

@@ -99,9 +99,9 @@ class EvalResponse(Record):
     """Whether the body was longer than that bound: `raw` is its beginning, and no longer JSON."""
     raw_retrieval: str | None = None
     """The body of the request that brings the chunks, bounded as `raw`; a file holds it only where there was one."""
-    turns: list["EvalResponse"] = []
+    turns: list["EvalResponse"] = Field(default_factory=list)
     """Of a conversation, the exchanges before this one; a file holds it only of conversations."""
-    notes: list[str] = []
+    notes: list[str] = Field(default_factory=list)
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
 
     def could_not_read(self, part: str) -> bool:

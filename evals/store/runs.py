@@ -152,14 +152,14 @@ class RunStore:
         """The newest runs that can be read, the newest first, each read when it is asked for."""
         for path in self._newest_files()[:most]:
             with suppress(StoreError):
-                yield _read_run(path)
+                yield read_run(path)
 
     def survey(self) -> SavedRuns:
         """All saved runs, and what is wrong with those that cannot be read."""
         runs, unreadable = [], []
         for path in sorted(self.folder.glob("*_*Z.json")) if self.folder.is_dir() else []:
             try:
-                runs.append(_read_run(path))
+                runs.append(read_run(path))
             except StoreError as error:
                 unreadable.append(error)
         return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
@@ -171,7 +171,7 @@ class RunStore:
             RunNotFoundError: No run is meant, or several are.
             StoreError: Its file cannot be read.
         """
-        return _read_run(find_run(self.folder, run_id))
+        return read_run(find_run(self.folder, run_id))
 
     def _hint(self, run: EvalRun) -> str:
         return with_room(way_on_of(run, self.folder))
@@ -181,7 +181,12 @@ class RunStore:
         return sorted(files, key=lambda path: path.stem.rpartition("_")[2], reverse=True)
 
 
-def _read_run(path: Path) -> EvalRun:
+def read_run(path: Path) -> EvalRun:
+    """The run in a file.
+
+    Raises:
+        StoreError: It cannot be read, or holds no run.
+    """
     try:
         data = parse_stored(read_whole(path))
     except (OSError, ValueError) as error:

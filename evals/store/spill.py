@@ -53,6 +53,7 @@ class Spill(Generic[T]):
         self._most_held = most_held
         self._held: list[T] = []
         self._ahead, self._ahead_from, self._next = b"", 0, -1
+        self._is_at_end = True
         self._lock = Lock()  # asking and judging run in two threads
         try:
             self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
@@ -68,7 +69,9 @@ class Spill(Generic[T]):
         data = self._written(value)
         with self._lock:
             try:
-                self._file.seek(self._ends[-1])
+                if not self._is_at_end:  # seeking writes what waits in the buffer, however little that is
+                    self._file.seek(self._ends[-1])
+                    self._is_at_end = True
                 self._file.write(data)
             except OSError as error:
                 raise _write_error(error) from error
@@ -93,6 +96,7 @@ class Spill(Generic[T]):
 
     def _read_ahead(self, start: int, end: int) -> None:
         """Read a value, and some of those behind it where it follows the one that was read last."""
+        self._is_at_end = False
         try:
             self._file.seek(start)  # writes what waits in the buffer first
             self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)

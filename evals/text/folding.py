@@ -19,6 +19,8 @@ _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
 _MOST_MARKS = 30
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
+_ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
+"""For ASCII text, which most is: a blank for each sign that is in no word."""
 _CACHE = 400_000
 """Characters of texts that are remembered, of each function here."""
 
@@ -72,10 +74,15 @@ def readable(text: str) -> str:
 def tokens(text: str) -> tuple[str, ...]:
     """Return the text's word tokens, readable and folded; punctuation and white space do not count."""
     folded = fold(readable(text))
-    words = _TOKEN.findall(folded)
+    words = _plain_words(folded) if folded.isascii() else _TOKEN.findall(folded)
     if "_" in folded:  # inside a word it belongs to it, at its ends it is Markdown's emphasis
         words = [word for word in (word.strip("_") for word in words) if word]
     return tuple(words)
+
+
+def _plain_words(folded: str) -> list[str]:
+    """The words of ASCII text: bytes are changed and split in less than half of the time of a search."""
+    return folded.encode().translate(_ASCII_WORDS).decode().split()
 
 
 @remembered(_CACHE)

@@ -6,7 +6,7 @@ docs/variants.md says what comes out, and how latency is compared.
 """
 
 from evals.variants.evaluation import VariantsRunner
-from evals.variants.plan import variants_of
+from evals.variants.plan import added_fields, variants_of
 from evals.variants.resume import saved_together
 
-__all__ = ["VariantsRunner", "saved_together", "variants_of"]
+__all__ = ["VariantsRunner", "added_fields", "saved_together", "variants_of"]

@@ -162,7 +162,7 @@ class VariantsRunner:
     async def _ask(self, variants: Sequence[_Variant]) -> None:
         """Ask all questions of all variants; what ends that early is left for the measuring of each to raise."""
         questions = variants[0].work.questions
-        lanes = [Lane(one.server.client, one.work.responses, self._hear(one), one.asking.stop) for one in variants]
+        lanes = [self._lane(one) for one in variants]
         probes = list({probe.id: probe for probe in chain(*(one.asking.probes for one in variants))}.values())
         done = sum(len(one.work.responses) for one in variants)
         self.observer.begin(len(questions) * len(variants), done)
@@ -180,6 +180,10 @@ class VariantsRunner:
 
     async def _ask_some(self, lanes: Sequence[Lane], questions: Sequence[EvalQuestion]) -> None:
         await ask_in_turn(lanes, questions, concurrency=self.config.concurrency, seed=self.config.seed)
+
+    def _lane(self, variant: _Variant) -> Lane:
+        client = variant.server.client
+        return Lane(client, variant.work.responses, self._hear(variant), variant.asking.stop, client.tracing)
 
     def _hear(self, variant: _Variant) -> Callable[[EvalQuestion, EvalResponse], None]:
         def on_answer(question: EvalQuestion, response: EvalResponse) -> None:

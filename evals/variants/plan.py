@@ -1,5 +1,9 @@
 """The configuration of each variant."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evals.client.profile import resolve_spec
 from evals.config import DEFAULT_SUITE, EvalConfig
 from evals.errors import ConfigError
 from evals.inputs.yaml_layers import merge
@@ -58,3 +62,31 @@ def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
                 f"variant {label!r} asks as another one does",
                 "a key is set to the value that it has already; for a test of equal variants write both as {}",
             )
+
+
+def added_fields(config: EvalConfig) -> list[str]:
+    """Fields of a JSON body that variants set and the request of their server does not have, such as `ask.json.top_k`.
+
+    They are added to the request: a server may have fields that its profile does not know. One that it does not have
+    either is ignored by most servers, so that its variants are alike.
+    """
+    return list(dict.fromkeys(path for over in config.variants.values() for path in _added(config, over)))
+
+
+def _added(config: EvalConfig, over: Mapping[str, Any]) -> Iterator[str]:
+    kind = {"profile": over["profile"]} if "profile" in over else {}
+    spec = resolve_spec({**config.server, **kind})
+    for name, request in (("ask", spec.ask), ("retrieve", spec.retrieve)):
+        part = over.get(name)
+        body = part.get("json") if isinstance(part, Mapping) else None
+        if request is not None and isinstance(body, Mapping) and "{{" not in str(body):  # else it replaces the whole
+            yield from _beyond(body, request.body, f"{name}.json")
+
+
+def _beyond(over: Mapping[str, Any], base: Any, at: str) -> Iterator[str]:
+    known = base if isinstance(base, Mapping) else {}
+    for key, value in over.items():
+        if key not in known:
+            yield f"{at}.{key}"
+        elif isinstance(value, Mapping):
+            yield from _beyond(value, known[key], f"{at}.{key}")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
-from evals.client.conversation import ask_question
+from evals.client.conversation import ask_traced
+from evals.client.tracing import Tracing
 from evals.run.asking import StopRule
 from evals.schemas import EvalQuestion, EvalResponse
 
@@ -34,12 +35,14 @@ class Lane:
         there: Its answers by question; `on_answer` adds to them.
         on_answer: Called as each exchange ends.
         stop: Says when to ask it no more; the others go on.
+        tracing: How its questions are traced.
     """
 
     client: Asks
     there: Mapping[str, EvalResponse]
     on_answer: Callable[[EvalQuestion, EvalResponse], None]
     stop: StopRule = field(default_factory=lambda: StopRule(1))
+    tracing: Tracing = field(default_factory=Tracing)
 
     def wants(self, question: EvalQuestion) -> bool:
         """Whether this question is still to be asked here."""
@@ -47,7 +50,7 @@ class Lane:
 
     async def ask(self, question: EvalQuestion) -> None:
         """Ask the question, and tell of what came."""
-        response = await ask_question(self.client, question)
+        response = await ask_traced(self.client, question, self.tracing)
         self.stop.see(response, self.client.away)
         self.on_answer(question, response)
 

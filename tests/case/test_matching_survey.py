@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.case.matching import MatchSettings, evidence_of, survey
+from evals.case.matching import MatchingSurvey, MatchSettings, evidence_of, survey
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 
 
@@ -23,3 +23,33 @@ def test_names_of_documents_are_the_same_where_they_are_too_many_to_be_held(monk
     monkeypatch.setattr(survey, "_NAMES", 5)
     assert evidence_of(records, MatchSettings()) == held
     assert len(held.names.alike) == 12
+
+
+@pytest.mark.parametrize("again", [0, 3])
+def test_what_is_gathered_as_answers_arrive_is_what_their_records_say(again: int) -> None:
+    """In whatever order they come; where one is answered a second time, otherwise, the records decide."""
+    records = [record(number) for number in range(40)]
+    gathered = MatchingSurvey()
+    other = EvalResponse.model_validate(
+        {"chunks": [{"text": "Other.", "document_id": "Guide-39.pdf", "chunk_id": "a"}]}
+    )
+    for one in records[:again]:
+        gathered.add(one.question, other)
+    for one in reversed(records):
+        assert one.response is not None
+        gathered.add(one.question, one.response)
+    found = gathered.evidence([one.question for one in records], records, MatchSettings())
+    assert found == evidence_of(records, MatchSettings())
+    assert found.names.comparable is True
+
+
+def test_an_answer_without_chunks_says_nothing_of_matching() -> None:
+    """A failure, and an answer that comes in its place, count once."""
+    records = [record(number) for number in range(5)]
+    gathered = MatchingSurvey()
+    for one in records:
+        assert one.response is not None
+        gathered.add(one.question, EvalResponse(answer="a"))
+        gathered.add(one.question, one.response)
+    found = gathered.evidence([one.question for one in records], records, MatchSettings())
+    assert found == evidence_of(records, MatchSettings())

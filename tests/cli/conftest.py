@@ -1,5 +1,7 @@
 """`evals eval` on the golden set, run in this process."""
 
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,3 +19,22 @@ def ask(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
         )
 
     return call
+
+
+class _Keyboard(io.StringIO):
+    """Lines that somebody types at a terminal; afterwards the input ends."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def type_lines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Sit at a terminal, and type these lines."""
+
+    def sit(*lines: str) -> None:
+        monkeypatch.setenv("TERM", "dumb")
+        monkeypatch.setattr(sys, "stdin", _Keyboard("".join(f"{line}\n" for line in lines)))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    return sit

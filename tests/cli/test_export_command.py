@@ -24,6 +24,8 @@ def export(build_run: Callable[..., Any], evals_cli: Cli, tmp_path: Path) -> Cli
     store.compact(run, records)
 
     def call(*arguments: object, run_id: str = "abcd") -> Any:
+        if "RUN" in arguments:
+            return evals_cli("export", run_id, *arguments[1:], "--runs-dir", tmp_path / "runs")
         return evals_cli("export", "--run-id", run_id, "--runs-dir", tmp_path / "runs", *arguments)
 
     return call
@@ -63,7 +65,13 @@ def test_a_file_is_written_and_nothing_printed(export: Cli, tmp_path: Path) -> N
         ([], "zzzz", 2, "evals runs"),
         ([], "../abcd", 2, "no run '../abcd'"),
         (["--output", "/dev/null/x.csv"], "abcd", 2, "--output"),
-        (["--output", "/"], "abcd", 2, "is a folder"),
+        (["--output", "/"], "abcd", 2, "says no format"),
+        (["--format", "csv", "--output", "/"], "abcd", 2, "is a folder"),
+        (["--output", "/dev/null/x.beir"], "abcd", 2, "cannot write"),
+        (["--format", "beir", "--output", "/dev/null"], "abcd", 2, "is a folder"),
+        (["--format", "beir"], "abcd", 2, "--output"),
+        (["--output", "run.txt"], "abcd", 2, "trec-run (.run)"),
+        (["another"], "abcd", 2, "two runs are named"),
     ],
 )
 def test_what_cannot_be_exported_is_one_clear_message(
@@ -74,3 +82,20 @@ def test_what_cannot_be_exported_is_one_clear_message(
     assert result.code == code
     assert words in result.err
     assert "Traceback" not in result.err
+
+
+def test_the_name_of_the_file_says_the_format(export: Cli, tmp_path: Path) -> None:
+    """With the run as an argument; what is left out is said beside the file."""
+    assert export("RUN", "-o", tmp_path / "x.md").code == 0
+    assert (tmp_path / "x.md").read_text().startswith("### Evaluation: Größe")
+    result = export("RUN", "-o", tmp_path / "x.run")
+    assert (result.code, result.out, result.err) == (0, "", "left out: 2 questions without a gold passage\n")
+    assert export("RUN", "-o", tmp_path / "x.beir").code == 0
+    assert sorted(path.name for path in (tmp_path / "x.beir").iterdir()) == ["corpus.jsonl", "qrels", "queries.jsonl"]
+
+
+def test_no_run_is_wrong_usage(evals_cli: Cli, tmp_path: Path) -> None:
+    """And answered with the way to name one."""
+    result = evals_cli("export", "-o", tmp_path / "x.csv")
+    assert result.code == 2
+    assert "evals export RUN" in result.err

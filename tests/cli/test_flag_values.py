@@ -18,6 +18,9 @@ Cli = Callable[..., Any]
     [
         ({"match": "fuzzy"}, "--match must be 'auto', .* or 'document', not 'fuzzy'"),
         ({"concurrency": 0}, "--concurrency must be at least 1, not 0"),
+        ({"concurrency": "1,,4"}, "--concurrency must be a number, or several with commas, not '1,,4'"),
+        ({"concurrency": "1,4,"}, "--concurrency must be a number, or several with commas, not '1,4,'"),
+        ({"rps": 1e-9}, "--rps must be at least 0.001, which is a request in 17 minutes"),
         ({"rps": 0.0}, "--rps must be above 0, not 0.0"),
         ({"warmup": 101}, "--warmup must be at most 100, not 101"),
         ({"on_error": "ignore"}, "--on-error must be 'exclude' or 'worst', not 'ignore'"),

@@ -22,7 +22,7 @@ def panels(command: str) -> dict[str, list[str]]:
 def test_the_flags_of_eval_stand_in_few_groups() -> None:
     """Whoever looks for a flag of the judge reads a few lines, not thirty."""
     found = panels("eval")
-    assert list(found) == ["Questions", "Server", "Variants", "Measures", "Judge", "Engine", "Output", "Run"]
+    assert list(found) == ["Questions", "Server", "Variants", "Measures", "Judge", "Engine", "Output", "Run", "CI"]
     assert max(map(len, found.values())) <= 9
 
 

@@ -76,6 +76,7 @@ def test_what_is_sent_is_told_before_and_shown_beside_what_is_made_of_it(start: 
     assert told.index("POST /ask with") < told.index("what came:") < told.index("what the section makes of it:")
     assert "guess: path and field are guesses" in told
     assert "computable (suite core): recall_at_1" in told
+    assert "not cost_per_query: the server reported no token usage" in told
     assert result.out.startswith("server:\n  profile: none\n")
 
 
@@ -95,6 +96,23 @@ def test_the_second_request_of_a_profile_is_sent_too(start: Start, evals_cli: Cl
     assert result.json["server"]["profile"] == "lightrag"
     assert len(result.json["read"]["chunks"]) == 3
     assert "POST /query/data, the second request of the profile lightrag" in result.err
+
+
+def test_a_profile_that_cannot_read_the_answer_is_followed_by_the_next_of_that_path(
+    start: Start, evals_cli: Cli
+) -> None:
+    """Two kinds of server have /query; who describes itself by no document is asked as both are."""
+
+    def query(request: Any) -> dict[str, Any]:
+        if "include_references" in request.body:
+            return {"answer": "It is kept for thirty days.", "sources": []}
+        source = {"chunk_id": "c1", "document_name": "backup.md", "full_text": "Kept for thirty days.", "score": 0.5}
+        return {"answer": "It is kept for thirty days.", "sources": [source], "citations": None, "metrics": None}
+
+    result = evals_cli("probe", start({("POST", "/query"): query}), "--json")
+    assert result.json["server"]["profile"] == "rag-server"
+    assert len(result.json["read"]["chunks"]) == 1
+    assert "the profile lightrag does not read this answer" in result.err
 
 
 def test_without_profiles_the_same_server_is_mapped_by_its_shape(start: Start, evals_cli: Cli) -> None:
@@ -142,6 +160,28 @@ def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli
     assert result.json["server"]["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
 
 
+def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
+    """Nothing answers there, and the document names what does below it."""
+    result = evals_cli("probe", f"{start(unknown.inquiry())}/knowledge/", "--question", QUESTION, "--json")
+    assert result.code == 0, result.err
+    assert result.json["server"]["ask"]["path"] == "/knowledge/inquire"
+
+
+@pytest.mark.parametrize("given", [(), ("--header", "X-API-Key: wrong")])
+def test_a_refused_login_names_its_header(given: tuple[str, ...], start: Start, evals_cli: Cli) -> None:
+    """That of the profile that the server looks like, else the usual one; nothing else is tried."""
+    refused = evals_cli("probe", start(documented.lightrag()), *given)
+    assert (refused.code, refused.err.count("POST ")) == (3, 1)
+    assert "the server refuses us: HTTP 403" in refused.err
+    assert '--header "X-API-Key: …"' in refused.err
+
+    def ask(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"error": "who are you?"})
+
+    refused = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", *given)
+    assert '--header "Authorization: Bearer …"' in refused.err
+
+
 def test_a_200_that_says_it_failed_is_a_refusal(start: Start, evals_cli: Cli) -> None:
     """Its text is not taken for an answer."""
     url = start({("POST", "/own"): lambda _: {"state": "failed", "why": "the index is being built just now"}})
@@ -173,3 +213,23 @@ def test_what_cannot_be_probed_is_told_in_one_message(
 def test_no_profile_is_a_profile_without_keys() -> None:
     """What stands under `server:` is the whole specification then."""
     assert load_profile("none") == {}
+
+
+def test_somebody_at_a_terminal_says_what_is_meant(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
+) -> None:
+    """A number beyond the list is asked for again; what was said is no guess any more."""
+
+    def ask(_: Any) -> dict[str, Any]:
+        found = ["A passage of the left, which says this.", "Another of the left, which says that."]
+        others = ["A passage of the right, which says so.", "Another of the right, which does not."]
+        return {"answer": "It is kept for thirty days.", "left": found, "right": others}
+
+    url = f"{start({('POST', '/own'): ask})}/own"
+    silent = evals_cli("probe", url, "--json").json
+    assert [(guess["key"], guess["chosen"]) for guess in silent["guesses"]][-1] == ("map.chunks", "left")
+    type_lines("9", "nothing", "2")
+    asked = evals_cli("probe", url, "--json")
+    assert asked.json["server"]["map"]["chunks"] == "right"
+    assert "map.chunks" not in [guess["key"] for guess in asked.json["guesses"]]
+    assert asked.err.count("which one (1 to 2)") == 3

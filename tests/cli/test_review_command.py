@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from evals.export.label_sheet import Labelling, put_label
+
 Cli = Callable[..., Any]
 
 
@@ -143,3 +145,40 @@ def test_a_file_that_is_no_sheet_of_labels_stays(review: Cli, tmp_path: Path) ->
     assert done.code == 2
     assert "is no sheet of labels" in done.err
     assert path.read_text(encoding="utf-8") == "a,b\n1,2\n"
+
+
+class Typing(io.StringIO):
+    """Lines that a person types, while somebody else labels the same answer before the last of them."""
+
+    def __init__(self, lines: list[str], meanwhile: Callable[[], object]) -> None:
+        super().__init__("".join(f"{line}\n" for line in lines))
+        self._left, self._meanwhile = len(lines), meanwhile
+
+    def readline(self, *_: Any) -> str:
+        self._left -= 1
+        if self._left == 0:
+            self._meanwhile()
+        return super().readline()
+
+
+def test_labels_that_others_give_meanwhile_stay(
+    evals_cli: Cli, run: str, sheet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of another metric and of the same: the sheet is read again before each label is put into it."""
+
+    def meanwhile() -> None:
+        (mine,) = labels(sheet)
+        put_label(
+            sheet, Labelling(run, "answer_correctness"), mine["id"], {**mine, "verdict": "incorrect"}, before=mine
+        )
+        other = {**mine, "metric": "faithfulness", "verdict": "yes"}
+        put_label(sheet, Labelling(run, "faithfulness"), mine["id"], other, before=None)
+
+    monkeypatch.setattr(sys, "stdin", Typing(["c", "u"], meanwhile))
+    done = evals_cli("review", run, "--runs-dir", tmp_path / "runs")
+    assert "was labelled 'incorrect' meanwhile: that label stays" in done.out
+    assert [(row["metric"], row["verdict"]) for row in labels(sheet)] == [
+        ("answer_correctness", "incorrect"),
+        ("faithfulness", "yes"),
+    ]
+    assert "1 of 6 answers labelled" in done.out

@@ -316,3 +316,13 @@ def test_what_is_no_text_cannot_go_into_json(library: Library, tmp_path: Path) -
     scan = Upload("scan.pdf", lambda: b"%PDF\xff\xfe")
     with pytest.raises(IngestError, match=r"scan\.pdf is no text"):
         _ingest(library, [scan], tmp_path, json="{{documents}}", path="/add")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_an_upload_that_is_refused_for_its_rights_says_whose(status: int, library: Library, tmp_path: Path) -> None:
+    """A key that may ask need not be one that may write."""
+    library.refuse = [status]
+    with pytest.raises(IngestError, match=f"HTTP {status}") as raised:
+        _ingest(library, _documents(1), tmp_path)
+    assert "an upload needs the right to write" in str(raised.value.hint)
+    assert "server.headers" in str(raised.value.hint)

@@ -315,3 +315,33 @@ def test_an_objective_of_several_metrics_is_tested_by_what_each_question_adds() 
     assert found.gain == pytest.approx(sum(added))
     assert (found.p, found.differing) == (sign_flip_p(added), 3)
     assert found.p == 2 / 8
+
+
+def spread(n: int, best: int) -> dict[str, dict[str, float | None]]:
+    """Values of which the first are 1: the three metrics of retrieval alike, and times of their own."""
+    feeds = ("mrr", "recall_at_5", "ndcg_at_10")
+    return {f"q{i}": {**dict.fromkeys(feeds, float(i < best)), "latency_p50": 100.0 + i} for i in range(n)}
+
+
+def test_the_value_of_each_objective_has_its_interval(saved: Saved) -> None:
+    """That of three metrics which say the same is that of each of them; that of an amount is its metric's own."""
+    runs = in_turn(saved, a=spread(60, 20), b=spread(60, 40))
+    comparison = compare_runs(runs, pareto=True)
+    report = comparison.pareto
+    assert report is not None
+    rows = {row.name: row for row in comparison.metrics}
+    assert [own["latency"] for own in report.intervals] == rows["latency_p50"].intervals
+    for point, own, alone in zip(report.points, report.intervals, rows["mrr"].intervals, strict=True):
+        assert alone is not None
+        low, high = own["retrieval"]
+        assert low < point.objectives["retrieval"] < high
+        assert (low, high) == pytest.approx(alone, abs=0.02)
+
+
+def test_one_question_says_next_to_nothing(saved: Saved) -> None:
+    """The interval of its value is all that there can be, and a percentile of one value has none."""
+    runs = in_turn(saved, a=values(0.5, 100.0, n=1), b=values(1.0, 90.0, n=1))
+    report = compare_runs(runs, pareto=True).pareto
+    assert report is not None
+    assert list(report.objectives) == ["retrieval", "latency"]
+    assert report.intervals == [{"retrieval": (0.0, 1.0)}, {"retrieval": (0.0, 1.0)}]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from evals.errors import StoreError, UnknownNameError
-from evals.export import FORMATS, export_run, write_export
+from evals.errors import ConfigError, StoreError, UnknownNameError
+from evals.export import FORMATS, export_files, export_pieces, export_run, format_of, write_export
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.measured import measured
 
 Build = Callable[..., Any]
 
@@ -31,10 +32,11 @@ def test_json_holds_the_run_and_its_records(build_run: Build) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_run_without_records_can_be_exported(build_run: Build, form: str) -> None:
+def test_a_run_without_records_can_be_exported(build_run: Build, form: str, tmp_path: Path) -> None:
     """A run that ended before its first question is written too."""
     run, _ = build_run("a", {})
-    assert export_run(run, [], form)
+    export_files(measured(run, []), form, tmp_path / "out")
+    assert (tmp_path / "out").exists()
 
 
 def test_an_unknown_format_is_answered_with_the_nearest(build_run: Build) -> None:
@@ -76,3 +78,29 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path, where:
     with pytest.raises(StoreError, match="cannot write") as caught:
         write_export(tmp_path / where, "text", "csv")
     assert caught.value.hint == "name another file"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_name_says_the_format(form: str) -> None:
+    """By its ending, the longest that fits, in whatever case; no two formats have one ending."""
+    for ending in FORMATS[form].endings:
+        assert format_of(Path(f"a.b{ending.upper()}")) == form
+        assert [name for name, one in FORMATS.items() if ending in one.endings] == [form]
+    assert FORMATS[form].endings
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x", "csv"])
+def test_a_name_that_says_no_format_is_answered_with_all(name: str) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(ConfigError, match="says no format") as caught:
+        format_of(Path(name))
+    assert all(f"{form} (" in (caught.value.hint or "") for form in FORMATS)
+
+
+def test_what_is_no_text_is_no_text(build_run: Build) -> None:
+    """A folder has no pieces, and Parquet is no string."""
+    run, records = build_run("a", {})
+    with pytest.raises(ConfigError, match=r"folder of corpus\.jsonl"):
+        export_pieces(run, records, "beir")
+    with pytest.raises(ConfigError, match="parquet is no text"):
+        export_run(run, records, "parquet")

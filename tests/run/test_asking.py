@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from evals.client import RAGClient
+from evals.client.tracing import Tracing
 from evals.run.asking import StopRule, ask_all
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
@@ -28,6 +29,7 @@ class Scripted:
         self.asked: list[str] = []
         self.flying = self.most = 0
         self.away: str | None = None
+        self.tracing = Tracing()
 
     async def ask(self, question: str) -> EvalResponse:
         self.asked.append(question)

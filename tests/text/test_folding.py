@@ -1,6 +1,8 @@
 """How texts are made comparable."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evals.text.folding import bag, fold, padded, plain, tokens
 
@@ -61,6 +63,12 @@ def test_plain_text_has_no_markdown(text: str, expected: str) -> None:
 def test_tokens_are_words_or_single_characters_of_scripts_without_spaces(text: str, expected: str) -> None:
     """Punctuation counts nothing, and an underscore belongs to a word only inside it."""
     assert " ".join(tokens(text)) == expected
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_the_tokens_of_a_plain_text_are_those_beside_other_letters(text: str) -> None:
+    """Texts of ASCII are cut in a way of their own, which is quicker."""
+    assert tokens(f"{text} é") == (*tokens(text), "é")
 
 
 @pytest.mark.parametrize(

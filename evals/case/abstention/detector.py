@@ -15,7 +15,7 @@ from evals.case.abstention.clauses import Context, Kind
 from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.languages import LANGUAGES
-from evals.case.abstention.others import BARE, NO_NUMBER, OTHERS
+from evals.case.abstention.others import BARE, NO_NUMBER, declines_elsewhere
 from evals.case.abstention.question import Asked, read_question
 from evals.case.abstention.reading import written_out
 from evals.case.abstention.roles import BITS, WORD, Lexicon, lexicons_of, without_accents
@@ -40,7 +40,9 @@ _YES_NO = re.compile(
     r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
     r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
 )
-_NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|could|have|has|ca)nt\b")
+_VERBS = ("do", "does", "did", "is", "are", "was", "were", "could", "have", "has", "ca")
+_WITHOUT_APOSTROPHE = tuple(f"{verb}nt" for verb in _VERBS)
+_NO_APOSTROPHE = re.compile(rf"\b({'|'.join(_VERBS)})nt\b")
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 _MEANS = re.compile(
     r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
@@ -111,7 +113,7 @@ def read_answer(answer: str, question: str) -> Answer | bool:
 
 def _without_quotes(text: str, question: str) -> str:
     """The text with a word in place of what is quoted, and without the question where that is."""
-    if not _QUOTED.search(text):
+    if not any(mark in text for mark in "\"«'") or not _QUOTED.search(text):
         return text
     asked = fold(question) or None
     return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
@@ -121,7 +123,7 @@ def _may_decline(text: str, lexicons: Iterable[Lexicon]) -> bool:
     """A quick look, before any rule is tried: a word that can decline, or in a short answer one that hints at it."""
     words = WORD.findall(written_out(text))
     distinct = frozenset(words)
-    if any(lexicon.may_decline(distinct) for lexicon in lexicons) or OTHERS.search(text):
+    if any(lexicon.may_decline(distinct) for lexicon in lexicons) or declines_elsewhere(text):
         return True
     return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & _HINTS for lexicon in lexicons))
 
@@ -131,7 +133,9 @@ def _plain(answer: str) -> str:
     text = _MARKS.sub(" ", _without_citations(fold(_squeezed(answer.replace("`", ""))))).strip()
     if len(_LISTED.findall(text)) > 1:
         text = _LISTED.sub(" ", text)
-    return without_accents(_NO_APOSTROPHE.sub(r"\1n't", text))
+    if any(word in text for word in _WITHOUT_APOSTROPHE):
+        text = _NO_APOSTROPHE.sub(r"\1n't", text)
+    return without_accents(text)
 
 
 def _without_citations(text: str) -> str:

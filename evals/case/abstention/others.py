@@ -28,5 +28,12 @@ _SOME = (
     r"알 수 없|찾을 수 없|\bnie (?:wiem|znalaz|podano|ma informacji)|\binte (?:hitta|framgar|namns)|\bfremgar ikke|"
     r"bulunamad|bilmiyorum"
 )
-OTHERS = re.compile("|".join((_DUTCH, _CHINESE, _JAPANESE, _RUSSIAN, _SOME)))
-"""The commonest phrases of languages that have no lexicon."""
+_PHRASES = re.compile("|".join((_DUTCH, _CHINESE, _JAPANESE, _RUSSIAN, _SOME)))
+_IN_LATIN = ("niet", "geen informatie", "nie ", "inte ", "fremgar ikke", "bulunamad", "bilmiyorum")
+"""One of these is in every phrase of ASCII letters alone: where none is, no phrase is tried."""
+
+
+def declines_elsewhere(text: str) -> bool:
+    """Whether a folded text holds one of the commonest phrases of languages that have no lexicon."""
+    may_hold = not text.isascii() or any(word in text for word in _IN_LATIN)
+    return may_hold and _PHRASES.search(text) is not None

@@ -9,7 +9,7 @@ from evals.case.abstention.clauses import Clause, Context, Kind
 from evals.case.abstention.facts import DENIES, without_facts
 from evals.case.abstention.grammar import Found, declined, describes, elliptic, reports_of_source, unknown
 from evals.case.abstention.languages.base import ROLES
-from evals.case.abstention.others import OTHERS
+from evals.case.abstention.others import declines_elsewhere
 from evals.case.abstention.roles import CONTENT, DECLINING, WORD, Lexicon
 from evals.case.abstention.topic import Topic
 
@@ -61,6 +61,8 @@ _SAYS_WHERE = frozenset("swiqX")
 
 def written_out(text: str) -> str:
     """The text with the short forms of English written out: "don't" as "do not"."""
+    if "'" not in text and "cannot" not in text:  # as in most clauses, which need not be searched
+        return text.strip()
     return _SHORT.sub(lambda found: _SPELT.get(found[0], " "), _IT_IS.sub(r"\1 is", text)).strip()
 
 
@@ -76,7 +78,7 @@ def read(text: str, context: Context, subject: str) -> Iterator[Clause]:
     plain = written_out(rest)
     if context.asked.whether and DENIES.search(text):
         yield Clause(plain, Kind.ANSWERS)
-    elif OTHERS.search(rest):
+    elif declines_elsewhere(rest):
         yield Clause(plain, Kind.DECLINES)
     else:
         words = WORD.findall(plain)

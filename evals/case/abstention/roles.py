@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, reduce
-from itertools import chain
+from itertools import chain, repeat
 from operator import or_
 
 from evals.case.abstention.languages import LANGUAGES
@@ -204,8 +205,17 @@ def _lexicons() -> tuple[Lexicon, ...]:
 def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     """The lexicons of the languages that a text may be in, the likeliest first; all where nothing tells."""
     words = WORD.findall(text[:4000])[:_ENOUGH]
-    lexicons = _lexicons()
-    counts = [sum(map(lexicon.function.__contains__, words)) for lexicon in lexicons]
-    most = max(counts)
-    ranked = sorted(zip(counts, lexicons, strict=True), key=lambda pair: -pair[0])
-    return tuple(lexicon for count, lexicon in ranked if most < _FEW or 2 * count >= most)
+    counts = Counter(chain.from_iterable(map(_lexicons_by_word().get, words, repeat(()))))
+    most = max(counts.values(), default=0)
+    ranked = sorted(_lexicons(), key=lambda lexicon: -counts[lexicon])
+    return tuple(lexicon for lexicon in ranked if most < _FEW or 2 * counts[lexicon] >= most)
+
+
+@cache
+def _lexicons_by_word() -> Mapping[str, Sequence[Lexicon]]:
+    """By function word, the lexicons that have it."""
+    found: dict[str, list[Lexicon]] = {}
+    for lexicon in _lexicons():
+        for word in lexicon.function:
+            found.setdefault(word, []).append(lexicon)
+    return found

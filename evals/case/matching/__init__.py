@@ -3,16 +3,18 @@
 from evals.case.matching.documents import DocumentNames, document_key, same_document
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.matches import Matches
-from evals.case.matching.recognise import match
+from evals.case.matching.recognise import ChunkComparison, match
 from evals.case.matching.repeats import ChunkList, chunk_list, originals
 from evals.case.matching.settings import MatchSettings, Rule
-from evals.case.matching.survey import evidence_of
+from evals.case.matching.survey import MatchingSurvey, evidence_of
 
 __all__ = [
+    "ChunkComparison",
     "ChunkList",
     "DocumentNames",
     "MatchSettings",
     "Matches",
+    "MatchingSurvey",
     "Rule",
     "RunEvidence",
     "chunk_list",

@@ -28,6 +28,8 @@ class CommonText:
 
     def margins(self, words: Words) -> tuple[int, int]:
         """How many of the words are such a beginning, and how many such an end."""
+        if not (self.starts or self.ends):  # as in most runs
+            return 0, 0
         first = max((agreeing(words.shapes, start) for start in self.starts), default=0)
         last = max((agreeing(words.shapes_from_end, end) for end in self.ends), default=0)
         return first, last

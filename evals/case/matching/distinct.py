@@ -51,9 +51,13 @@ class DistinctChunks:
     def candidates(self, gold: GoldPassage) -> list[Seen]:
         """The chunks that may be the gold, in their order: all of them where texts have to be compared."""
         if gold.chunk_id == "" or (self._has_texts and words_of(gold.text).count):
-            return [self._at(place) for place in self._places]
+            return self._every
         found = {*self.with_id(gold.chunk_id or ""), *self._of_document(gold.document_id)}
         return [self._at(place) for place in sorted(found)]
+
+    @derived
+    def _every(self) -> list[Seen]:
+        return [self._at(place) for place in self._places]
 
     @derived
     def _places(self) -> Sequence[int]:

@@ -17,15 +17,17 @@ document   the same document; tried only when named, when a chunk carries no tex
 =========  ==================================================================================================
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
+from evals.case.derived import derived
 from evals.case.matching.distinct import DistinctChunks
 from evals.case.matching.evidence import RunEvidence, evidence_within
 from evals.case.matching.matches import Matches
 from evals.case.matching.repeats import ChunkList, chunk_list
 from evals.case.matching.rules import OF_TEXT, Seen, Wanted
 from evals.case.matching.runs import Run
-from evals.case.matching.settings import MatchSettings, Rule
+from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import mended
 from evals.schemas import GoldPassage, RetrievedChunk
 
@@ -46,53 +48,99 @@ def match(
         evidence: What the run says that one response cannot; where None, what this response says.
         listed: The same chunks, where somebody has looked for repeated ones already.
     """
-    listed = listed or chunk_list(chunks)
-    distinct = DistinctChunks(listed, golds, evidence or evidence_within(chunks))
-    result = Matches(len(chunks), original=list(listed.original))
-    for index, gold in enumerate(golds):  # in their order, in which results name the rules
-        if not _has_its_id(index, gold, settings, distinct, result):
-            _by_all_rules(index, gold, settings, distinct, result)
-    return result
+    return ChunkComparison(golds, settings, evidence, listed or chunk_list(chunks)).matches
 
 
-def _by_all_rules(
-    index: int, gold: GoldPassage, settings: MatchSettings, distinct: DistinctChunks, result: Matches
-) -> None:
-    """Recognise a gold for which there is more to compare than its id."""
-    seen = distinct.candidates(gold)
-    if seen:
-        words = mended(distinct.gold_words[index], (one.words for one in seen if one.words))
-        _look_closely(index, Wanted(gold, words, settings, distinct.evidence), seen, result)
+class ChunkComparison:
+    """The chunks of a response and the golds of its question, each pair of which is compared once.
+
+    Args:
+        golds: Of the question.
+        settings: Which rules, and the shares that they ask for.
+        evidence: What the run says that one response cannot; where None, what this response says.
+        listed: The chunks.
+    """
+
+    def __init__(
+        self,
+        golds: Sequence[GoldPassage],
+        settings: MatchSettings,
+        evidence: RunEvidence | None,
+        listed: ChunkList,
+    ) -> None:
+        self._golds = golds
+        self._settings = settings
+        self._evidence = evidence
+        self._listed = listed
+        self._distinct = DistinctChunks(listed, golds, evidence or evidence_within(listed.chunks))
+        self._wanted: dict[int, Wanted] = {}
+
+    @derived
+    def matches(self) -> Matches:
+        """Which chunk is which gold."""
+        result = Matches(len(self._listed.chunks), original=list(self._listed.original))
+        for index, gold in enumerate(self._golds):  # in their order, in which results name the rules
+            if self._distinct.is_alone(gold, self._settings):
+                _by_its_id(index, self._distinct.with_id(gold.chunk_id or ""), result)
+            else:
+                self._look_closely(index, self._distinct.candidates(gold), result)
+        return result
+
+    def held_among(self, places: Sequence[int]) -> Mapping[int, Mapping[int, str]]:
+        """For each of some distinct chunks, the golds that it holds where there are no others.
+
+        A piece of a gold that chunk borders have cut counts where these chunks complete the gold.
+        """
+        if not self._is_alike_among(places):
+            chunks = [self._listed.chunks[place] for place in places]
+            held = match(chunks, self._golds, self._settings, self._evidence).by_chunk
+            return dict(zip(places, held, strict=True))
+        result, some = Matches(len(self._listed.chunks)), frozenset(places)
+        for index, gold in enumerate(self._golds):
+            if self._distinct.is_alone(gold, self._settings):
+                _by_its_id(index, some.intersection(self._distinct.with_id(gold.chunk_id or "")), result)
+            else:
+                seen = [one for one in self._distinct.candidates(gold) if one.place in some]
+                self._look_closely(index, seen, result)
+        return {place: result.held.get(place, _NOTHING) for place in places}
+
+    def _is_alike_among(self, places: Sequence[int]) -> bool:
+        """Whether the comparison of a chunk with a gold is the same where there are fewer chunks.
+
+        It is not where the chunks themselves say what is common to them, which is whose copy, or which words are cut.
+        """
+        texts = sum(map(bool, self._listed.texts))
+        if self._evidence is None or not self._listed.all_differ or 0 < texts < len(self._listed.texts):
+            return False
+        return all(words.broken is None for words in self._distinct.gold_words)
+
+    def _look_closely(self, index: int, seen: Sequence[Seen], result: Matches) -> None:
+        """Recognise a gold in the chunks that may be it, by all rules."""
+        if not seen:
+            return
+        wanted = self._wanted.get(index) or self._wanted.setdefault(index, self._wanted_in(index, seen))
+        runs = _find(index, wanted, seen, result)
+        if "overlap" in wanted.rules:
+            _put_together(index, wanted, seen, runs, result)
+
+    def _wanted_in(self, index: int, seen: Sequence[Seen]) -> Wanted:
+        words = mended(self._distinct.gold_words[index], (one.words for one in seen if one.words))
+        return Wanted(self._golds[index], words, self._settings, self._distinct.evidence)
 
 
-def _has_its_id(
-    index: int, gold: GoldPassage, settings: MatchSettings, distinct: DistinctChunks, result: Matches
-) -> bool:
-    """Recognise a gold by its id; returns whether that is all that there is to compare."""
-    if not distinct.is_alone(gold, settings):
-        return False
-    for place in distinct.with_id(gold.chunk_id or ""):
+def _by_its_id(index: int, places: Iterable[int], result: Matches) -> None:
+    """Recognise a gold of which the id is all that there is to compare."""
+    for place in places:
         result.add(place, index, "chunk_id")
         result.found.setdefault(index, (place, "chunk_id"))
-    return True
 
 
-def _look_closely(index: int, wanted: Wanted, seen: Sequence[Seen], result: Matches) -> None:
-    """Recognise a gold in the chunks that may be it, by all rules."""
-    rules = wanted.rules_that_may_hold()
-    runs = _find(index, wanted, seen, rules, result)
-    if "overlap" in rules:
-        _put_together(index, wanted, seen, runs, result)
-
-
-def _find(
-    index: int, wanted: Wanted, seen: Sequence[Seen], rules: Sequence[Rule], result: Matches
-) -> dict[int, Run | None]:
+def _find(index: int, wanted: Wanted, seen: Sequence[Seen], result: Matches) -> dict[int, Run | None]:
     """Recognise the gold in each chunk by itself; returns the runs of it that were seen on the way, by place."""
     runs: dict[int, Run | None] = {}
     at_home = False
     for one in seen:
-        rule, run = wanted.first_rule(one, rules)
+        rule, run = wanted.first_rule(one)
         if run is not None:
             runs[one.place] = run
         if rule is None:
@@ -135,3 +183,6 @@ def _put_together(
     for place in pieces:
         result.add(place, index, "overlap")
         result.complete[place, index] = max(place, complete)
+
+
+_NOTHING: Mapping[int, str] = MappingProxyType({})

@@ -1,9 +1,10 @@
 """The rules by which one chunk is recognised as one gold, each alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from evals.case.derived import derived
 from evals.case.matching.contradictions import contradicts
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.headings import shared_heading
@@ -38,16 +39,19 @@ class Seen(NamedTuple):
     ids: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Wanted:
-    """A gold, with what decides whether a chunk is it."""
+    """A gold, with what decides whether a chunk is it; each chunk is compared with it once."""
 
     gold: GoldPassage
     words: Words
     settings: MatchSettings
     evidence: RunEvidence
+    _ruled: dict[int, tuple[Rule | None, Run | None]] = field(default_factory=dict, init=False)
+    _pieces: dict[int, Run | None] = field(default_factory=dict, init=False)
 
-    def rules_that_may_hold(self) -> list[Rule]:
+    @derived
+    def rules(self) -> list[Rule]:
         """The rules to try, in their order: not those for which it says too little."""
         rule, gold, length, settings = self.settings.rule, self.gold, self.words.count, self.settings
         lacking = {
@@ -58,10 +62,15 @@ class Wanted:
         }
         return [name for name in (AUTO if rule == "auto" else (rule,)) if not lacking.get(name)]
 
-    def first_rule(self, one: Seen, rules: Sequence[Rule]) -> tuple[Rule | None, Run | None]:
+    def first_rule(self, one: Seen) -> tuple[Rule | None, Run | None]:
         """The first rule that holds, and the run of the gold that the chunk holds where a rule has looked for it."""
+        if one.place not in self._ruled:
+            self._ruled[one.place] = self._first_rule(one)
+        return self._ruled[one.place]
+
+    def _first_rule(self, one: Seen) -> tuple[Rule | None, Run | None]:
         run = None
-        for rule in rules:
+        for rule in self.rules:
             if rule == "inside":
                 run = self.run_inside(one)
                 if run is not None and run.length >= self.settings.inside_gold_share * self.words.count:
@@ -127,17 +136,26 @@ class Wanted:
             rule: By which it was recognised, if by any.
             runs: Of chunks, by place, as far as they are known.
         """
-        everything = Run(0, self.words.count, whole=False)
         if rule is not None and rule not in {"inside", "overlap"}:
-            return everything
-        run = runs[one.place] if one.place in runs else self._piece(one)
+            return self._everything
+        run = runs[one.place] if one.place in runs else self.piece(one)
         if rule == "overlap":  # loose words may be more than the run that the chunk happens to end with
             enough = run is not None and run.length >= self.settings.overlap_threshold * self.words.count
-            return run if enough else everything
+            return run if enough else self._everything
         return None if run is None or (rule is None and self.is_elsewhere(one.chunk)) else run
 
+    @derived
+    def _everything(self) -> Run:
+        return Run(0, self.words.count, whole=False)
+
+    def piece(self, one: Seen) -> Run | None:
+        """What the chunk holds of a gold that chunk borders have cut."""
+        if one.place not in self._pieces:
+            self._pieces[one.place] = self._piece(one)
+        return self._pieces[one.place]
+
     def _piece(self, one: Seen) -> Run | None:
-        """What the chunk holds of a gold that chunk borders have cut.
+        """What the chunk holds of a gold that chunk borders have cut, looked for.
 
         Only running text counts: the start of the gold if the chunk ends with it, the end of the gold if it begins with
         it, all of the chunk if it stands in the gold. Loose words of many chunks never add up to a gold.

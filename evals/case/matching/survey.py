@@ -17,7 +17,7 @@ from evals.case.matching.recognise import match
 from evals.case.matching.rules import OF_TEXT
 from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import words_of
-from evals.schemas import EvalQuestion, EvalRecord, RetrievedChunk
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
 
 _SAMPLE = 50
 """Records in which common text is looked for."""
@@ -41,15 +41,61 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
     every = records if isinstance(records, Sequence) else list(records)
     drawn, names = array("Q"), _Names()
     for place, (question, chunks) in _retrieved(every, range(len(every))):
-        drawn.append(_draw(question) << _PLACE_BITS | place)
+        drawn.append(_draw(question, place))
         names.add(question, chunks)
+    return _evidence(every, drawn, names, settings)
+
+
+class MatchingSurvey:
+    """Gathers what `evidence_of` goes over all records for while answers arrive, so that few are read again."""
+
+    def __init__(self) -> None:
+        self._names = _Names()
+        self._retrieved: set[str] = set()
+        self._is_certain = True
+
+    def add(self, question: EvalQuestion, response: EvalResponse) -> None:
+        """Add an answer as it comes, or one that is there already."""
+        if question.gold_passages and response.chunks:
+            self._is_certain = self._is_certain and question.id not in self._retrieved
+            self._retrieved.add(question.id)
+            self._names.add(question, response.chunks)
+
+    def evidence(
+        self, questions: Iterable[EvalQuestion], records: Sequence[EvalRecord], settings: MatchSettings
+    ) -> RunEvidence:
+        """What `evidence_of` says of the records.
+
+        Args:
+            questions: Of the records, in their order.
+            records: With the answers that were added; all are read where a question was answered twice.
+            settings: How chunks are recognised as gold.
+        """
+        if not self._is_certain:
+            return evidence_of(records, settings)
+        numbered = enumerate(questions) if self._retrieved else ()  # which may lie on disk
+        drawn = array("Q", (_draw(one, place) for place, one in numbered if one.id in self._retrieved))
+        return _evidence(records, drawn, self._names, settings)
+
+
+def _evidence(
+    records: Sequence[EvalRecord], drawn: "array[int]", names: "_Names", settings: MatchSettings
+) -> RunEvidence:
+    """What follows from the names of all records, and from a look at some of them.
+
+    Args:
+        records: All of the run.
+        drawn: Of those with gold and chunks, the order in which they are looked at, as `_draw` has it.
+        names: Of these.
+        settings: How chunks are recognised as gold.
+    """
     places = array("Q", (both & (1 << _PLACE_BITS) - 1 for both in sorted(drawn)))
-    common = _common_to([asked for _, asked in _retrieved(every, places[:_SAMPLE])], settings)
-    again = (asked for _, asked in _retrieved(every, places))
+    common = _common_to([asked for _, asked in _retrieved(records, places[:_SAMPLE])], settings)
+    again = (asked for _, asked in _retrieved(records, places))
     evidence = RunEvidence(common, names.found(again), names.by_id and names.repeated)
     if not names.of_golds:
         return evidence  # no gold says of which document it is
-    comparable = _are_comparable((asked for _, asked in _retrieved(every, places)), settings, evidence)
+    comparable = _are_comparable((asked for _, asked in _retrieved(records, places)), settings, evidence)
     return replace(evidence, names=replace(evidence.names, comparable=comparable))
 
 
@@ -70,8 +116,9 @@ def _names_chunks(question: EvalQuestion) -> bool:
     return any(gold.chunk_id for gold in question.gold_passages)
 
 
-def _draw(question: EvalQuestion) -> int:
-    return crc32((question.id or question.question).encode(errors="surrogatepass"))
+def _draw(question: EvalQuestion, place: int) -> int:
+    """By what records are put in order: a hash of the question, then the place in the run."""
+    return crc32((question.id or question.question).encode(errors="surrogatepass")) << _PLACE_BITS | place
 
 
 def _common_to(sample: Sequence[_Retrieved], settings: MatchSettings) -> CommonText:

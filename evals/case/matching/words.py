@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
+from evals.case.derived import derived
 from evals.text.folding import tokens
 from evals.text.remembered import remembered
 
@@ -77,47 +77,47 @@ class Words:
             self._probes = (fewest, share, Probes.of(self.tokens, max(fewest, ceil(share * self.count))))
         return self._probes[2]
 
-    @cached_property
+    @derived
     def shapes(self) -> tuple[str, ...]:
         """The tokens, with `#` for each that is no plain word, as numbers of pages are."""
         return tuple(token if token.isalpha() else "#" for token in self.tokens)
 
-    @cached_property
+    @derived
     def shapes_from_end(self) -> tuple[str, ...]:
         """The same, from the last one backwards."""
         return self.shapes[::-1]
 
-    @cached_property
+    @derived
     def padded(self) -> str:
         """The tokens joined and framed by blanks, so that `in` compares whole words."""
         return f" {' '.join(self.tokens)} "
 
-    @cached_property
+    @derived
     def joined(self) -> str:
         """The tokens joined and not framed, so that `in` takes a part of a word at either end."""
         return self.padded[1:-1]
 
-    @cached_property
+    @derived
     def vocabulary(self) -> frozenset[str]:
         """The distinct tokens."""
         return frozenset(self.tokens)
 
-    @cached_property
+    @derived
     def bag(self) -> Mapping[str, int]:
         """How often each token occurs."""
         return Counter(self.tokens)
 
-    @cached_property
+    @derived
     def pairs(self) -> Mapping[tuple[str, str], int]:
         """How often each pair of neighbouring tokens occurs."""
         return Counter(pairwise(self.tokens))
 
-    @cached_property
+    @derived
     def fours(self) -> frozenset[tuple[str, str, str, str]]:
         """All runs of four tokens."""
         return frozenset(zip(self.tokens, self.tokens[1:], self.tokens[2:], self.tokens[3:], strict=False))
 
-    @cached_property
+    @derived
     def numbers(self) -> list[int]:
         """Where the numbers stand, in digits or in words."""
         return [at for at, token in enumerate(self.tokens) if token[0].isdigit() or token in _SPELLED]

@@ -5,12 +5,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from evals.cli.carded import carded, never_calibrated
+from evals.cli.ci.flags import CiFlags
+from evals.cli.ci.reporter import Reporter
 from evals.cli.terminal.console import console
 from evals.cli.terminal.streams import print_json
 from evals.cli.views.comparison import print_comparison
 from evals.compare import Comparison, MetricPair, RunComparison, SavedRun, compare_runs
 from evals.compare.models import ANSWERING
 from evals.errors import ConfigError, GateFailedError
+from evals.export.ci.command_end import Beside
 from evals.metrics.registry import parse_metric
 from evals.store.commands import DEFAULT_RUNS_DIR, command, folder_of
 from evals.store.record_check import refuse_damaged
@@ -26,6 +29,7 @@ def compare(
     fail_on_regression: bool,
     as_json: bool,
     runs_dir: Path | None,
+    flags: CiFlags,
 ) -> None:
     """Print how saved runs compare with one of them.
 
@@ -39,8 +43,15 @@ def compare(
     """
     if primary is not None and primary not in ANSWERING:
         parse_metric(primary)
-    runs = _load(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_ids, baseline, runs_dir)
-    comparison = compare_runs(runs, pareto=pareto, primary=primary)
+    with Reporter(flags, as_json=as_json, made=False) as reporter:
+        runs = _load(RunStore(runs_dir or DEFAULT_RUNS_DIR), run_ids, baseline, runs_dir)
+        comparison = compare_runs(runs, pareto=pareto, primary=primary)
+        reporter.compared(Beside(comparison, runs))
+        _end(comparison, runs, as_json=as_json, fail_on_regression=fail_on_regression)
+
+
+def _end(comparison: Comparison, runs: Sequence[SavedRun], *, as_json: bool, fail_on_regression: bool) -> None:
+    """Print what came out, and end as it deserves."""
     if as_json:
         print_json(comparison.model_dump_json(indent=2))
     else:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_asking
 from evals.cli.commands.variants import evaluate_variants
 from evals.cli.ending import end, interrupted, observer_for
@@ -15,7 +16,7 @@ from evals.runner import EvaluationRunner
 from evals.schemas import EvalRun
 from evals.store.commands import folder_of
 from evals.store.runs import RunStore
-from evals.variants import saved_together, variants_of
+from evals.variants import added_fields, saved_together, variants_of
 
 
 def evaluate(flags: EvalFlags) -> None:
@@ -24,19 +25,25 @@ def evaluate(flags: EvalFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+        _evaluate(flags, reporter)
+
+
+def _evaluate(flags: EvalFlags, reporter: Reporter) -> None:
     if flags.alone and flags.resume is None:
         raise ConfigError("--alone is of a run that goes on", "name it with --resume")
     run: EvalRun | None = None
     if flags.resume is None:
         settings = _configured(flags)
         if settings.variants:
-            evaluate_variants(variants_of(settings), flags)
+            evaluate_variants(variants_of(settings), flags, reporter, notes=_of_added_fields(settings))
             return
     else:
         run, settings = _resumed(flags.resume, flags)
         if run.interleaved_with and not flags.alone:
             together = saved_together(RunStore(settings.runs_dir), run)
-            evaluate_variants([resumed_config(each, overrides(flags)) for each in together], flags, together)
+            configs = [resumed_config(each, overrides(flags)) for each in together]
+            evaluate_variants(configs, flags, reporter, together)
             return
     if flags.dry_run:
         describe_asking(settings, as_json=flags.as_json)
@@ -48,7 +55,13 @@ def evaluate(flags: EvalFlags) -> None:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise interrupted("eval --resume", runner.run_id, settings.runs_dir) from error
-    end(done, settings, as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
+    end(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)
+
+
+def _of_added_fields(config: EvalConfig) -> list[str]:
+    """What a reader must know of fields that variants add to a request: a misspelt one would go unnoticed."""
+    said = "the profile's request does not have it, so it is added; see that the server knows it"
+    return [f"{path}: {said}" for path in added_fields(config)]
 
 
 def _configured(flags: EvalFlags) -> EvalConfig:

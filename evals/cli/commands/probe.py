@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from evals.cli.terminal.asking import ask_line, is_terminal
 from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
 from evals.errors import ConfigError
@@ -43,9 +44,9 @@ def probe_server(
     if output is not None:
         check_output(output)
     given = read_headers(headers)
-    target = Target(url, given, question or DEFAULT_QUESTION, _body(body), profiles)
+    target = Target(url, given, question or DEFAULT_QUESTION, body_of(body), profiles)
     out = console(sys.stderr)
-    probed = asyncio.run(probe(target, lambda line: out.print(clean(line, 400)), _choose))
+    probed = asyncio.run(probe(target, lambda line: out.print(clean(line, 400)))).read(choose)
     text = section_text(probed.server)
     if as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
@@ -60,7 +61,12 @@ def probe_server(
         sys.stdout.write(text)
 
 
-def _body(text: str | None) -> Any:
+def body_of(text: str | None) -> Any:
+    """The form of a request that was given; None without one.
+
+    Raises:
+        ConfigError: It is no JSON.
+    """
     if text is None:
         return None
     try:
@@ -69,17 +75,19 @@ def _body(text: str | None) -> Any:
         raise ConfigError("--body is no JSON", 'write it as \'{"question": "{{question}}"}\'') from error
 
 
-def _choose(doubt: Doubt) -> str | None:
+def choose(doubt: Doubt) -> str | None:
     """Ask on a terminal what is meant; without one, nobody is asked."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_terminal():
         return None
     out = console(sys.stderr)
     out.print(f"{doubt.key}: {doubt.why}")
     choices = [doubt.chosen, *doubt.others]
     for number, choice in enumerate(choices, start=1):
         out.print(clean(f"  {number}  {choice}", 300))
-    picked = typer.prompt("which one", default=1, type=int, err=True)
-    return choices[picked - 1] if 1 <= picked <= len(choices) else None
+    while True:
+        picked = ask_line(f"which one (1 to {len(choices)})", "1")
+        if picked.isdecimal() and 1 <= int(picked) <= len(choices):
+            return choices[int(picked) - 1]
 
 
 def _show(probed: Probed) -> None:
@@ -87,6 +95,13 @@ def _show(probed: Probed) -> None:
     out = console(sys.stderr)
     out.print("\nwhat came:")
     out.print(clean(probed.raw, _RAW_SHOWN))
+    show_reading(probed)
+    out.print()
+
+
+def show_reading(probed: Probed) -> None:
+    """What the section makes of the body, which metrics that lets be computed, and what is a guess; to stderr."""
+    out = console(sys.stderr)
     out.print("\nwhat the section makes of it:")
     for line in _read_lines(probed.response):
         out.print(clean(line, _LINE))
@@ -98,7 +113,6 @@ def _show(probed: Probed) -> None:
         out.print(clean(f"guess {doubt.key}: {chosen}", _LINE), style=DOUBTFUL)
         for other in doubt.others:
             out.print(clean(f"or {other}", _LINE))
-    out.print()
 
 
 def _read_lines(response: EvalResponse) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`evals rescore`."""
 
+from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_measuring
 from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import RescoreFlags
@@ -17,6 +18,11 @@ def rescore_run(run_id: str, flags: RescoreFlags) -> None:
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+        _rescore(run_id, flags, reporter)
+
+
+def _rescore(run_id: str, flags: RescoreFlags, reporter: Reporter) -> None:
     layers, remap, as_json = config_layers(flags), flags.remap, flags.as_json
     runs_dir = EvalConfig.build(*({"runs_dir": layer["runs_dir"]} for layer in layers if "runs_dir" in layer)).runs_dir
     source = RunStore(runs_dir).load(run_id)
@@ -28,4 +34,4 @@ def rescore_run(run_id: str, flags: RescoreFlags) -> None:
         return
     observer = observer_for(as_json=as_json, quiet=flags.quiet, verbose=flags.verbose)
     done = measure_now(work, metrics, settings, observer)
-    end(done, settings, as_json=as_json, lenient=flags.lenient, remapped=remap, quiet=flags.quiet)
+    end(done, settings, reporter, as_json=as_json, remapped=remap, quiet=flags.quiet)

@@ -1,6 +1,5 @@
 """`evals review`: label the answers of a run in the terminal, one at a time, with their evidence."""
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +9,9 @@ from rich.text import Text
 
 from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
-from evals.errors import ConfigError, RunInterruptedError
-from evals.export.label_sheet import Labelling, in_drawn_order, read_sheet, write_sheet
-from evals.metrics.judged import LabelledMetric
-from evals.metrics.registry import parse_metric
-from evals.run.calibrating import DEFAULT_METRIC
+from evals.errors import RunInterruptedError
+from evals.export.label_keys import CANNOT_TELL, DEFAULT_METRIC, keys_of
+from evals.export.label_sheet import Labelling, LabelTakenError, in_drawn_order, labels_in, put_label, sheet_path
 from evals.schemas import EvalRecord
 from evals.store.commands import DEFAULT_RUNS_DIR, command
 from evals.store.runs import RunStore
@@ -42,10 +39,9 @@ def review(
     keys = keys_of(name)
     if output is not None:
         check_output(output)
-    who = annotator or ""
-    named = re.sub(r"[^\w.-]+", "-", f"-{who}") if who else ""
-    path = output or store.folder / "reviews" / f"{run.id}{named}.csv"
-    session = Session(console(), path, Labelling(run.id, name, who), keys, in_drawn_order(run.id, store.records(run)))
+    labelling = Labelling(run.id, name, annotator or "")
+    path = output or sheet_path(store.folder, labelling)
+    session = Session(console(), path, labelling, keys, in_drawn_order(run.id, store.records(run)))
     try:
         session.go()
     except KeyboardInterrupt as error:
@@ -53,20 +49,6 @@ def review(
     finally:
         session.tell()
     console().print(f"hold the judge against them: {command(f'calibrate {path}', runs_dir)}", soft_wrap=True)
-
-
-def keys_of(metric: str) -> dict[str, str]:
-    """The key of each label of a metric: its first letter.
-
-    Raises:
-        ConfigError: A judge does not decide on it.
-        UnknownNameError: There is no such metric.
-    """
-    found = parse_metric(metric)
-    labels = list(found.scale) if isinstance(found, LabelledMetric) else ["yes", "no"]
-    if not found.judge_calls or len({label[0] for label in labels}) < len(labels):
-        raise ConfigError(f"{metric} has no labels to give", f"review labels {DEFAULT_METRIC} and other judged metrics")
-    return {label[0]: label for label in labels}
 
 
 class Session:
@@ -84,10 +66,8 @@ class Session:
         self, out: Console, path: Path, labelling: Labelling, keys: Mapping[str, str], records: list[EvalRecord]
     ) -> None:
         self._out, self._path, self._labelling, self._keys = out, path, labelling, keys
-        rows = read_sheet(path)
-        self._others = [row for row in rows if not labelling.owns(row)]
-        self._labelled = {row["id"]: row for row in rows if labelling.owns(row)}
         self._records = {record.question.id: record for record in records}
+        self._labelled = labels_in(path, labelling, self._records)
         self._todo = [key for key in self._records if key not in self._labelled]
         self._comment = ""
 
@@ -120,7 +100,7 @@ class Session:
     def _take(self, current: str, said: str) -> str | None:
         """Do what was typed; returns the answer that stays on the screen, if it does."""
         if said in self._keys or said == "?":
-            self._label(current, self._keys.get(said, "cannot_tell"))
+            self._label(current, self._keys.get(said, CANNOT_TELL))
             return None
         if said == "s":
             self._todo.append(self._todo.pop(0))
@@ -136,24 +116,30 @@ class Session:
         return current
 
     def _label(self, current: str, verdict: str) -> None:
-        self._labelled[current] = self._labelling.row(self._records[current], verdict, self._comment)
+        self._save(current, self._labelling.row(self._records[current], verdict, self._comment))
         self._comment = ""
         self._todo.remove(current)
-        self._save()
 
     def _undo(self, current: str) -> str | None:
         """Take back the last label of this run."""
-        mine = [key for key in self._labelled if key in self._records]
+        mine = list(self._labelled)
         if not mine:
             self._out.print("there is no label to take back", style=DOUBTFUL)
             return current
-        del self._labelled[mine[-1]]
-        self._todo.insert(0, mine[-1])
-        self._save()
+        self._save(mine[-1], None)
+        if mine[-1] not in self._labelled:
+            self._todo.insert(0, mine[-1])
         return None
 
-    def _save(self) -> None:
-        write_sheet(self._path, [*self._others, *self._labelled.values()])
+    def _save(self, key: str, row: dict[str, str] | None) -> None:
+        """Put a label into the sheet, or take it out; one that was changed elsewhere meanwhile stays."""
+        try:
+            put_label(self._path, self._labelling, key, row, before=self._labelled.pop(key, None))
+        except LabelTakenError as error:
+            self._out.print(clean(f"{error.message}: that label stays"), style=DOUBTFUL)
+            row = error.found
+        if row is not None:
+            self._labelled[key] = row
 
     def _show(self, record: EvalRecord, *, whole: bool) -> None:
         """Print question, expected answer, answer and evidence; nothing of what the judge said."""

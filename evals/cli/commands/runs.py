@@ -11,13 +11,12 @@ from rich.text import Text
 
 from evals.cli.terminal.console import DOUBTFUL, clean, console, fits
 from evals.cli.terminal.streams import print_json
-from evals.cli.views.scores import mark_of, print_objectives
-from evals.schemas import EvalRun
-from evals.scoring.headline import by_objectives, headline
+from evals.cli.views.scores import print_objectives
+from evals.scoring.headline import by_objectives
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore, SavedRuns
+from evals.views.run_list import TITLES, mark_of, run_cells
 
-_TITLES = ("id", "created", "status", "questions", "score", "server", "profile", "datasets", "name")
 _IN_LINE = 5
 """So many cells stand on a run's first line where the table does not fit."""
 
@@ -31,7 +30,7 @@ def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
         return
     out, groups = console(), by_objectives(saved.runs)
     if saved.runs:
-        _print_runs(out, [_cells(run, mark_of(run, groups)) for run in saved.runs])
+        _print_runs(out, [run_cells(run, mark_of(run, groups)) for run in saved.runs])
         print_objectives(out, groups)
     elif not saved.unreadable:
         out.print(f"no saved runs in {store.folder}; `evals eval` makes one")
@@ -43,7 +42,7 @@ def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
 def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
     """As a table where it fits, else a few lines a run; nothing is cut or folded within a word."""
     table = Table(box=None, pad_edge=False, show_edge=False)
-    for title in _TITLES:
+    for title in TITLES:
         table.add_column(title, no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
@@ -52,23 +51,9 @@ def _print_runs(out: Console, rows: Sequence[Sequence[str]]) -> None:
         return
     for run_id, *facts in rows:
         first, rest = facts[: _IN_LINE - 1], facts[_IN_LINE - 1 :]
-        named = [f"{title} {cell}" for title, cell in zip(_TITLES[3:_IN_LINE], first[2:], strict=True)]
+        named = [f"{title} {cell}" for title, cell in zip(TITLES[3:_IN_LINE], first[2:], strict=True)]
         out.print(Text.assemble((run_id, "bold"), "  ", "  ".join([*first[:2], *named])))
         out.print(Text(f"  {'  '.join(cell for cell in rest if cell)}"))
-
-
-def _cells(run: EvalRun, mark: str) -> list[str]:
-    return [
-        run.id,
-        f"{run.created_at:%Y-%m-%d %H:%M}",
-        run.status if run.completed_at else "unfinished",
-        f"{run.question_count}{f' ({run.error_count} failed)' if run.error_count else ''}",
-        f"{headline(run)}{mark}",
-        str(clean("embedded" if run.eval_config.get("embedded") else run.server.url, 60)),
-        str(clean(run.server.profile, 40)),
-        str(clean(",".join(run.datasets), 40)),
-        str(clean("" if run.id in run.name else run.name, 60)),
-    ]
 
 
 def _plain(store: RunStore, saved: SavedRuns) -> dict[str, Any]:

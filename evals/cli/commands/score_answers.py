@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_measuring
 from evals.cli.ending import end, measure_now, observer_for
 from evals.cli.flags import ScoreFlags, refuse_idle
@@ -19,6 +20,11 @@ def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, outp
         EvalsError: With the exit code of what went wrong.
     """
     refuse_idle("saved answers", k=k, output=output)
+    with Reporter(flags, as_json=flags.as_json, lenient=flags.lenient) as reporter:
+        _score(answers, flags, reporter)
+
+
+def _score(answers: Path, flags: ScoreFlags, reporter: Reporter) -> None:
     settings = EvalConfig.build(*config_layers(flags), {"samples_per_dataset": None})
     if settings.dataset_file is None:
         raise ConfigError(
@@ -32,4 +38,4 @@ def score_saved_answers(answers: Path, flags: ScoreFlags, *, k: int | None, outp
         return
     observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
     done = measure_now(work, metrics, settings, observer)
-    end(done, settings, as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
+    end(done, settings, reporter, as_json=flags.as_json, quiet=flags.quiet)

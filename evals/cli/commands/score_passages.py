@@ -22,7 +22,8 @@ def score_passages(predictions: Path, gold: Path, flags: ScoreFlags, *, k: int |
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
-    switches = {name: getattr(flags, name) or None for name in ("dry_run", "lenient", "quiet", "verbose")}
+    names = ("dry_run", "lenient", "quiet", "verbose", "no_fail", "junit", "comment")
+    switches = {name: getattr(flags, name) or None for name in names}
     refuse_idle("retrieved passages", config=flags.config, **switches, **given_flags(flags))
     if output is not None:
         check_output(output)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 
+from evals.cli.ci.reporter import Reporter
 from evals.cli.commands.dry_run import describe_asking
 from evals.cli.ending import observer_for
 from evals.cli.flags import EvalFlags
@@ -13,37 +14,46 @@ from evals.cli.undone import what_is_undone
 from evals.cli.views.comparison import print_comparison
 from evals.compare import Comparison, SavedRun, compare_runs
 from evals.config import EvalConfig
-from evals.errors import ConfigError, GateFailedError, RunIncompleteError, RunInterruptedError
+from evals.errors import ConfigError, RunIncompleteError, RunInterruptedError
+from evals.export.ci.command_end import Beside
 from evals.schemas import EvalRun
-from evals.scoring.gates import problem_of
 from evals.scoring.measured import Measured
 from evals.store.commands import command
 from evals.store.runs import RunStore
 from evals.variants import VariantsRunner
 
 
-def evaluate_variants(configs: Sequence[EvalConfig], flags: EvalFlags, resume: Sequence[EvalRun] = ()) -> None:
+def evaluate_variants(
+    configs: Sequence[EvalConfig],
+    flags: EvalFlags,
+    reporter: Reporter,
+    resume: Sequence[EvalRun] = (),
+    notes: Sequence[str] = (),
+) -> None:
     """Run all variants, and print how they compare.
 
     Args:
         configs: Of each run.
         flags: As they were given.
+        reporter: Who tells CI of them.
         resume: The saved runs to go on with.
+        notes: To be said before anything is asked.
 
     Raises:
         EvalsError: With the exit code of what went wrong.
     """
+    observer = observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose)
+    for note in notes:
+        observer.note(note)
     if flags.dry_run:
         _describe(configs, as_json=flags.as_json)
         return
-    runner = VariantsRunner(
-        configs, observer_for(as_json=flags.as_json, quiet=flags.quiet, verbose=flags.verbose), resume=resume
-    )
+    runner = VariantsRunner(configs, observer, resume=resume)
     try:
         done = asyncio.run(runner.evaluate())
     except KeyboardInterrupt as error:
         raise _interrupted(runner.run_ids, configs[0]) from error
-    _end(done, configs[0], as_json=flags.as_json, lenient=flags.lenient, quiet=flags.quiet)
+    _end(done, configs[0], reporter, as_json=flags.as_json, quiet=flags.quiet)
 
 
 def _describe(configs: Sequence[EvalConfig], *, as_json: bool) -> None:
@@ -66,7 +76,7 @@ def _interrupted(run_ids: Sequence[str], config: EvalConfig) -> RunInterruptedEr
     return RunInterruptedError("interrupted; what was answered is saved", f"go on with all variants: {again}")
 
 
-def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient: bool, quiet: bool) -> None:
+def _end(done: Sequence[Measured], config: EvalConfig, reporter: Reporter, *, as_json: bool, quiet: bool) -> None:
     """Print the comparison, and end as the worst of the runs deserves.
 
     Raises:
@@ -74,7 +84,11 @@ def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient
         GateFailedError: A gate is not met by a run.
     """
     store = RunStore(config.runs_dir)
-    comparison = compare_runs([SavedRun(each.run, store.open_records(each.run)) for each in done], pareto=True)
+    for each in done:
+        reporter.found(each, each.run.gates)
+    saved = [SavedRun(each.run, store.open_records(each.run)) for each in done]
+    comparison = compare_runs(saved, pareto=True)
+    reporter.compared(Beside(comparison, saved))
     if as_json:
         print_json(_as_json(done, comparison))
     else:
@@ -86,8 +100,7 @@ def _end(done: Sequence[Measured], config: EvalConfig, *, as_json: bool, lenient
                 f"go on with all variants: {command(f'eval --resume {each.run.id}', config.runs_dir)}",
             )
     for each in done:
-        if problem := problem_of(each.run.gates, lenient=lenient, figures=as_json):
-            raise GateFailedError(f"{each.run.name}: {problem}")
+        reporter.judge(each.run.gates, each.run.name)
 
 
 def _as_json(done: Sequence[Measured], comparison: Comparison) -> str:

@@ -7,6 +7,7 @@ from types import FrameType
 
 import typer
 
+from evals.cli.terminal.workflow_commands import no_workflow_command
 from evals.credentials.known import masked
 from evals.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EvalsError
 from evals.views.formatting import plain
@@ -64,12 +65,13 @@ def _usage_or_bug(error: Exception) -> int:
     if isinstance(error, _UsageError):
         error.show()
         return error.exit_code
-    print(plain(masked("".join(traceback.format_exception(error)))), end="", file=sys.stderr)
+    told = plain(masked("".join(traceback.format_exception(error))))
+    print(no_workflow_command(told), end="", file=sys.stderr)
     _say("this is a bug in evals; please report it with the lines above", None)
     return EXIT_INTERNAL
 
 
 def _say(message: str, hint: str | None) -> None:
-    print(plain(f"error: {message}"), file=sys.stderr)
+    print(no_workflow_command(plain(f"error: {message}")), file=sys.stderr)
     if hint:
-        print(plain(f"  {hint}"), file=sys.stderr)
+        print(no_workflow_command(plain(f"  {hint}")), file=sys.stderr)

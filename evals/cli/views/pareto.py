@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.text import Text
 
 from evals.cli.terminal.console import clean
-from evals.compare import Dominance, ParetoReport
+from evals.compare import ParetoReport
 from evals.schemas.results import ParetoPoint
 from evals.views.formatting import number
+from evals.views.pareto import dominance_lines, front_by_values
 
 
 def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> None:
@@ -22,7 +23,9 @@ def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> N
     label_of = dict(zip((point.run_id for point in report.points), labels, strict=True))
     for point, score in zip(report.points, report.scores, strict=True):
         _print_point(out, point, score, report, label_of)
-    _print_dominance(out, report, label_of)
+    for line in dominance_lines(report, label_of):
+        out.print(f"  {line}")
+    out.print(f"  {front_by_values(report, label_of)}", style="dim")
     out.print(
         "  values and scores: over the questions that all runs share; n: those that the two runs share", style="dim"
     )
@@ -31,26 +34,6 @@ def print_pareto(out: Console, report: ParetoReport, labels: Sequence[str]) -> N
         out.print(f"  best {name} ({direction} is better): {best}")
     weights = ", ".join(f"{name} {weight:g}" for name, weight in report.weights.items())
     out.print(Text(f"  score: weighted over these objectives ({weights})"), style="dim")
-
-
-def _print_dominance(out: Console, report: ParetoReport, label_of: Mapping[str, str]) -> None:
-    """Which run is better than which, on what, and where they are ties; and the front without regard to error."""
-    for one in report.dominance:
-        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
-        better = ", ".join(_gain(one, name, report) for name in one.better_on)
-        out.print(f"  {label_of[one.run]} is better than {label_of[one.over]} on {better}{ties}")
-    if not report.dominance:
-        out.print("  no run dominates another beyond chance; objectives without a verdict are ties")
-    by_values = ", ".join(label_of[run_id] for run_id in report.front_by_values)
-    out.print(f"  front by values alone, as if they were without error: {by_values or 'empty'}", style="dim")
-
-
-def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
-    """An objective, by how much a run is better on it, and over how many questions of the two."""
-    both = {one.run, one.over}
-    test = next(test for test in report.tests if test.objective == objective and {test.first, test.last} == both)
-    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
-    return f"{objective} (by {number(abs(test.gain or 0.0), unit)}, n {test.n})"
 
 
 def _print_point(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client.ingest.items import Upload
+from evals.client.login.hints import REFUSED
 from evals.client.mapping import MappingError, find
 from evals.client.rag_client import RAGClient
 from evals.client.retrying import Attempts
@@ -14,6 +15,8 @@ from evals.client.transport import Reply, TransportFailure
 from evals.errors import IngestError
 from evals.inputs.json_body import parse_json
 from evals.text.counts import counted
+
+_HINT_AGAIN = "what was taken stays there: --ingest again uploads only what is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,17 @@ async def upload_batch(client: RAGClient, upload: UploadSpec, batch: Sequence[Up
         kind = RefusedUploadError if failure.error.status is not None else IngestError
         raise kind(
             f"the server refused {counted(len(batch), 'document')}: {failure.error.message}",
-            "what was taken stays there: --ingest again uploads only what is missing",
+            _way_out(client, failure.error.status),
         ) from failure
     return _taken(client, upload, batch, reply)
+
+
+def _way_out(client: RAGClient, status: int | None) -> str:
+    """Who may ask a question may not upload everywhere."""
+    if status not in REFUSED:
+        return _HINT_AGAIN
+    key = client.login_hint or "set server.headers to a login: {Authorization: 'Bearer ${TOKEN}'}"
+    return f"an upload needs the right to write, which a key for questions may not have: {key}; {_HINT_AGAIN}"
 
 
 async def follow_up(client: RAGClient, requests: Sequence[FollowUp], job: str) -> None:

@@ -11,6 +11,8 @@
   function plot(description, options) {
     const chart = Plot.plot({ className: "plot", ariaLabel: description, ...options });
     chart.setAttribute("role", "img");
+    // The description is that of the whole; names of its parts ("rule", "dot") would be read out besides.
+    chart.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
     chart.style.fontFamily = "inherit";
     chart.style.fontSize = "12px";
     return el("figure", { class: "chart" }, chart);
@@ -97,5 +99,5 @@
     });
   }
 
-  app.charts = { plot, intervals, histogram, bars, line };
+  app.charts = { plot, fitting, intervals, histogram, bars, line };
 })(evalsReport);

@@ -141,6 +141,11 @@
 
   pages.register("overview", render, {
     title: "Overview",
-    links: (report) => report.runs.map((run) => ({ title: report.runs.length > 1 ? `Overview ${run.name}` : "Overview", args: [run.id] })),
+    links: (report) =>
+      report.runs.map((run, place) => ({
+        title: report.runs.length > 1 ? `Overview of ${run.name}` : "Overview",
+        short: pages.letter(place),
+        args: [run.id],
+      })),
   });
 })(evalsReport);

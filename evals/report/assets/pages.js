@@ -6,6 +6,7 @@
   const registered = new Map();
   const parts = new Map();
   let turn = 0;
+  let current = null;
 
   /**
    * Add a page.
@@ -13,11 +14,15 @@
    * @param {function(HTMLElement, object): Promise|void} render Fills an element. It is given `report` (the block
    *   "report"), `args` (what follows the name in the address), `query` (a URLSearchParams) and `isCurrent` (whether
    *   the reader has not gone on to another page: ask after each wait).
-   * @param {{title?: string, links?: function(object): Array<{title: string, args: string[]}>}} options `title` of the
-   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others.
+   * @param {{title?: string, links?: function(object): Array<{title: string, short?: string, args: string[]}>,
+   *   isHome?: function(object): boolean, keys?: object}} options `title` of the
+   *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others,
+   *   and `short` is what one of several is called;
+   *   `isHome` says whether it is the page that a report opens with, which is else the first one; `keys` are functions
+   *   of the context by the key that calls them.
    */
   function register(name, render, options) {
-    registered.set(name, { name, render, title: name, links: () => [], ...options });
+    registered.set(name, { name, render, title: name, links: () => [], isHome: () => false, keys: {}, ...options });
   }
 
   /** Add a section to a page that has some: `render(data, context)` gives an element, or null for nothing to say. */
@@ -57,8 +62,9 @@
     const own = (turn += 1);
     const place = document.getElementById("page");
     const wanted = parsed(location.hash);
-    const page = registered.get(wanted.name) || registered.values().next().value;
+    const page = registered.get(wanted.name) || home(report);
     const context = { report, ...wanted, isCurrent: () => own === turn };
+    current = { page, context };
     const made = el("div", { class: `page ${page.name}` });
     place.replaceChildren(made);
     navigate(report, page, wanted);
@@ -71,15 +77,40 @@
     if (own === turn) place.dataset.ready = page.name;
   }
 
+  function home(report) {
+    const pages = [...registered.values()];
+    return pages.find((page) => page.isHome(report)) || pages[0];
+  }
+
+  /** Call what the page does on a key, but not while somebody writes or chooses. */
+  function pressed(event) {
+    const writes = event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey;
+    const act = current && !writes && current.page.keys[event.key];
+    if (act) act(current.context);
+  }
+
   function navigate(report, current, wanted) {
-    const links = [...registered.values()].flatMap((page) =>
-      page.links(report).map(({ title, args }) => {
-        const isCurrent = page === current && (args || []).every((one, place) => (wanted.args[place] || args[place]) === one);
-        return el("a", { href: address(page.name, args), "aria-current": isCurrent ? "page" : null }, title);
-      }),
-    );
-    document.getElementById("nav").replaceChildren(...links);
+    const first = home(report);
+    const inOrder = [first, ...[...registered.values()].filter((page) => page !== first)];
+    const links = inOrder.map((page) => entries(page, page.links(report), page === current ? wanted.args : null));
+    document.getElementById("nav").replaceChildren(...links.filter(Boolean));
     document.getElementById("page").removeAttribute("data-ready");
+  }
+
+  /** The entries of a page in the navigation: one by its title; several, one a run, by their letters after it. */
+  function entries(page, links, args) {
+    const made = links.map((link) => {
+      const isCurrent = args !== null && link.args.every((one, place) => (args[place] || links[0].args[place]) === one);
+      const text = links.length > 1 ? link.short : link.title;
+      return el("a", { href: address(page.name, link.args), "aria-label": links.length > 1 ? link.title : null, title: link.title, "aria-current": isCurrent ? "page" : null }, text);
+    });
+    if (made.length < 2) return made[0];
+    return el("span", { class: "several" }, el("span", { class: "faint" }, page.title), made);
+  }
+
+  /** By what a run is called where there are several: A is the first. */
+  function letter(place) {
+    return place < 26 ? String.fromCharCode(65 + place) : String(place + 1);
   }
 
   /** Begin: show the page of the address, now and whenever it changes. */
@@ -87,10 +118,13 @@
     const report = await app.blocks.get("report");
     window.addEventListener("hashchange", async () => {
       await show(report);
-      if (location.hash !== "#main") window.scrollTo(0, 0);
+      if (location.hash === "#main") return;
+      window.scrollTo(0, 0);
+      document.getElementById("main").focus({ preventScroll: true }); // where the keyboard goes on from
     });
+    document.addEventListener("keydown", pressed);
     await show(report);
   }
 
-  app.pages = { register, part, sections, address, start };
+  app.pages = { register, part, sections, address, letter, start };
 })(evalsReport);

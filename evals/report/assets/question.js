@@ -14,7 +14,6 @@
     if (!context.isCurrent()) return;
     const data = block[number % columns.perBlock];
     place.append(steps(id, number, columns), el("h2", {}, foreign(data.id)), ...whole(data));
-    place.addEventListener("keydown", (event) => event.key === "Escape" && history.back());
   }
 
   function steps(id, number, columns) {
@@ -177,6 +176,6 @@
     return el("div", { class: "pair" }, el("span", { class: "faint" }, foreign(key), " "), reply(item, claims));
   }
 
-  app.question = { whole };
-  pages.register("question", render, { title: "Question" });
+  app.question = { whole, block, expected };
+  pages.register("question", render, { title: "Question", keys: { Escape: () => history.back() } });
 })(evalsReport);

@@ -129,6 +129,11 @@
 
   pages.register("questions", render, {
     title: "Questions",
-    links: (report) => report.runs.map((run) => ({ title: report.runs.length > 1 ? `Questions ${run.name}` : "Questions", args: [run.id] })),
+    links: (report) =>
+      report.runs.map((run, place) => ({
+        title: report.runs.length > 1 ? `Questions of ${run.name}` : "Questions",
+        short: pages.letter(place),
+        args: [run.id],
+      })),
   });
 })(evalsReport);

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.scoring.settings import Cases, ScoreSettings
 
@@ -37,12 +37,16 @@ def computable(
     """
     case, found = Cases(settings).about(question, response), Computable()
     for metric in metrics:
-        reason = metric.missing_for(case)
+        reason = metric.missing_for(case) or _without_usage(metric, response)
         if reason is None:
             found.names.append(metric.name)
         else:
             found.missing.setdefault(reason, []).append(metric.name)
     return found
+
+
+def _without_usage(metric: BaseMetric, response: EvalResponse) -> str | None:
+    return "the server reported no token usage" if Need.USAGE in metric.needs and response.usage is None else None
 
 
 def without_questions(metrics: Iterable[BaseMetric], questions: Sequence[EvalQuestion]) -> dict[str, list[str]]:

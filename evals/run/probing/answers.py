@@ -1,5 +1,6 @@
 """Which text of a body is the answer."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ _NO_PROSE = re.compile(r"https?://\S+|[\d:.TZ+ -]+|[\w-]*\d[\w-]*|\S*[/\\]\S*")
 _MOST_COUNTED = 30
 _DEEPEST = 8
 _NEAR = 0.4
+_WORDS_OF_A_PASSAGE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,23 @@ def is_none(text: FoundText) -> bool:
     return snake(last_name(text.expression)) in words.NO_ANSWERS or text.expression in {"message", "msg"}
 
 
+def holds_objects(text: str) -> bool:
+    """Whether lines of it are objects of JSON with a text in them, as passages in a prompt often are."""
+    return any(_is_object_with_text(line.strip()) for line in text.splitlines())
+
+
+def _is_object_with_text(line: str) -> bool:
+    if not (line.startswith("{") and line.endswith("}")):
+        return False
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and any(
+        isinstance(value, str) and word_count(value) >= _WORDS_OF_A_PASSAGE for value in found.values()
+    )
+
+
 def near(texts: Sequence[FoundText]) -> list[FoundText]:
     """Those beside the first that may be meant as well; none where the name of the first settles it."""
     if not texts:
@@ -101,16 +120,25 @@ def _of_objects(items: Sequence[Mapping[str, Any]], at: str, question: str, dept
         yield from _texts(items[-1], place, question, depth - 1)
         return
     kind = kind_key(items)
-    if kind is None:
-        return
+    if kind is not None:
+        yield from _of_kinds(items, kind, at, question, depth)
+
+
+def _of_kinds(
+    items: Sequence[Mapping[str, Any]], kind: str, at: str, question: str, depth: int
+) -> Iterator[tuple[str, str]]:
+    """The texts of objects that say of what kind they are, of each kind by itself."""
     names = dict.fromkeys(str(item[kind]) for item in items)
     for name in names:
         alike, place = [item for item in items if item[kind] == name], f"{at}[?{kind}=={raw(name)}]"
         if are_blocks(items):
             yield from _joined(alike, place, kind)
         elif len(names) > 1:
-            rest = {key: value for key, value in alike[0].items() if key != kind}
-            yield from _texts(rest, f"{place} | [0]", question, depth - 1)
+            yield from _texts(_without(alike[0], kind), f"{place} | [0]", question, depth - 1)
+
+
+def _without(item: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key != kind}
 
 
 def _joined(blocks: Sequence[Mapping[str, Any]], place: str, kind: str) -> Iterator[tuple[str, str]]:

@@ -7,12 +7,13 @@ from typing import Any
 
 from evals.run.probing.passages import selected
 from evals.run.probing.walk import are_objects, below, columns, lists_below, within
-from evals.run.probing.words import is_of_citations, last_name, snake
+from evals.run.probing.words import is_of_citations, last_name, names_in, snake
 
 _MARK = re.compile(r"([\[【⟦{(<^]{1,2})\s*((?:[A-Za-z]{2,10}[:\s_.#-]?)?\^?)(\d{1,3})(†[^\]】]*)?\s*([\]】⟧})>^]{1,2})")
 _DEFAULT = re.compile(r"\[\d+\]")
 _CLEARLY = 2
 """So many more words of the answer in the chunks by one base than by the other settle it."""
+_PLACES = names_in("index number position place n ref rank")
 _WORD = re.compile(r"\w{4,}")
 
 
@@ -68,20 +69,24 @@ def find_citing(
 
 def _by_list(body: Any, rows: Sequence[Mapping[str, Any]], taken: Sequence[str], prefix: str, found: Citing) -> None:
     for path, items in lists_below(body):
-        if not items or _holds(path, taken):
-            continue
-        at = below(prefix, path)
-        whole = _whole_numbers(items)
-        if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
-            found.expression, found.given_as, found.seen = at, "list", whole
-            found.is_named = is_of_citations(last_name(path))
+        if items and not _holds(path, taken) and _take_list(path, items, rows, prefix, found):
             return
-        if all(isinstance(item, str) for item in items) and set(items) <= _known(rows, "chunk_id"):
-            found.expression, found.given_as = at, "list"
-            return
-        if are_objects(items) and (named := _of_objects(items, rows, at, path, found)):
-            found.expression, found.given_as = named, "list"
-            return
+
+
+def _take_list(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]], prefix: str, found: Citing) -> bool:
+    """Take a list that names chunks: by their numbers, their ids, or objects that hold these."""
+    at = below(prefix, path)
+    whole = _whole_numbers(items)
+    if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
+        found.expression, found.seen = at, whole
+        found.is_named = is_of_citations(last_name(path))
+    elif all(isinstance(item, str) for item in items) and set(items) <= _known(rows, "chunk_id"):
+        found.expression = at
+    elif are_objects(items):
+        found.expression = _of_objects(items, rows, at, path, found)
+    if found.expression is not None:
+        found.given_as = "list"
+    return found.expression is not None
 
 
 def _holds(path: str, taken: Sequence[str]) -> bool:
@@ -93,18 +98,26 @@ def _of_objects(
     items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], at: str, path: str, found: Citing
 ) -> str | None:
     """The expression of objects that name what is cited: by ids that the chunks have, or by their places."""
+    named = _by_ids(items, rows, at)
+    if named is not None or not is_of_citations(last_name(path)):
+        return named
+    return _by_places(items, len(rows), at, found)
+
+
+def _by_ids(items: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], at: str) -> str | None:
     for key in ("chunk_id", "document_id", "document_name"):
         known = _known(rows, key)
-        for place, inside, values in _columns_within(items):
-            if known and values and set(map(str, values)) <= known:
+        for place, inside, values in _columns_within(items) if known else ():
+            if values and set(map(str, values)) <= known:
                 name = "document_id" if key == "document_name" else key
                 return f"{at}[]{place}.{selected({name: inside})}"
-    if not is_of_citations(last_name(path)):
-        return None
+    return None
+
+
+def _by_places(items: Sequence[Mapping[str, Any]], count: int, at: str, found: Citing) -> str | None:
     for place, inside, values in _columns_within(items):
         whole = _whole_numbers(values)
-        named = {"index", "number", "position", "place", "n", "ref", "rank"} & set(snake(last_name(inside)).split("_"))
-        if whole is not None and named and max(whole) <= len(rows):
+        if whole is not None and _PLACES & set(snake(last_name(inside)).split("_")) and max(whole) <= count:
             found.seen = whole
             return f"{at}[]{place}.{selected({'index': inside})}"
     return None
@@ -144,16 +157,17 @@ def _by_marks(answer: str, found: Citing) -> None:
 def _stand_for(body: Any, taken: Sequence[str], prefix: str, found: Citing) -> None:
     """A list beside the chunks, whose items bear the numbers of the marks and name a source."""
     for path, items in lists_below(body):
-        if _holds(path, taken) or not are_objects(items):
-            continue
-        given = columns(items)
-        labels = [name for name, values in given.items() if set(map(str, found.seen)) <= set(map(str, values))]
-        files = [
-            name for name in given if name not in labels and snake(last_name(name)).endswith(("path", "name", "file"))
-        ]
-        if labels and files:
-            found.references = f"{below(prefix, path)}[].{{index: {labels[0]}, document_id: {files[0]}}}"
+        named = _numbered_files(items, found.seen) if are_objects(items) and not _holds(path, taken) else None
+        if named is not None:
+            found.references = f"{below(prefix, path)}[].{named}"
             return
+
+
+def _numbered_files(items: Sequence[Mapping[str, Any]], seen: Sequence[int]) -> str | None:
+    given, cited = columns(items), set(map(str, seen))
+    labels = [name for name, values in given.items() if cited <= set(map(str, values))]
+    files = [name for name in given if name not in labels and snake(last_name(name)).endswith(("path", "name", "file"))]
+    return f"{{index: {labels[0]}, document_id: {files[0]}}}" if labels and files else None
 
 
 def _settle_base(answer: str, rows: Sequence[Mapping[str, Any]], found: Citing) -> None:

@@ -1,7 +1,7 @@
 """Which fields of a list of objects are the text, the id, the document and the score of a chunk."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -78,12 +78,12 @@ def _name_sources(columns: ColumnValues, found: Fields) -> None:
     taken = set(found.paths.values())
     named = [values for path, values in short.items() if path in taken]
     _name_chunk_id({path: values for path, values in short.items() if values not in named}, found)
-    section = next((path for path, values in columns.items() if _are_sections(path, values)), None)
-    if section is not None:
-        found.paths["section"] = section
-    score = _score(columns)
-    if score is not None:
-        found.paths["score"] = score
+    others = {"section": _section(columns), "score": _score(columns)}
+    found.paths |= {key: path for key, path in others.items() if path is not None}
+
+
+def _section(columns: ColumnValues) -> str | None:
+    return next((path for path, values in columns.items() if _are_sections(path, values)), None)
 
 
 def _are_sections(path: str, values: Sequence[Any]) -> bool:
@@ -101,12 +101,10 @@ def _are_labels(values: Sequence[Any]) -> bool:
 
 
 def _name_document(short: ColumnValues, found: Fields) -> None:
-    texts = {path: values for path, values in short.items() if all(isinstance(value, str) for value in values)}
+    texts = {path: values for path, values in short.items() if _are_texts(values)}
     by_name = {snake(last_name(path)): path for path in reversed(texts)}
-    named = _named(by_name, words.DOCUMENT_NAMES)
-    files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
-    document = next(iter([*(path for path in named if path in files), *files, *named]), None)
-    ids = _named(by_name, words.DOCUMENT_IDS)
+    named, ids = _named(by_name, words.DOCUMENT_NAMES), _named(by_name, words.DOCUMENT_IDS)
+    document = _document(texts, named)
     if document is not None:
         found.paths["document_name"] = document
         found.unsure += [] if document in {*named, *ids} else ["document_name"]
@@ -114,6 +112,16 @@ def _name_document(short: ColumnValues, found: Fields) -> None:
         found.paths["document_id"] = ids[0]
     if document is None and not ids:
         _name_inner_document(texts, found)
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _document(texts: ColumnValues, named: Sequence[str]) -> str | None:
+    """The field that names the document: one that is called so and holds files, one that holds files, one called so."""
+    files = [path for path, values in texts.items() if all(map(_FILE.fullmatch, values))]
+    return next(iter([*(path for path in named if path in files), *files, *named]), None)
 
 
 def _named(by_name: Mapping[str, str], names: Sequence[str]) -> list[str]:
@@ -144,16 +152,21 @@ def _is_within(part: str, whole: str) -> bool:
 def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
     """A label that differs from item to item: one that is called an id, else one that looks like one."""
     distinct = {path: values for path, values in short.items() if len(set(values)) == len(values)}
-    named = {path: snake(last_name(path)) for path in distinct}
-    ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
-    ids = ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
+    ids = _called_ids(distinct)
     if ids:
         found.paths["chunk_id"] = min(ids, key=lambda path: path.count("."))
         return
-    odd = [path for path, values in distinct.items() if _look_like_ids(values) and not _is_of_other(named[path])]
-    if odd:
-        found.paths["chunk_id"] = odd[0]
+    odd = (path for path, values in distinct.items() if _look_like_ids(values))
+    first = next((path for path in odd if not _is_of_other(snake(last_name(path)))), None)
+    if first is not None:
+        found.paths["chunk_id"] = first
         found.unsure.append("chunk_id")
+
+
+def _called_ids(paths: Iterable[str]) -> list[str]:
+    named = {path: snake(last_name(path)) for path in paths}
+    ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
+    return ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
 
 
 def _is_of_other(name: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.client.mapping import MappingError, find
-from evals.run.probing.answers import FoundText, find_answers, is_none, near
+from evals.run.probing.answers import FoundText, find_answers, holds_objects, is_none, near
 from evals.run.probing.citing import Citing, find_citing
 from evals.run.probing.passages import Passages, find_passages
 from evals.run.probing.sides import find_model, find_ok, find_usage, guess_usage
@@ -83,15 +83,20 @@ def take_chunks(guess: Guess, body: Any, passages: Sequence[Passages], chosen: M
         return next((each.taken for each in passages if picked in {each.expression, *each.others}), [])
     if not passages:
         return []
-    first, *others = passages
+    first = passages[0]
     guess.map["chunks"], guess.rows = first.expression, first.rows
-    others = [each for each in others if set(each.texts) != set(first.texts)]
-    rivals = [each.expression for each in others if each.weight >= first.weight * _NEAR or each.at == first.at]
-    others_of = (*first.others, *rivals)
-    why = _why_unsure(first, others_of)
+    others = (*first.others, *_rivals(passages))
+    why = _why_unsure(first, others)
     if why is not None:
-        guess.doubts.append(Doubt("map.chunks", first.expression, others_of, why))
+        guess.doubts.append(Doubt("map.chunks", first.expression, others, why))
     return first.taken
+
+
+def _rivals(passages: Sequence[Passages]) -> list[str]:
+    """Other lists, of other texts, that may be meant as well."""
+    first = passages[0]
+    others = [each for each in passages[1:] if set(each.texts) != set(first.texts)]
+    return [each.expression for each in others if each.weight >= first.weight * _NEAR or each.at == first.at]
 
 
 def _why_unsure(found: Passages, others: Sequence[str]) -> str | None:
@@ -118,20 +123,27 @@ def take_answer(guess: Guess, body: Any, texts: Sequence[FoundText], chosen: Map
     if picked:
         found = find(picked, body)
         guess.map["answer"], guess.answer = picked, found if isinstance(found, str) else None
-        return
-    if guess.rows and texts and is_none(texts[0]):
-        rivals = tuple(text.expression for text in texts[:4])
-        guess.doubts.append(Doubt("map.answer", "", rivals, "no text is called as answers are: it only retrieves"))
-        return
-    if not texts:
-        return
+    elif guess.rows and texts and is_none(texts[0]):
+        why = "no text is called as answers are: it only retrieves"
+        guess.doubts.append(Doubt("map.answer", "", _expressions(texts), why))
+    elif texts:
+        guess.map["answer"], guess.answer = texts[0].expression, texts[0].text
+        guess.doubts += _doubts_of_answer(texts)
+
+
+def _doubts_of_answer(texts: Sequence[FoundText]) -> list[Doubt]:
     first, others = texts[0], near(texts)
-    guess.map["answer"], guess.answer = first.expression, first.text
     if others:
-        rivals = tuple(other.expression for other in others[:4])
-        guess.doubts.append(Doubt("map.answer", first.expression, rivals, "other texts are as long"))
-    elif not first.is_named and len(texts) > 1:
-        guess.doubts.append(Doubt("map.answer", first.expression, (), "the longest text"))
+        return [Doubt("map.answer", first.expression, _expressions(others), "other texts are as long")]
+    if holds_objects(first.text):
+        why = "it holds objects of JSON, as a context for a model does: it may be no answer"
+        return [Doubt("map.answer", first.expression, (), why)]
+    is_clear = first.is_named or len(texts) == 1
+    return [] if is_clear else [Doubt("map.answer", first.expression, (), "the longest text")]
+
+
+def _expressions(texts: Sequence[FoundText]) -> tuple[str, ...]:
+    return tuple(text.expression for text in texts[:4])
 
 
 def take_citing(guess: Guess, citing: Citing, chosen: Mapping[str, Any]) -> None:

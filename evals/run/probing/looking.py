@@ -1,6 +1,7 @@
 """What a server shows without being asked a question: everything here is GET."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,14 +78,25 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
 
 
 def fitting(seen: Sighted, profiles: Sequence[ServerSpec]) -> list[Plan]:
-    """The requests of the built-in profiles whose path and health check are there."""
-    known = paths_of(seen.openapi) if seen.openapi is not None else None
-    there = [
-        spec
-        for spec in profiles
-        if ((spec.ask.method, spec.ask.path) in known if known is not None else spec.ask.path in seen.paths)
-    ]
-    return [plan_of(spec) for spec in there]
+    """The requests of the built-in profiles whose path is there; those come first whose other paths are there too."""
+    if seen.openapi is None:
+        return [plan_of(spec) for spec in profiles if spec.ask.path in seen.paths]
+    known = paths_of(seen.openapi)
+    shapes = {_shape(path) for _, path in known}
+    there = [spec for spec in profiles if (spec.ask.method, spec.ask.path) in known]
+    return [plan_of(spec) for spec in sorted(there, key=lambda spec: -_share_there(spec, shapes))]
+
+
+def _share_there(spec: ServerSpec, shapes: Collection[str]) -> float:
+    """Which share of the paths that a profile has beside that of its question is among these."""
+    parts = (spec.health, spec.retrieve, spec.documents, spec.upload, spec.ready, *spec.info)
+    paths = [_shape(part.path) for part in parts if part is not None]
+    return sum(path in shapes for path in paths) / len(paths) if paths else 0.0
+
+
+def _shape(path: str) -> str:
+    """A path without the names of its parameters."""
+    return re.sub(r"\{+[^{}]*\}+", "{}", path)
 
 
 def plan_of(spec: ServerSpec) -> Plan:

@@ -1,6 +1,6 @@
 """Which operation of an OpenAPI document asks a question, and the body that it wants."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.run.probing.requests import QUESTION, Plan
@@ -83,17 +83,25 @@ def _resolved(document: Schema, schema: Any) -> Schema:
         if not isinstance(schema, Mapping):
             return {}
         reference = schema.get("$ref")
+        several = _alternatives(schema)
         if isinstance(reference, str) and reference.startswith("#/"):
-            found: Any = document
-            for step in reference[2:].split("/"):
-                found = found.get(step) if isinstance(found, Mapping) else None
-            schema = found
-            continue
-        several = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
-        if not several:
+            schema = _referred(document, reference)
+        elif several:
+            schema = next((each for each in several if each.get("type") != "null"), {})
+        else:
             return schema
-        schema = next((each for each in several if each.get("type") != "null"), {})
     return schema if isinstance(schema, Mapping) else {}
+
+
+def _alternatives(schema: Schema) -> Any:
+    return schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+
+
+def _referred(document: Schema, reference: str) -> Any:
+    found: Any = document
+    for step in reference[2:].split("/"):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
 
 
 def _properties(document: Schema, schema: Schema) -> dict[str, Schema]:
@@ -107,10 +115,14 @@ def _question_field(document: Schema, schema: Schema) -> str | None:
     """The property that is the question: by its name, else a required text, else the only text, else what holds one."""
     properties = _properties(document, schema)
     texts = [name for name, each in properties.items() if _is_free_text(each)]
-    required = [name for name in texts if name in schema.get("required", ())]
-    likely = [*(name for name in _FIELDS if name in texts), *required, *(texts if len(texts) == 1 else ())]
+    likely = _likely(texts, schema.get("required", ()))
     inner = (name for name, each in properties.items() if _holds_question(document, each))
     return likely[0] if likely else next(inner, None)
+
+
+def _likely(texts: Sequence[str], required: Any) -> list[str]:
+    named = [name for name in _FIELDS if name in texts]
+    return [*named, *(name for name in texts if name in required), *(texts if len(texts) == 1 else ())]
 
 
 def _is_free_text(schema: Schema) -> bool:

@@ -88,10 +88,16 @@ def _weight(found: Passages) -> float:
     count = sum(map(word_count, set(texts)))
     if sum(text.rstrip().endswith("?") for text in texts) * 2 > len(texts):
         count //= 4
-    keys = len({key for row in found.rows for key, value in row.items() if value is not None}) - 1
-    names = {snake(name) for name in found.at.replace("[", ".").replace("]", "").split(".")}
-    named = 1.5 if names & words.PASSAGES else 0.2 if names & words.NO_PASSAGES else 1.0
-    return count * (1 + 0.5 * keys) * named
+    return count * (1 + 0.5 * (_key_count(found.rows) - 1)) * _weight_of_name(found.at)
+
+
+def _key_count(rows: Sequence[Mapping[str, Any]]) -> int:
+    return len({key for row in rows for key, value in row.items() if value is not None})
+
+
+def _weight_of_name(at: str) -> float:
+    names = {snake(name) for name in at.replace("[", ".").replace("]", "").split(".")}
+    return 1.5 if names & words.PASSAGES else 0.2 if names & words.NO_PASSAGES else 1.0
 
 
 def _candidates(value: Any, at: str, question: str, depth: int) -> Iterator[Passages]:
@@ -155,10 +161,8 @@ def _texts_of_each(items: Sequence[Mapping[str, Any]], at: str, path: str) -> It
 
 
 def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields: Fields, *, objects: bool) -> Passages:
-    whose = [item for item in items if any(found == path for found, _ in lists_below(item))]
-    parent = choose_sources(columns(whose))
-    knows = any(key.startswith("document") for key in fields.paths)
-    missing = {} if knows else {key: parent.paths[key] for key in parent.paths if key.startswith("document")}
+    parent = choose_sources(columns([item for item in items if _has_list(item, path)]))
+    missing = {} if _documents_of(fields) else _documents_of(parent)
     place = f"{at}[].{path}"
     if not missing:
         return _made(place, f"{place}[]", fields) if objects else Passages(place, f"{place}[]")
@@ -166,6 +170,15 @@ def _with_parent(items: Sequence[Mapping[str, Any]], at: str, path: str, fields:
     inner = {key: below("c", where) for key, where in fields.paths.items()} | {key: key for key in missing}
     made = Fields(inner, [below("c", other) for other in fields.others], [*fields.unsure, *parent.unsure])
     return _made(place, f"{at}[].zip({{{zipped}}})[]", made)
+
+
+def _has_list(item: Mapping[str, Any], path: str) -> bool:
+    return any(found == path for found, _ in lists_below(item))
+
+
+def _documents_of(fields: Fields) -> dict[str, str]:
+    """What names the document, by the key of a chunk."""
+    return {key: path for key, path in fields.paths.items() if key.startswith("document")}
 
 
 def _parallel(value: Mapping[str, Any], at: str) -> Iterator[Passages]:
@@ -191,16 +204,18 @@ def _beside(value: Mapping[str, Any], path: str) -> Fields:
     alike = {name: items for name, items in lists.items() if name != path and len(items) == count}
     given: dict[str, Sequence[Any]] = {}
     for other, items in alike.items():
-        if _are_places(items) or _repeats_another(other, alike):
-            continue
-        if are_objects(items):
-            given |= {f"{other}/{inner}": values for inner, values in columns(items).items()}
-        elif not any(isinstance(item, list | Mapping) for item in items):
-            given[other] = items
-    singular = {_singular(name): values for name, values in given.items()}
+        if not (_are_places(items) or _repeats_another(other, alike)):
+            given |= _values_of(other, items)
+    found = choose_sources({_singular(name): values for name, values in given.items()})
     names = {_singular(name): name for name in given}
-    found = choose_sources(singular)
     return Fields({key: names[where] for key, where in found.paths.items()}, [], found.unsure)
+
+
+def _values_of(name: str, items: list[Any]) -> dict[str, Sequence[Any]]:
+    """The leaves of a list of objects, or what a list of single values holds; nothing of other lists."""
+    if are_objects(items):
+        return {f"{name}/{inner}": values for inner, values in columns(items).items()}
+    return {} if any(isinstance(item, list | Mapping) for item in items) else {name: items}
 
 
 def _repeats_another(name: str, lists: Mapping[str, list[Any]]) -> bool:

@@ -17,6 +17,7 @@ from evals.run.probing.walk import below, child, leaves, raw
 from evals.run.probing.words import last_name, names_in
 
 _LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
+_JSON_LINES = ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")
 _KINDS = ("type", "event", "kind", "object", "op")
 
 
@@ -40,12 +41,14 @@ def stream_format(content_type: str, raw: str) -> StreamFormat | None:
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "text/event-stream" or raw.lstrip().startswith(("data:", "event:")):
         return "sse"
-    if any(name in kind for name in ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")):
-        return "ndjson"
-    lines = [line for line in raw.splitlines() if line.strip()]
-    if len(lines) > 1 and all(_is_object(line) for line in lines):
+    if any(name in kind for name in _JSON_LINES) or _are_json_lines(raw):
         return "ndjson"
     return "text" if kind == "text/plain" else None
+
+
+def _are_json_lines(raw: str) -> bool:
+    lines = [line for line in raw.splitlines() if line.strip()]
+    return len(lines) > 1 and all(map(_is_object, lines))
 
 
 def _is_object(line: str) -> bool:
@@ -169,17 +172,22 @@ def _texts(value: Any) -> list[tuple[str, str]]:
 
 def _take_delta(guess: Guess, kind: Pieces, path: str, kinds: Sequence[Pieces]) -> None:
     texts = _text_paths(kind.data)[path]
-    place = below("data", path)
     elsewhere = any(path in _text_paths(other.data) for other in kinds if other is not kind)
     guess.stream = guess.stream or {}
-    guess.stream["delta"] = f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
-    if not path and not kind.where:
-        guess.stream["delta"] = "data"
+    guess.stream["delta"] = _delta_of(kind, path, elsewhere=elsewhere)
     if len(texts) > 1 and all(later.startswith(earlier) for earlier, later in pairwise(texts)):
         guess.stream["whole"] = True
         guess.answer = texts[-1]
     else:
         guess.answer = "".join(texts)
+
+
+def _delta_of(kind: Pieces, path: str, *, elsewhere: bool) -> str:
+    """The expression of the text, with a condition where other kinds of pieces have such a text too."""
+    place = below("data", path)
+    if not path and not kind.where:
+        return "data"
+    return f"{kind.where} && {place}" if (kind.where and elsewhere) or not path else place
 
 
 def _at(kind: Pieces) -> str:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit, urlunsplit
 from evals.client import RAGClient
 from evals.client.address import check_url
 from evals.client.exchange import rendered
+from evals.client.login.hints import REFUSED
 from evals.client.mapping import MappingError
-from evals.client.profile import NO_PROFILE, resolve_spec
+from evals.client.profile import NO_PROFILE, load_profile, resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS
 from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
@@ -74,19 +75,18 @@ class Target:
     profiles: bool = True
 
 
-async def probe(target: Target, tell: Tell, choose: Settle) -> Probed:
-    """Look at a server, ask one question, and write the section that evaluates it.
+async def probe(target: Target, tell: Tell) -> "Reached":
+    """Look at a server and ask one question; what comes of it is read when nothing is in flight any more.
 
     A request that is refused before it is answered (4xx) is followed by the next likely one, at most four.
 
     Args:
         target: What is to be probed.
         tell: Is told what is done, each request before it is sent.
-        choose: Is asked what is meant, where more than one thing may be.
 
     Raises:
         ServerUnreachableError: Nothing answers.
-        ServerRefusedError: No request was answered, or the answer holds no text and no passages.
+        ServerRefusedError: No request was answered.
         ConfigError: The URL is none, or the body holds no {{question}}.
     """
     if target.body is not None and QUESTION not in str(target.body):
@@ -100,11 +100,17 @@ async def probe(target: Target, tell: Tell, choose: Settle) -> Probed:
         profiles = built_in() if target.profiles and target.body is None else []
         seen = await look(transport, tell, profiles, only=path is not None)
         plans = _plans(seen, profiles, target, path)
-        plan, reply = await _ask(transport, plans, target, tell)
-        spec = next((spec for spec in profiles if spec.profile == plan.profile), None)
-        retrieved = await _retrieve(transport, spec, target.question, tell)
-    reader = _Reader(plan, reply, target, retrieved)
-    return reader.by_profile(base) or reader.by_shape(base, seen, choose)
+        asking = _Asking(transport, target, tell, {spec.profile: spec for spec in profiles})
+        reader = await asking.first(plans)
+        probed = reader.by_profile(base)
+        for _ in range(_MOST_TRIES):
+            if probed is not None or reader.plan.profile is None:
+                break
+            further = await asking.after(reader.plan, plans)
+            if further is None:
+                break
+            reader, probed = further, further.by_profile(base)
+    return Reached(probed, reader, base, seen)
 
 
 def _split(url: str) -> tuple[str, str | None]:
@@ -121,7 +127,7 @@ def _split(url: str) -> tuple[str, str | None]:
 
 def _plans(seen: Sighted, profiles: Sequence[ServerSpec], target: Target, path: str | None) -> list[Plan]:
     """The requests that may ask the question, the likeliest first."""
-    documented = plans_of(seen.openapi or {}, path)
+    documented = plans_of(seen.openapi or {}, path) or _below(path, plans_of(seen.openapi or {}))
     if target.body is not None:
         return [
             Plan(
@@ -135,6 +141,11 @@ def _plans(seen: Sighted, profiles: Sequence[ServerSpec], target: Target, path: 
         return [*fitting(seen, profiles), *documented, *usual(seen)]
     named = Plan("POST", path, {"question": QUESTION}, source="the path of the URL", doubts=("the field is a guess",))
     return [*(plan_of(spec) for spec in profiles if spec.ask.path == path), *documented, named]
+
+
+def _below(path: str | None, plans: Sequence[Plan]) -> list[Plan]:
+    """Those of paths below this one: of a server behind a prefix, or one of several in a process."""
+    return [plan for plan in plans if path is not None and plan.path.startswith(f"{path.rstrip('/')}/")]
 
 
 async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Tell) -> tuple[Plan, Reply]:
@@ -161,13 +172,56 @@ async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Te
         except TransportFailure as failure:
             said = failure.error.message
             tell(f"  refused: {said}")
-            if failure.error.kind != "status" or failure.error.status in {401, 403}:
+            if failure.error.status in REFUSED:
+                raise ServerRefusedError(
+                    f"the server refuses us: {said}",
+                    f'give the login that it wants: --header "{_login_header(plan)}"',
+                ) from failure
+            if failure.error.kind != "status":
                 break
             waiting = [with_field(plan, path) for path in missing_fields(failure.body)[:2]] + waiting
     raise ServerRefusedError(
         f"no request was answered; the last one: {said}",
-        "give --header for a login, the path with the URL, and --body for the form of the request",
+        "give the path with the URL, and --body for the form of the request",
     )
+
+
+def _login_header(plan: Plan) -> str:
+    """The header that the profile of the request has for a login, else the usual one."""
+    headers = load_profile(plan.profile).get("headers") if plan.profile is not None else None
+    usual_header = {"Authorization": "Bearer …"}
+    name = next(iter(headers or usual_header))
+    return f"{name}: {usual_header.get(name, '…')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Asks the question by one request or another."""
+
+    transport: Transport
+    target: Target
+    tell: Tell
+    profiles: Mapping[str, ServerSpec]
+
+    async def first(self, plans: list[Plan]) -> "_Reader":
+        """The answer to the first of these requests that has one.
+
+        Raises:
+            ServerRefusedError: None has.
+        """
+        plan, reply = await _ask(self.transport, plans, self.target, self.tell)
+        spec = self.profiles.get(plan.profile or "")
+        retrieved = await _retrieve(self.transport, spec, self.target.question, self.tell)
+        return _Reader(plan, reply, self.target, retrieved)
+
+    async def after(self, plan: Plan, plans: list[Plan]) -> "_Reader | None":
+        """The answer to what comes after a request whose profile cannot read what came; None where there is none."""
+        self.tell(f"  the profile {plan.profile} does not read this answer")
+        rest = [each for each in plans[plans.index(plan) + 1 :] if each.ask != plan.ask]
+        try:
+            return await self.first(rest) if rest else None
+        except ServerRefusedError:
+            return None
 
 
 async def _send(transport: Transport, plan: Plan, question: str) -> Reply:
@@ -200,11 +254,43 @@ async def _retrieve(transport: Transport, spec: ServerSpec | None, question: str
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A server that answered.
+
+    Attributes:
+        probed: What its profile makes of the answer; None where there is none.
+        reader: Reads it otherwise.
+        base: Address of the server.
+        seen: What was seen of it before.
+    """
+
+    probed: Probed | None
+    reader: "_Reader"
+    base: str
+    seen: Sighted
+
+    def read(self, choose: Settle) -> Probed:
+        """The section that evaluates the server.
+
+        Args:
+            choose: Is asked what is meant, where more than one thing may be; it may wait for somebody.
+
+        Raises:
+            ServerRefusedError: The answer holds no text and no passages.
+        """
+        return self.probed or self.reader.by_shape(self.base, self.seen, choose)
+
+
 class _Reader:
-    """Makes the section of a reply."""
+    """Makes the section of a reply.
+
+    Attributes:
+        plan: The request that was answered.
+    """
 
     def __init__(self, plan: Plan, reply: Reply, target: Target, retrieved: Reply | None) -> None:
-        self._plan = plan
+        self.plan = plan
         self._reply = reply
         self._question = target.question
         masker = Masker(target.headers.secrets)
@@ -214,9 +300,9 @@ class _Reader:
 
     def by_profile(self, base: str) -> Probed | None:
         """What the profile of the request makes of it; None where there is none, or it cannot read it."""
-        if self._plan.profile is None:
+        if self.plan.profile is None:
             return None
-        server = {"profile": self._plan.profile, **self._where(base)}
+        server = {"profile": self.plan.profile, **self._where(base)}
         response = _response(server, self._raw, self._retrieved)
         return self._probed(server, response, []) if response.error is None else None
 
@@ -233,7 +319,7 @@ class _Reader:
             said = f"the answer holds no text and no passages: {self._raw[:200]}"
             raise ServerRefusedError(said, "ask another question: --question")
         server = {"profile": NO_PROFILE, **self._where(base), **self._read_as(guess, seen)}
-        doubts = [*(Doubt("ask", "", (), doubt) for doubt in self._plan.doubts), *guess.doubts]
+        doubts = [*(Doubt("ask", "", (), doubt) for doubt in self.plan.doubts), *guess.doubts]
         left = [doubt for doubt in doubts if doubt.key not in chosen]
         return self._probed(server, _response(server, self._raw), left)
 
@@ -242,7 +328,7 @@ class _Reader:
 
     def _read_as(self, guess: Guess, seen: Sighted) -> dict[str, Any]:
         """The keys that say how the server is asked and read; those that say nothing are left out."""
-        ask = self._plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
+        ask = self.plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
         health = {"path": seen.health} if seen.health else None
         keys = {"health": health, "ask": ask, "stream": guess.stream, "map": guess.map, "citations": guess.citations}
         return {key: value for key, value in keys.items() if value or (key == "stream" and value is not None)}

@@ -91,11 +91,11 @@ def _quoted(text: str) -> list[tuple[str, ...]]:
 
 
 def with_field(plan: Plan, path: Sequence[str]) -> Plan:
-    """The request with the question at the field that was missed."""
+    """The request with the question at the field that was missed, which is no longer that of a profile."""
     value: Any = QUESTION
     for step in reversed(path):
         value = {step: value}
     source = f"the refusal, which names {'.'.join(path)}"
     if plan.method == "GET":
-        return replace(plan, query={path[-1]: QUESTION}, source=source)
-    return replace(plan, body=value, source=source)
+        return replace(plan, query={path[-1]: QUESTION}, source=source, profile=None)
+    return replace(plan, body=value, source=source, profile=None)

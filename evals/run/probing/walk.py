@@ -88,9 +88,17 @@ def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
     key = kind_key(items)
     if key is not None and {item[key].lower() for item in items} <= _ROLES:
         return True
-    if any(isinstance(value, Mapping) and value.get("role") in _ROLES for item in items for value in item.values()):
+    if any(map(_holds_message, items)):
         return True
-    return len(items) > 1 and any(value == question for item in items for _, value in leaves(item))
+    return len(items) > 1 and any(_repeats(item, question) for item in items)
+
+
+def _holds_message(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Mapping) and value.get("role") in _ROLES for value in item.values())
+
+
+def _repeats(item: Mapping[str, Any], question: str) -> bool:
+    return any(value == question for _, value in leaves(item))
 
 
 def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -101,5 +109,12 @@ def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
     others = [value for item in items for name, value in item.items() if name != key]
     if any(isinstance(value, Mapping | int | float) and value != {} for value in others):
         return False
-    is_prose = any(isinstance(value, str) and " " in value for value in others)
-    return is_prose and all(sum(isinstance(value, str) for value in item.values()) <= 2 for item in items)
+    return any(map(_is_prose, others)) and all(_text_count(item) <= 2 for item in items)
+
+
+def _is_prose(value: Any) -> bool:
+    return isinstance(value, str) and " " in value
+
+
+def _text_count(item: Mapping[str, Any]) -> int:
+    return sum(isinstance(value, str) for value in item.values())

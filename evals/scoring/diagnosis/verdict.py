@@ -87,7 +87,9 @@ def justification(record: EvalRecord, case: Case) -> str:
 
 def _is_unjudged(record: EvalRecord) -> bool:
     """Whether nothing was said of how right the answer is, as in a run without a judge."""
-    return not record.verdicts and _NAMES.isdisjoint([score.name for score in record.scores])
+    if record.verdicts:
+        return False
+    return all(score.reason == _NOT_ASKED for score in record.scores if score.name in _NAMES)
 
 
 def _labelled(

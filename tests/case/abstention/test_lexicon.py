@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from evals.case.abstention.grammar import RULES, declined
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.languages.base import ROLES, Language
+from evals.case.abstention.others import declines_elsewhere
 from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
 
 LETTERS = {letter for letters in ROLES.values() for letter in letters} | set("._,")
@@ -52,6 +53,20 @@ def test_a_language_is_told_by_its_function_words_and_its_rules_apply(text: str,
     lexicon = lexicons_of(plain)[0]
     assert lexicon.language.code == code
     assert declined(lexicon.tagged(WORD.findall(plain)), lexicon.language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("dat staat er niet in", "niet gevonden", "er is geen informatie", "weet ik het niet"),
+        *("nie wiem", "nie podano ceny", "det framgar inte framgar", "det fremgar ikke", "bulunamadi", "bilmiyorum"),
+        *("не указано", "我不知道", "わかりません"),
+    ],
+)
+def test_a_phrase_of_a_language_without_a_lexicon_is_found_by_the_words_that_are_looked_for_first(text: str) -> None:
+    """Phrases are tried only where one of a few words is there, or letters beyond ASCII: each phrase has such."""
+    assert declines_elsewhere(text)
+    assert not declines_elsewhere("the fee is 40 euros")
 
 
 def test_a_text_of_few_words_may_be_in_any_language() -> None:

@@ -58,6 +58,17 @@ def test_a_text_as_long_as_the_answer_makes_it_a_guess() -> None:
     assert [(doubt.key, doubt.others) for doubt in guess.doubts] == [("map.answer", ("right",))]
 
 
+def test_a_context_in_place_of_an_answer_is_a_guess() -> None:
+    """A server that was asked for its context alone sends passages within one text, and lists files without texts."""
+    lines = "\n".join(json.dumps({"reference_id": str(n), "content": text}) for n, text in ((1, ONE), (2, TWO)))
+    context = f"Document chunks, each of which has a reference_id:\n\n```json\n{lines}\n```\n\n[1] a.md\n[2] b.md\n"
+    files = [{"reference_id": "1", "file_path": "a.md", "content": None}]
+    guess = guess_body({"response": context, "references": files, "llm_generated": False}, QUESTION)
+    assert [(doubt.key, doubt.chosen) for doubt in guess.doubts] == [("map.answer", "response")]
+    assert "may be no answer" in guess.doubts[0].why
+    assert guess_body({"response": 'It is set by {"depth": 3} in the file of settings.'}, QUESTION).doubts == []
+
+
 @pytest.mark.parametrize(
     ("pieces", "stream"),
     [

@@ -9,14 +9,16 @@ from evals.compare.dominance import compare_objectives, find_dominance
 from evals.compare.latency import same_load
 from evals.compare.models import ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, Dominance, ParetoReport
 from evals.compare.pairing import SavedRun
+from evals.compare.pareto.intervals import objective_intervals
 from evals.compare.values import Aligned
 from evals.metrics.abstention import FalseNegativeRate
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
-from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard
+from evals.schemas import EvalRun, MetricSummary, ParetoPoint, Scorecard, WeightedScore
 from evals.scoring.config import ScoringConfig
 from evals.scoring.saved_config import scoring_config
 from evals.scoring.settings import score_settings
 from evals.scoring.weighted import make_weighted_score
+from evals.stats import Interval
 
 Direction = Literal["higher", "lower"]
 
@@ -38,7 +40,7 @@ class _Space:
         directions: Which way is better.
         values: A mapping a run, from objective to value.
         weights: Of the weighted score, which some objectives take no part in.
-        scores: The weighted scores of the runs.
+        weighted: The runs' weighted scores over these objectives.
     """
 
     fed_by: dict[str, list[str]]
@@ -46,7 +48,11 @@ class _Space:
     directions: dict[str, Direction]
     values: list[dict[str, float]]
     weights: dict[str, float]
-    scores: list[float | None]
+    weighted: list[WeightedScore]
+
+    @property
+    def scores(self) -> list[float | None]:
+        return [each.score for each in self.weighted]
 
 
 def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> ParetoReport:
@@ -68,6 +74,7 @@ def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> Pareto
     scoring = scoring_config(runs[0])
     usable = [each for each in metrics if each.complete and (same_load(runs) or each.metric.unit not in UNITS_OF_TIME)]
     space = _space(runs, usable, scoring)
+    intervals = _intervals(runs, usable, scoring, space)
     tests = compare_objectives(saved, _feeds(space, usable), scoring.thresholds)
     dominance = find_dominance(tests)
     points = [_point(place, runs, space, dominance) for place in range(len(runs))]
@@ -85,6 +92,7 @@ def find_pareto(saved: Sequence[SavedRun], metrics: Sequence[Aligned]) -> Pareto
         best={name: _best(points, name, direction) for name, direction in space.directions.items()},
         weights=space.weights,
         scores=space.scores,
+        intervals=intervals,
     )
 
 
@@ -111,9 +119,22 @@ def _space(runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringC
         {name: _value(card, score.objectives[name], fed_by[name], directions[name]) for name in fed_by}
         for card, score in zip(cards, weighted, strict=True)
     ]
-    space = _Space(fed_by, units, directions, values, weighted[0].weights, [score.score for score in weighted])
+    space = _Space(fed_by, units, directions, values, weighted[0].weights, weighted)
     _add_rates(space, cards)
     return space
+
+
+def _intervals(
+    runs: Sequence[EvalRun], usable: Sequence[Aligned], scoring: ScoringConfig, space: _Space
+) -> list[dict[str, Interval]]:
+    """The intervals of the values, a mapping a run."""
+    # Not on the scale from 0 to 1: amounts, of which less is better, and rates, which no score weighs.
+    amounts = {name for name, unit in space.units.items() if unit in scoring.thresholds}
+    plain = {name: fed for name, fed in space.fed_by.items() if name in amounts or name not in space.weights}
+    return [
+        objective_intervals(place, runs, usable, score, plain, scoring.thresholds)
+        for place, score in enumerate(space.weighted)
+    ]
 
 
 def _cards(runs: Sequence[EvalRun], usable: Sequence[Aligned]) -> list[Scorecard]:

@@ -1,0 +1,92 @@
+// Runs in the space of objectives: two objectives at a time, with the intervals of both.
+(function (app) {
+  "use strict";
+
+  const { dom, charts, pages } = app;
+  const { el, foreign, section, table } = dom;
+  const PREFERRED = ["cost", "latency"];
+
+  pages.part("trend", "pareto", (data) => {
+    const { pareto } = data;
+    if (!pareto) return null;
+    const names = pareto.objectives.map((objective) => objective.name);
+    const chosen = { x: PREFERRED.find((name) => names.includes(name)) || names[names.length - 1], y: names[0] };
+    const place = el("div", {});
+    const draw = () => place.replaceChildren(scatter(pareto, chosen));
+    draw();
+    const choice = (axis, label) =>
+      el(
+        "label",
+        { class: "field" },
+        el("span", {}, label),
+        el(
+          "select",
+          {
+            onchange: (event) => {
+              chosen[axis] = event.target.value;
+              draw();
+            },
+          },
+          names.map((name) => el("option", { value: name, selected: name === chosen[axis] }, name)),
+        ),
+      );
+    return section(
+      "Pareto: which runs no other is better than on everything",
+      { class: "pareto" },
+      el("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, choice("x", "Across"), choice("y", "Up")),
+      place,
+      el("ul", { class: "lines" }, pareto.says.map((line) => el("li", {}, line))),
+      values(pareto),
+      pareto.leftOut.length ? el("details", {}, el("summary", {}, "Left out"), el("ul", { class: "lines" }, pareto.leftOut.map((line) => el("li", {}, foreign(line))))) : null,
+      el("p", { class: "faint small" }, `Score: weighted over these objectives (${pareto.weights}). Values are over the questions that all runs share; lines are their intervals.`),
+    );
+  });
+
+  function scatter(pareto, { x, y }) {
+    const points = pareto.points.map((point) => ({ ...point, x: point.values[x], y: point.values[y] }));
+    const named = (name) => {
+      const { direction, unit } = pareto.objectives.find((each) => each.name === name);
+      return `${name}${unit === "ratio" ? "" : ` (${unit})`}, ${direction} is better`;
+    };
+    const says = points.map((point) => `${point.label}: ${x} ${point.x.shown}, ${y} ${point.y.shown}${point.onFront ? ", on the front" : ""}`).join("; ");
+    const colour = (point) => (point.onFront ? "var(--accent)" : "var(--faint)");
+    return charts.plot(`Runs by ${x} and ${y}. ${says}`, {
+      width: charts.fitting(560),
+      height: 340,
+      marginLeft: 56,
+      marginBottom: 40,
+      marginTop: 28,
+      grid: true,
+      inset: 16,
+      x: { label: named(x), labelArrow: "none", nice: true, ticks: 6 },
+      y: { label: named(y), labelArrow: "none", nice: true, ticks: 6 },
+      marks: [
+        Plot.ruleY(points.filter((point) => point.x.ci), { y: (point) => point.y.value, x1: (point) => point.x.ci[0], x2: (point) => point.x.ci[1], stroke: colour }),
+        Plot.ruleX(points.filter((point) => point.y.ci), { x: (point) => point.x.value, y1: (point) => point.y.ci[0], y2: (point) => point.y.ci[1], stroke: colour }),
+        Plot.dot(points, {
+          x: (point) => point.x.value,
+          y: (point) => point.y.value,
+          r: 6,
+          fill: (point) => (point.onFront ? "var(--accent)" : "var(--paper)"),
+          stroke: colour,
+          strokeWidth: 2,
+          title: (point) => `${point.label} ${point.name}: ${x} ${point.x.shown} (${point.x.interval}), ${y} ${point.y.shown} (${point.y.interval})`,
+        }),
+        Plot.text(points, { x: (point) => point.x.value, y: (point) => point.y.value, text: "label", dx: 12, dy: -10, fill: "var(--ink)", fontWeight: 600 }),
+      ],
+    });
+  }
+
+  function values(pareto) {
+    const names = pareto.objectives.map((objective) => objective.name);
+    const rows = pareto.points.map((point) => ({
+      cells: [
+        `${point.label} ${point.name}`,
+        point.onFront ? "on the front" : point.dominatedBy.length ? `dominated by ${point.dominatedBy.join(", ")}` : "not on the front",
+        ...names.map((name) => `${point.values[name].shown} (${point.values[name].interval})`),
+        point.score,
+      ],
+    }));
+    return table("Values with their intervals", ["run", "place", ...names, "score"], rows);
+  }
+})(evalsReport);

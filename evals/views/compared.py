@@ -1,0 +1,172 @@
+"""A comparison in words, the same wherever it is shown."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_uppercase
+
+from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
+from evals.text.counts import counted
+from evals.views.differences import difference_interval, probability, signed
+from evals.views.formatting import arrow, number
+
+STAR = "*: the primary metric of its group, which is tested first"
+
+
+def legend(label: str, baseline: str) -> list[str]:
+    """What the columns of a table of two runs are."""
+    return [
+        f"interval: of {label} − {baseline}; it leaves out 0 exactly where there is a verdict",
+        "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
+    ]
+
+
+def label_runs(comparison: Comparison) -> list[str]:
+    """A letter a run, as long as there are letters."""
+    return labels_of(len(comparison.runs))
+
+
+def labels_of(count: int) -> list[str]:
+    """So many letters; numbers where these are not enough."""
+    return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
+
+
+def facts_of(run: RunHead) -> list[str]:
+    """When a run was made, how it ended, and under which conditions."""
+    status = run.status if run.scored else "unfinished"
+    facts = [f"{run.created_at:%Y-%m-%d %H:%M}", status, counted(run.question_count, "question")]
+    facts += [f"{run.error_count} without an answer"] if run.error_count else []
+    return [*facts, f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
+
+
+def warnings_of(comparison: Comparison) -> list[str]:
+    """What to beware of: of the runs, of metrics that are gone, and of what the comparison is about."""
+    return [*comparison.warnings, *_losses(comparison), *_primary_lost(comparison)]
+
+
+def _losses(comparison: Comparison) -> list[str]:
+    """The metrics that a run has no values of any more, those of the same reason together."""
+    found = []
+    for one in comparison.against:
+        gone = by_reason((metric.name, metric.reason) for metric in one.vanished)
+        found += [f"no value any more in {one.run} ({reason}): {', '.join(names)}" for reason, names in gone.items()]
+    return found
+
+
+def _primary_lost(comparison: Comparison) -> list[str]:
+    """That what the comparison is about is gone, run by run."""
+    return [
+        f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say whether it is "
+        f"worse than {one.baseline}"
+        for one in comparison.against
+        if comparison.primary in {metric.name for metric in one.vanished}
+    ]
+
+
+def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+    """Names of metrics by the reason that they share, without those that have none."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in facts:
+        if reason is not None:
+            reasons.setdefault(reason, []).append(name)
+    return reasons
+
+
+def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
+    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
+    untold = [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
+    yield from _reasons("no verdict", untold)
+    for label, one in zip(labels[1:], comparison.against, strict=True):
+        title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
+        yield from _reasons(title, [(pair.name, pair.reason) for pair in one.pairs])
+
+
+def _reasons(title: str, facts: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    for reason, names in by_reason(facts).items():
+        yield f"{title}, {reason}: {', '.join(names)}"
+
+
+def _is_told(row: MetricRow, comparison: Comparison) -> bool:
+    """Whether a warning says already why the runs that lack a metric do."""
+    told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}
+    lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
+    return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
+
+
+def title_of(metric: MetricPair | MetricRow) -> str:
+    """The name of a metric, with which way is better."""
+    return f"{metric.name} {arrow(metric.higher_is_better)}".rstrip()
+
+
+def pair_cells(pair: MetricPair) -> list[str]:
+    """Name, value in either run, difference, its interval, p, n and verdict."""
+    return [
+        title_of(pair) + ("*" if pair.primary else ""),
+        number(pair.first, pair.unit),
+        number(pair.last, pair.unit),
+        signed(pair.difference, pair.unit),
+        difference_interval(pair),
+        probability(pair.q),
+        str(pair.n),
+        pair.verdict,
+    ]
+
+
+def said_of(row: MetricRow, one: RunComparison) -> str:
+    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
+    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
+    if pair is None:
+        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
+    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
+        return pair.verdict
+    return f"{pair.verdict}: {number(pair.first, pair.unit)} → {number(pair.last, pair.unit)}, n {pair.n}"
+
+
+def levels_of(one: RunComparison) -> Iterator[str]:
+    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
+    levels: dict[str, list[str]] = {}
+    for pair in one.pairs:
+        if pair.level is not None and pair.reason is None:
+            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
+    if levels:
+        yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
+    yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
+
+
+def reach_of(one: RunComparison) -> Iterator[str]:
+    """What the comparison could have shown on the primary metrics."""
+    for pair in one.pairs:
+        if pair.primary and pair.smallest_difference is not None:
+            needed = (
+                f"; one of 5 % of its range takes {counted(pair.questions_needed, 'question')}"
+                if pair.questions_needed
+                else ""
+            )
+            smallest = number(pair.smallest_difference, pair.unit)
+            found = f"a difference of {smallest} is found 4 times in 5{needed}"
+            yield f"{pair.name}: with {counted(pair.n, 'question')} {found}"
+
+
+def sum_of(one: RunComparison, label: str, baseline: str) -> str:
+    """All verdicts on a run in one line."""
+    if not one.pairs:
+        return f"nothing could be compared: {label} and {baseline} have no metric with values in common"
+    counts = Counter(pair.verdict for pair in one.pairs)
+    compared = len(one.pairs) - counts["not compared"] - counts["not established"]
+    if not compared:
+        few = "one common question is" if one.common == 1 else "values in both runs are"
+        return f"nothing could be tested: {few} not enough to tell a difference from chance"
+    parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
+    said = f"{', '.join(parts)} of" if parts else "no difference beyond chance on any of"
+    return f"{label} against {baseline}: {said} {counted(compared, 'metric')}"
+
+
+def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
+    """How many times as long the run takes, where both were asked in turn."""
+    took = f"latency of {label}: {found.ratio:.3f} times that of {baseline}{_ratio_interval(found.interval)}"
+    within = f"within {found.margin:.0%}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
+    said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
+    return f"{took}, p {probability(found.q)}, n {found.n}: {said.get(found.verdict, found.verdict)}"
+
+
+def _ratio_interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" ({interval[0]:.3f} … {interval[1]:.3f})"

@@ -1,0 +1,124 @@
+"""The pages of two runs and of many in Chromium: the known regressions are listed, and everybody can read them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browser.opened import OpenedPage
+from browser.saved import policy_records, save_run, save_series
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., OpenedPage]
+WORSE = (4, 7, 11, 20, 26, 28, 31, 35)
+BETTER = (0, 9)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Path]) -> Path:
+    """Two runs: of forty questions eight lost their gold, and of two it came to the first rank."""
+    folder = tmp_path_factory.mktemp("two")
+    save_run(folder, "before", policy_records(40), name="Before")
+    save_run(folder, "after", policy_records(40, worse=WORSE, better=BETTER), name="After")
+    return write_page(folder, "before", "after")
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Path]) -> Path:
+    """Five runs, each of which lost more."""
+    folder = tmp_path_factory.mktemp("five")
+    return write_page(folder, *save_series(folder, 5, questions=24))
+
+
+def shown(opened: OpenedPage) -> list[str]:
+    """The ids of the questions in the list."""
+    return opened.page.locator(".virtual .row .id").all_inner_texts()
+
+
+def counted(opened: OpenedPage, text: str) -> None:
+    """Wait until the list says how many questions it has."""
+    opened.page.locator(".counted", has_text=text).wait_for()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
+def test_what_moved_opens_without_a_complaint_and_can_be_read(
+    width: int, scheme: str, two: Path, open_page: OpenPage, axe: str
+) -> None:
+    """The comparison and a question side by side; nothing is wider than the page."""
+    opened = open_page(two, width=width, scheme=scheme)
+    grave = opened.violations(axe)
+    opened.go("#/beside/before/after/1", "beside")
+    assert grave + opened.violations(axe) == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.check()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_trends_open_without_a_complaint_and_can_be_read(
+    width: int, scheme: str, five: Path, open_page: OpenPage, axe: str
+) -> None:
+    """Many runs open with them; a choice draws them over other questions, and the plot by other objectives."""
+    opened = open_page(five, width=width, scheme=scheme)
+    assert opened.page.locator("#page").get_attribute("data-ready") == "trend"
+    assert opened.page.locator(".multiple svg").count() >= 10
+    opened.page.get_by_label("Values over").select_option("own")
+    opened.page.get_by_label("Across").select_option("retrieval")
+    assert "retrieval" in (opened.page.locator(".pareto svg").get_attribute("aria-label") or "")
+    assert opened.violations(axe) == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.check()
+
+
+def test_the_known_regressions_are_listed_before_the_known_improvements(two: Path, open_page: OpenPage) -> None:
+    """Those that were made worse, all of them and no other; then those that were made better."""
+    opened = open_page(two)
+    counted(opened, "10 of 10 questions; lost: 8 of 40 questions, gained: 2 of 40 questions")
+    listed = shown(opened)
+    assert sorted(listed[:8]) == sorted(f"policy-{number}" for number in WORSE)
+    assert sorted(listed[8:]) == sorted(f"policy-{number}" for number in BETTER)
+    worse = opened.page.locator(".moved tr.worse").all_inner_texts()
+    assert worse[0].startswith("recall_at_5")
+    assert all("worse" in row for row in worse)
+    opened.check()
+
+
+def test_changes_are_filtered_and_searched(two: Path, open_page: OpenPage) -> None:
+    """By the way they went, by the metric that moved, by the link that broke, and by words."""
+    opened = open_page(two)
+    counted(opened, "10 of 10")
+    opened.page.locator(".field.way select").select_option("gained")
+    counted(opened, "2 of 10")
+    opened.page.locator(".field.way select").select_option("")
+    opened.page.get_by_label("First broken link").select_option("right → not_retrieved")
+    counted(opened, "8 of 10")
+    opened.page.get_by_label("Search").fill("storm")
+    counted(opened, f"{sum(number % 8 == 3 for number in WORSE)} of 10")
+    again = open_page(two, opened.page.evaluate("location.hash"))
+    assert shown(again) == shown(opened)
+    opened.check()
+
+
+def test_an_answer_is_compared_word_by_word_and_by_keyboard(two: Path, open_page: OpenPage) -> None:
+    """What is gone is marked in the one answer and what is new in the other; arrows go on, Escape goes back."""
+    opened = open_page(two, "#/beside/before/after/1")
+    number = opened.text("#page h2").removeprefix("policy-")
+    gone = " ".join(opened.page.locator("del").all_inner_texts())
+    new = " ".join(opened.page.locator("ins").all_inner_texts())
+    assert f"{3 + int(number)}" in gone
+    assert f"{40 + int(number)} weeks" in new
+    assert opened.page.locator(".side .tag.only", has_text="not in B").count() == 1
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function("location.hash.endsWith('/2')")
+    opened.page.wait_for_selector('#page[data-ready="beside"]')
+    assert opened.text("#page h2") != f"policy-{number}"
+    opened.page.keyboard.press("Escape")
+    opened.page.wait_for_selector('#page[data-ready="compare"]')
+    opened.check()
+
+
+def test_without_javascript_what_moved_is_read(two: Path, open_page: OpenPage) -> None:
+    """As a table in the file."""
+    opened = open_page(two, javascript=False, ready=None)
+    assert "2 runs beside each other" in opened.text()
+    assert opened.page.locator("table.moved tr.worse").count() >= 3
+    opened.check()

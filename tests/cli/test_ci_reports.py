@@ -1,0 +1,377 @@
+"""What commands leave for CI: a JUnit report and a comment however they end, and what GitHub Actions shows."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from junit_reader import read_junit
+
+from evals.cli.ci import github_actions
+from evals.export.ci.comment import LIMIT, MARKER
+from evals.schemas import RetrievedChunk
+from evals.store.runs import RunStore
+
+Cli = Callable[..., Any]
+HOSTILE = (
+    "::error::pwned ##[add-mask]x @octocat #1 <script>alert(1)</script> ]]> \x00 | `x` </details> http://evil.example"
+)
+
+
+@pytest.fixture
+def asked(ask: Cli, golden_server: str) -> Cli:
+    """Run `eval` on twelve questions of the golden set."""
+    return lambda *arguments: ask("--rag-url", golden_server, *arguments)
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A job of GitHub Actions; returns the file of its summary."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    return summary
+
+
+@pytest.fixture
+def save(build_run: Cli, tmp_path: Path) -> Cli:
+    """Save a finished run of these values in a folder; its answers may be given too."""
+
+    def make(run_id: str, found: Any, folder: str = "runs", answer: str | None = None, **changes: Any) -> None:
+        run, records = build_run(run_id, found, **changes)
+        completed = changes.get("completed_at", run.created_at)
+        store, finished = RunStore(tmp_path / folder), run.model_copy(update={"completed_at": completed})
+        store.prepare()
+        if answer is not None:
+            parts = {"answer": answer, "chunks": [RetrievedChunk(text=answer)]}
+            records = [each.model_copy(update={"response": each.response.model_copy(update=parts)}) for each in records]
+        store.save(finished)
+        store.compact(finished, records)
+
+    return make
+
+
+def recall(n: int, rate: float) -> dict[str, dict[str, float | None]]:
+    """Values of n questions, of which so many are 1."""
+    return {f"q{place:02}": {"recall_at_5": float(place < rate * n)} for place in range(n)}
+
+
+def commands_of(out: str) -> list[str]:
+    """The lines of an output that GitHub obeys."""
+    obeyed, token = [], None
+    for line in out.splitlines():
+        if token is not None:
+            token = None if line == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        elif line.lstrip().startswith("::") or "##[" in line:
+            obeyed.append(line)
+    assert token is None, "commands are never taken up again"
+    return obeyed
+
+
+def test_eval_leaves_a_report_and_a_comment_when_a_gate_fails(asked: Cli, tmp_path: Path) -> None:
+    """With exit code 1, each gate and each failed question in the report, and the same gates in the comment."""
+    junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
+    gates = ("--gate", "recall_at_5>=0.5", "--gate", "mrr>=1")
+    result = asked(*gates, "--junit", junit, "--comment", comment)
+    assert result.code == 1
+    found = read_junit(junit.read_bytes())
+    assert found["run", "complete"][0] == "passed"
+    assert found["gates.retrieval", "recall_at_5>=0.5"][0] == "passed"
+    assert found["gates.retrieval", "mrr>=1"][:2] == ("failure", "not met")
+    assert any(classname == "questions.golden" for classname, _ in found)
+    assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "no judge was used")
+    text = comment.read_text(encoding="utf-8")
+    assert text.startswith(f"{MARKER}\n### Evaluation: ")
+    assert "**Gates: 1 of 2 met**" in text
+    assert text.index("`mrr>=1`") < text.index("`recall_at_5>=0.5`")
+    assert "::" not in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (["--rag-url", "http://127.0.0.1:1"], 3, "ServerUnreachableError"),
+        (["--rag-url", "http://127.0.0.1:1", "--gate", "nonsense"], 2, "ConfigError"),
+        (["--rag-url", "http://127.0.0.1:1", "--suite", "none"], 2, "UnknownNameError"),
+    ],
+)
+def test_where_nothing_was_asked_the_report_and_the_comment_say_why(
+    ask: Cli, tmp_path: Path, arguments: list[str], code: int, kind: str
+) -> None:
+    """A dead server, a gate that is none and an unknown name: the case is an error, and the old report is gone."""
+    junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
+    junit.write_text("of before")
+    result = ask(*arguments, "--junit", junit, "--comment", comment)
+    assert result.code == code
+    ((result_of_case, kind_of_case, message),) = read_junit(junit.read_bytes()).values()
+    assert (result_of_case, kind_of_case) == ("error", kind)
+    assert f"error: {message}" in result.err
+    assert comment.read_text(encoding="utf-8").startswith(f"{MARKER}\n### Evaluation\n\n**⚠️ ")
+
+
+def test_a_partial_run_is_an_error_in_the_report(serve_files: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """With the questions that brought no answer as errors of their kind."""
+    questions, answers, junit = (tmp_path / name for name in ("q.jsonl", "a.jsonl", "junit.xml"))
+    questions.write_text('{"id": "q1", "question": "Why?", "expected_answer": "x"}\n{"id": "q2", "question": "How?"}\n')
+    answers.write_text('{"question_id": "q1", "answer": "y"}\n')
+    flags = ("--no-judge", "--metrics", "exact_match", "--runs-dir", tmp_path / "runs", "--junit", junit)
+    result = evals_cli("score", answers, "--dataset-file", questions, *flags, "--gate", "exact_match>=0.5")
+    assert result.code == 4
+    found = read_junit(junit.read_bytes())
+    assert found["run", "complete"][:2] == ("error", "RunIncompleteError")
+    assert found["gates.generation", "exact_match>=0.5"][0] == "failure"
+
+
+def test_a_command_that_is_killed_leaves_a_report_too(serve_files: Cli, tmp_path: Path) -> None:
+    """From the start there is one that says that the command did not come to its end."""
+    junit = tmp_path / "junit.xml"
+    url = serve_files({"a.md": b"# A\n\nText."}, "slow:30")
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q1", "question": "Why?", "expected_answer": "x"}\n')
+    flags = ["--rag-url", url, "--dataset-file", questions, "--no-judge", "--no-preflight", "--warmup", "0"]
+    command = [sys.executable, "-m", "evals.cli", "eval", *flags, "--junit", junit, "--runs-dir", tmp_path / "runs"]
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL) as process:
+        for _ in range(600):
+            if junit.exists():
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+    assert read_junit(junit.read_bytes())["run", "complete"][1] == "Unfinished"
+
+
+@pytest.mark.parametrize("flag", ["--junit", "--comment"])
+@pytest.mark.parametrize("command", ["eval", "rescore", "score", "gate", "merge"])
+def test_a_report_that_cannot_be_written_is_wrong_usage(
+    evals_cli: Cli, tmp_path: Path, flag: str, command: str
+) -> None:
+    """Told before anything is asked, by the flag that names it."""
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q1", "question": "Why?"}\n')
+    words = {"eval": [], "score": [questions, "--dataset-file", questions]}.get(command, ["aaaa"])
+    result = evals_cli(command, *words, "--runs-dir", tmp_path, flag, tmp_path / "none" / "file")
+    assert result.code == 2
+    assert "there is no folder" in result.err
+    assert f"another file with {flag}" in result.err
+
+
+def test_no_fail_says_what_is_not_met_and_ends_well(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """In the report it is a failure all the same; what is no matter of gates keeps its exit code."""
+    save("aaaa", recall(50, 0.8))
+    save("cccc", recall(50, 0.8), status="partial")
+    junit, where = tmp_path / "junit.xml", ("--runs-dir", tmp_path / "runs", "--no-fail")
+    result = evals_cli("gate", "aaaa", "--gate", "recall_at_5>=0.9", *where, "--junit", junit)
+    assert (result.code, result.err) == (0, "")
+    assert "recall_at_5>=0.9: not met" in result.out
+    assert read_junit(junit.read_bytes())["gates.retrieval", "recall_at_5>=0.9"][0] == "failure"
+    assert evals_cli("gate", "cccc", "--gate", "recall_at_5>=0.9", *where).code == 4
+    assert evals_cli("gate", "aaaa", "--gate", "recall>=0.9", *where).code == 2
+
+
+def test_a_folder_without_a_baseline_yet_is_no_fault(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """The first run of a branch is held to its own gates, and what was not checked is said."""
+    save("aaaa", recall(50, 0.8))
+    comment = tmp_path / "comment.md"
+    base = ("gate", "aaaa", "--runs-dir", tmp_path / "runs", "--baseline-dir", tmp_path / "base", "--comment", comment)
+    result = evals_cli(*base)
+    assert result.code == 0
+    assert "there are no gates either: nothing was checked" in result.out
+    assert "there is no finished run in" in comment.read_text(encoding="utf-8")
+    assert evals_cli(*base, "--gate", "recall_at_5>=0.9", "--metrics", "recall_at_5").code == 1
+    save("bbbb", recall(50, 1.0), "base")
+    save("eeee", recall(50, 1.0), "base", completed_at=None, created_at=datetime(2026, 2, 1, tzinfo=UTC))
+    result = evals_cli(*base, "--metrics", "recall_at_5", "--margin", "0.01", "--json")
+    assert (result.code, result.json["baseline"]) == (1, "bbbb")
+    assert evals_cli(*base, "--baseline", "aaaa").code == 2
+
+
+def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
+    save: Cli, evals_cli: Cli, tmp_path: Path
+) -> None:
+    """Each metric with its interval, and each question that fared worse with both answers."""
+    before = {key: {**values, "mrr": 0.2} for key, values in recall(60, 1.0).items()}
+    after = {key: {**values, "mrr": 0.9} for key, values in recall(60, 0.5).items()}
+    save("bbbb", before, answer="as it was")
+    save("aaaa", after, answer="as it is")
+    comment = tmp_path / "comment.md"
+    flags = ("--runs-dir", tmp_path / "runs", "--comment", comment)
+    assert evals_cli("compare", "bbbb", "aaaa", *flags).code == 0
+    text = comment.read_text(encoding="utf-8")
+    assert text.startswith(
+        f"{MARKER}\n### Comparison\n\n**`aaaa` against the baseline `bbbb` (run bbbb): 1 worse, 1 bet"
+    )
+    rows = re.findall(
+        r"^\| (🔴 worse|🟢 better) \| `(\w+)` ↑ \| ([\d.]+) \| ([\d.]+) \| (\S+) \| (.+? … .+?) \|", text, re.M
+    )
+    assert [row[:5] for row in rows] == [
+        ("🔴 worse", "recall_at_5", "1.000", "0.500", "−0.500"),
+        ("🟢 better", "mrr", "0.200", "0.900", "+0.700"),
+    ]
+    (details,) = re.findall(r"<details>\n<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
+    assert details[0] == "30 of 60 questions fared worse in aaaa"
+    assert "before: as it was<br>\nnow: as it is" in details[1]
+    assert "… and 10 more" in details[1]
+    result = evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *flags)
+    assert result.code == 1
+    gated = comment.read_text(encoding="utf-8")
+    assert gated.index("**Gates: 0 of 1 met**") < gated.index("🔴 worse") < gated.index("fared worse")
+
+
+def test_a_comment_of_hostile_answers_is_text_and_short_enough(save: Cli, evals_cli: Cli, tmp_path: Path) -> None:
+    """Nobody is mentioned, nothing is linked or run, and it stays within what a comment holds."""
+    questions = {key: {"question": HOSTILE * 20, "expected_answer": HOSTILE} for key in recall(60, 1.0)}
+    save("bbbb", recall(60, 1.0), answer=HOSTILE * 1000, questions=questions, name=HOSTILE)
+    save("aaaa", recall(60, 0.0), answer=HOSTILE * 1000, questions=questions, name=HOSTILE)
+    comment, junit = tmp_path / "comment.md", tmp_path / "junit.xml"
+    reports = ("--comment", comment, "--junit", junit, "--runs-dir", tmp_path / "runs")
+    assert evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *reports).code == 1
+    text = comment.read_text(encoding="utf-8")
+    assert len(text) <= LIMIT
+    assert not re.search(r"@octocat|#1\b|<script|http://evil|\x00", text)
+    assert text.count("<details>") == text.count("</details>") == 2
+    read_junit(junit.read_bytes())
+
+
+def test_a_job_is_told_by_annotations_and_a_summary(asked: Cli, job: Path) -> None:
+    """An error for each gate that fails it, warnings for questions, ten at most; the summary has the whole run."""
+    job.write_text("of another command\n")
+    result = asked("--gate", "recall_at_5>=0.5", "--gate", "mrr>=1", "--gate", "score>=1")
+    assert result.code == 1
+    obeyed = commands_of(result.out)
+    assert [line for line in obeyed if line.startswith("::error")] == [
+        line for line in obeyed if re.match(r"::error title=not met%3A (mrr>=1|score>=1)::(mrr|score) is 0\.\d+", line)
+    ]
+    assert sum(line.startswith("::error") for line in obeyed) == 2
+    warnings = [line for line in obeyed if line.startswith("::warning title=G")]
+    assert 0 < len(warnings) <= 10
+    assert len(obeyed) == 2 + len(warnings)
+    summary = job.read_text(encoding="utf-8")
+    assert summary.startswith("of another command\n")
+    assert summary.index("Gates: 1 of 3 met") < summary.index("`recall_at_5` ↑") < summary.index("<details>")
+
+
+def test_a_server_cannot_speak_to_the_job(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
+    """Its answers, printed on lines of their own, are no commands; nor are they in a message."""
+    question = {"q00": {"is_unanswerable": True, "question": "::add-mask::x\n::error::pwned"}}
+    save("aaaa", recall(1, 1.0), answer="::set-output name=a::b\n::error::pwned ##[add-mask]y", questions=question)
+    where = ("--runs-dir", tmp_path / "runs")
+    result = evals_cli("rescore", "aaaa", "--no-judge", *where)
+    assert result.code == 0
+    assert all(line.startswith("::warning title=q00%3A answered") for line in commands_of(result.out))
+    result = evals_cli("gate", "##[add-mask]x", *where)
+    assert "##[" not in result.err
+    assert commands_of(result.err) == []
+
+
+def test_at_most_ten_annotations_of_a_kind(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
+    """The last says that there are more."""
+    save("aaaa", recall(50, 0.5))
+    gates = [word for n in range(12) for word in ("--gate", f"recall_at_5>=0.{60 + n}")]
+    obeyed = commands_of(evals_cli("gate", "aaaa", *gates, "--runs-dir", tmp_path / "runs").out)
+    assert len(obeyed) == 10
+    assert obeyed[-1].startswith("::error title=and more::")
+
+
+def test_a_summary_stays_within_what_github_shows(
+    save: Cli, evals_cli: Cli, job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is no room left it says so once; a job does not fail by its summary."""
+    save("aaaa", recall(50, 0.5))
+    gate = ("gate", "aaaa", "--gate", "recall_at_5>=0.1", "--runs-dir", tmp_path / "runs")
+    monkeypatch.setattr(github_actions, "MOST_BYTES", 1_000)
+    job.write_bytes(b"x" * 900)
+    assert evals_cli(*gate).code == 0
+    assert job.read_bytes().endswith(b"The summary is full: the rest is in the log and in the reports.\n")
+    assert evals_cli(*gate).code == 0
+    assert job.stat().st_size <= 1_000
+    job.unlink()
+    job.mkdir()
+    result = evals_cli(*gate)
+    assert result.code == 0
+    assert "! no summary of the job" in result.err
+
+
+@pytest.mark.parametrize("variable", ["", "false"])
+def test_nothing_is_printed_elsewhere(
+    save: Cli, evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """Nor is there a summary."""
+    save("aaaa", recall(50, 0.5))
+    monkeypatch.setenv("GITHUB_ACTIONS", variable)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    assert "::" not in evals_cli("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs").out
+    assert not (tmp_path / "summary.md").exists()
+
+
+def test_json_and_no_ci_keep_the_output_clean(save: Cli, evals_cli: Cli, job: Path, tmp_path: Path) -> None:
+    """With --json there is a summary alone, with --no-ci nothing."""
+    save("aaaa", recall(50, 0.5))
+    gate = ("gate", "aaaa", "--gate", "recall_at_5>=1", "--runs-dir", tmp_path / "runs")
+    assert "::" not in evals_cli(*gate, "--no-ci").out
+    assert not job.exists()
+    assert evals_cli(*gate, "--json").json["outcome"] == "not met"
+    assert "Gates: 0 of 1 met" in job.read_text(encoding="utf-8")
+
+
+def test_a_dead_server_is_an_annotation(ask: Cli, job: Path) -> None:
+    """And stands in the summary, with the way out."""
+    result = ask("--rag-url", "http://127.0.0.1:1")
+    assert result.code == 3
+    (line,) = commands_of(result.out)
+    assert line.startswith("::error title=evals::no RAG server answers at http://127.0.0.1:1")
+    assert "no RAG server answers at" in job.read_text(encoding="utf-8")
+
+
+def test_what_the_reports_cannot_be_written_by_does_not_hide_how_the_command_ended(
+    save: Cli, evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up under the report of a gate that failed: exit 1, and a warning."""
+    save("aaaa", recall(50, 0.5))
+    gate = ("gate", "aaaa", "--runs-dir", tmp_path / "runs", "--junit", os.devnull, "--comment", "/dev/full")
+    result = evals_cli(*gate, "--gate", "recall_at_5>=1")
+    assert result.code == 1
+    assert "! cannot write /dev/full: No space left on device" in result.err
+    assert evals_cli(*gate, "--gate", "recall_at_5>=0").code == 4
+
+
+def test_the_commands_of_the_page_run(
+    save: Cli, evals_cli: Cli, golden_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of docs/ci.md, in a folder with a configuration, two runs and a baseline; each leaves its file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_SERVER_URL", golden_server)
+    (tmp_path / "eval_config.yml").write_text("datasets: [golden]\nsamples_per_dataset: 4\njudge: false\n")
+    save("a1b2", recall(50, 0.5), "data/eval_runs")
+    save("c3d4", recall(50, 0.5), "data/eval_runs")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    lines = re.search(r"```bash\n(.*?)```", page, re.DOTALL)[1].splitlines()  # type: ignore[index]  # it has one
+    for line in lines:
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "evals"
+        result = evals_cli(*arguments)
+        assert result.code == 0, (line, result.err)
+        for name in {"junit.xml", "comment.md"} & set(arguments):
+            (tmp_path / name).unlink()
+    assert len(lines) == 4
+
+
+def test_every_variant_is_in_the_reports(asked: Cli, tmp_path: Path) -> None:
+    """The suites of each begin with its name, and the comment says how they compare."""
+    junit, comment = tmp_path / "junit.xml", tmp_path / "comment.md"
+    flags = ("--vary", "ask.json.top_k=1,5", "--gate", "recall_at_5>=0.9", "--junit", junit, "--comment", comment)
+    assert asked(*flags).code == 1
+    found = read_junit(junit.read_bytes())
+    assert found["top_k=1.gates.retrieval", "recall_at_5>=0.9"][0] == "failure"
+    assert found["top_k=5.gates.retrieval", "recall_at_5>=0.9"][0] == "passed"
+    text = comment.read_text(encoding="utf-8")
+    assert text.count("### Evaluation: ") == 2
+    assert "against the baseline" in text

@@ -1,0 +1,231 @@
+"""`evals init`: from nothing to a configuration that `evals eval` takes, at a terminal and without one."""
+
+import importlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from evals.config import EvalConfig
+from evals.inputs.strict_yaml import load_yaml
+
+HOME = Path(__file__).resolve().parents[1]
+_package = ModuleType("other_servers")  # by path: tests are no package
+_package.__path__ = [str(HOME / "servers")]
+sys.modules.setdefault("other_servers", _package)
+corpus = importlib.import_module("other_servers.corpus")
+unknown = importlib.import_module("other_servers.unknown")
+loopback = importlib.import_module("other_servers.loopback")
+
+SECRET = "s3cret-Value-90210"
+NOWHERE = "http://127.0.0.1:9"
+TRANSCRIPT = '{"transcript": [{"speaker": "visitor", "said": "{{question}}"}]}'
+Cli = Callable[..., Any]
+Start = Callable[[Any], str]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Serve routes; returns the URL."""
+    with ExitStack() as running:
+        yield lambda routes: running.enter_context(loopback.serving(routes))
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("RAG_SERVER_URL", "ANTHROPIC_API_KEY", "RAG_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def evaluated(evals_cli: Cli) -> Callable[[], dict[str, Any]]:
+    """Run the command that init ends with; returns the values of the metrics."""
+
+    def run() -> dict[str, Any]:
+        done = evals_cli("eval", "--config", "eval_config.yml", "--json")
+        assert done.code == 0, done.err
+        return {each["name"]: each["value"] for each in done.json["scorecard"]["metrics"]}
+
+    return run
+
+
+@pytest.fixture
+def own_questions(tmp_path: Path) -> Path:
+    """Questions on the corpus of the servers that nobody knows."""
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, corpus.questions())), encoding="utf-8")
+    return path
+
+
+def test_the_reference_server_is_evaluated_by_what_was_written(
+    golden_server: str, evals_cli: Cli, evaluated: Callable[[], dict[str, Any]]
+) -> None:
+    """By flags alone; the last lines are the commands, with that which uploads what golden questions need."""
+    made = evals_cli("init", "--rag-url", golden_server, "--questions", "golden")
+    assert made.code == 0, made.err
+    assert re.findall(r"evals (\w+) --config eval_config.yml", made.out) == ["ingest", "doctor", "eval"]
+    assert load_yaml(Path("eval_config.yml").read_text())["server"] == {"profile": "rag-server", "url": golden_server}
+    assert evaluated()["recall_at_5"] > 0.5
+
+
+@pytest.mark.parametrize(("kind", "more"), [("inquiry", ()), ("dialogue", ("--body", TRANSCRIPT))])
+def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
+    kind: str, more: tuple[str, ...], start: Start, evals_cli: Cli, own_questions: Path,
+    evaluated: Callable[[], dict[str, Any]],
+) -> None:  # fmt: skip
+    """The server is asked the first question of the file, so that its answer shows chunks; guesses stand above."""
+    path = "/v7/exchange" if kind == "dialogue" else ""
+    made = evals_cli(
+        "init", "--rag-url", f"{start(getattr(unknown, kind)())}{path}", "--questions", own_questions.name, *more
+    )
+    assert made.code == 0, made.err
+    assert "# guess map.chunks: " in Path("eval_config.yml").read_text()
+    figures = evaluated()
+    expected = {**corpus.RETRIEVAL, **corpus.CITATION, **corpus.ABSTENTION}
+    del expected["recall_at_3"]
+    assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
+
+
+def test_every_commented_key_is_one_with_its_default(evals_cli: Cli) -> None:
+    """With every comment of a key taken away, the configuration is the same."""
+    assert evals_cli("init", "--rag-url", NOWHERE, "--profile", "r2r", "--questions", "golden").code == 0
+    text = Path("eval_config.yml").read_text()
+    opened = re.sub(
+        r"^( *)# (?=[a-z_]+: [^ ])", r"\1", text.partition("# docs/configuration.md")[2], flags=re.MULTILINE
+    )
+    written, whole = load_yaml(text), load_yaml(f"# {opened}")
+    assert len(whole) > len(written) + 10
+    assert EvalConfig.build(whole).model_dump(exclude={"server"}) == EvalConfig.build(written).model_dump(
+        exclude={"server"}
+    )
+    assert EvalConfig.build(whole).server_spec() == EvalConfig.build(written).server_spec()
+
+
+def test_a_template_is_no_question_until_it_is_filled_in(start: Start, evals_cli: Cli) -> None:
+    """A run of it ends before anything is asked, and a second init knows it for a template."""
+    url = start(unknown.inquiry())
+    made = evals_cli("init", "--rag-url", url)
+    assert "questions.jsonl: fill in its three rows first" in made.out
+    refused = evals_cli("eval", "--config", "eval_config.yml")
+    assert (refused.code, "questions.jsonl, line 1, column question" in refused.err) == (2, True)
+    assert "delete the row" in refused.err
+    assert evals_cli("init", "--rag-url", url, "--force").code == 0
+
+
+def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cli) -> None:
+    """--force writes over the configuration, never over questions."""
+    rows = '{"question": "How long are daily snapshots kept?"}\n'
+    Path("questions.jsonl").write_text(rows)
+    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--force")
+    assert (made.code, "the questions are those of questions.jsonl" in made.err) == (0, True)
+    assert "answer: 'For thirty days.'" in made.err
+    assert Path("questions.jsonl").read_text() == rows
+
+
+def test_a_server_that_finds_nothing_is_told_to_need_documents(start: Start, evals_cli: Cli) -> None:
+    """Else retrieval would silently not be measured; and a server that takes no uploads is given them by hand."""
+    url = start({("POST", "/own"): lambda _: {"answer": "I found nothing about this at all.", "contexts": []}})
+    made = evals_cli("init", "--rag-url", f"{url}/own", "--questions", "golden")
+    assert (made.code, "no chunks were seen" in made.err) == (0, True)
+    assert "golden_corpus" in made.out
+    assert "evals ingest" not in made.out
+
+
+def test_a_configuration_that_is_there_is_not_written_over(evals_cli: Cli) -> None:
+    """Without --force it stays, and nothing else is written."""
+    Path("eval_config.yml").write_text("name: mine\n")
+    refused = evals_cli("init", "--rag-url", NOWHERE, "--profile", "r2r")
+    assert (refused.code, "--force" in refused.err) == (2, True)
+    assert os.listdir() == ["eval_config.yml"]
+    assert evals_cli("init", "--rag-url", NOWHERE, "--profile", "r2r", "--force").code == 0
+    assert "profile: r2r" in Path("eval_config.yml").read_text()
+
+
+def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
+    """A header stands as ${NAME}, and what is to be exported is said; so is what a profile or a judge needs."""
+    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--header", f"Authorization: Bearer {SECRET}")
+    assert made.code == 0, made.err
+    assert 'Authorization: "Bearer ${RAG_TOKEN}"' in Path("eval_config.yml").read_text()
+    assert SECRET not in made.out + made.err + Path("eval_config.yml").read_text()
+    assert "export RAG_TOKEN=" in made.out
+    made = evals_cli("init", "--rag-url", NOWHERE, "--profile", "openwebui", "--judge", "-o", "other.yml")
+    assert re.findall(r"export (\w+)=", made.out) == ["OPENWEBUI_API_KEY", "OPENWEBUI_COLLECTION", "ANTHROPIC_API_KEY"]
+    assert load_yaml(Path("other.yml").read_text())["judge"] == {"enabled": True}
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "said"),
+    [
+        ((), 2, "--rag-url"),
+        (("--yes",), 2, "--rag-url"),
+        (("--rag-url", "nowhere"), 2, "not a URL of a server"),
+        (("--rag-url", "http://me:pw@localhost"), 2, "the URL holds a login"),
+        (("--rag-url", NOWHERE), 3, "no server answers"),
+        (("--rag-url", NOWHERE, "--profile", "nope"), 2, "nope"),
+        (("--rag-url", NOWHERE, "--profile", "r2r", "--body", "{}"), 2, "exclude each other"),
+        (("--rag-url", NOWHERE, "--questions", "missing.jsonl"), 2, "missing.jsonl"),
+        (("--rag-url", NOWHERE, "--output", "missing/eval.yml"), 2, "there is no folder"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: int, said: str, evals_cli: Cli) -> None:
+    """It names the flag, and nothing is written."""
+    refused = evals_cli("init", *flags)
+    assert (refused.code, said in refused.err, refused.err.count("error: ")) == (code, True, 1), refused.err
+    assert os.listdir() == []
+
+
+def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None], evaluated: Callable[[], dict[str, Any]]
+) -> None:
+    """URL (again if it is none), questions with answer and passage, whether to send one, the judge.
+
+    Nothing that was not typed is gold.
+    """
+    typed = (
+        "How long are daily snapshots kept?", "For thirty days.", "Daily snapshots are kept for thirty days.",
+        "Who painted the ceiling?", "-",
+        "What else is there?", "", "",
+    )  # fmt: skip
+    type_lines("localhost:1", start(unknown.inquiry()), "", *typed, "", "maybe", "y", "")
+    made = evals_cli("init")
+    assert made.code == 0, made.err
+    assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [
+        {"question": typed[0], "expected_answer": typed[1], "gold_passages": typed[2], "is_unanswerable": False},
+        {"question": typed[3], "is_unanswerable": True},
+        {"question": typed[5]},
+    ]
+    assert load_yaml(Path("eval_config.yml").read_text())["judge"] == {"enabled": False}
+    type_lines()
+    assert evaluated()["unanswerable_accuracy"] is not None
+
+
+def test_no_question_is_sent_where_somebody_says_no(
+    start: Start, evals_cli: Cli, type_lines: Callable[..., None]
+) -> None:
+    """The way out is a profile; the questions that were typed are kept."""
+    asked: list[Any] = []
+    type_lines("", "How long are snapshots kept?", "", "", "", "n")
+    done = evals_cli("init", "--rag-url", start({("POST", "/ask"): asked.append}))
+    assert (done.code, "--profile" in done.err, asked) == (2, True, [])
+    assert os.listdir() == ["questions.jsonl"]
+
+
+def test_yes_asks_nothing_at_a_terminal(start: Start, evals_cli: Cli, type_lines: Callable[..., None]) -> None:
+    """Nothing is read of what could be typed."""
+    type_lines()
+    assert evals_cli("init", "--rag-url", start(unknown.inquiry()), "--yes").code == 0
+
+
+def test_an_input_that_ends_writes_no_configuration(evals_cli: Cli, type_lines: Callable[..., None]) -> None:
+    """As Ctrl-D does."""
+    type_lines(NOWHERE)
+    assert evals_cli("init").code == 130
+    assert os.listdir() == []

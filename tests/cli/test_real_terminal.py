@@ -1,0 +1,115 @@
+"""Commands that ask, on a terminal of the system (a pseudo-terminal), as people use them."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+
+HOME = Path(__file__).resolve().parents[1]
+_package = ModuleType("other_servers")  # by path: tests are no package
+_package.__path__ = [str(HOME / "servers")]
+sys.modules.setdefault("other_servers", _package)
+loopback = import_module("other_servers.loopback")
+_LONGEST_S = 60
+_MAIN = """import os
+os.close(os.open(os.ttyname(0), os.O_RDWR))  # now it is the terminal whose Ctrl-C this process hears
+from evals.cli import main
+main()"""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Answers with two lists either of which may be the chunks; its URL, with the path."""
+
+    def ask(_: Any) -> dict[str, Any]:
+        found = ["A passage of the left, which says this.", "Another of the left, which says that."]
+        others = ["A passage of the right, which says so.", "Another of the right, which does not."]
+        return {"answer": "It is kept for thirty days.", "left": found, "right": others}
+
+    with ExitStack() as running:
+        yield f"{running.enter_context(loopback.serving({('POST', '/own'): ask}))}/own"
+
+
+@pytest.fixture
+def converse(tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """Start a command on a terminal, and type each answer when its question stands there."""
+
+    def talk(arguments: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "PYTHONPATH": str(HOME.parent), "TERM": "dumb", "COLUMNS": "200"}
+        command = [sys.executable, "-c", _MAIN, *arguments]
+        with subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment, start_new_session=True
+        ) as process:
+            os.close(theirs)
+            said = ""
+            for expected, answer in answers:
+                before = len(said)
+                said += _read_until(ours, expected)
+                assert expected in said[before:], said
+                os.write(ours, answer.encode())
+            said += _read_until(ours, None)
+            code = process.wait(timeout=_LONGEST_S)
+        os.close(ours)
+        return code, said
+
+    return talk
+
+
+def _read_until(terminal: int, expected: str | None) -> str:
+    """What is printed until this stands there, or until the end."""
+    said, ends = "", time.monotonic() + _LONGEST_S
+    while expected is None or expected not in said:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, ends - time.monotonic()))
+        try:
+            piece = os.read(terminal, 65536) if ready else b""
+        except OSError:  # so Linux says that nobody is at the other end any more
+            piece = b""
+        if not piece:
+            return said
+        said += piece.decode("utf-8", "replace")
+    return said
+
+
+def test_init_is_a_conversation(server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    """URL, questions, the request, what of the answer is meant, the judge; then the commands to run."""
+    code, said = converse(
+        ["init"],
+        [
+            ("URL of your server", f"{server}\n"),
+            ("file of your questions", "\n"),
+            ("question 1", "How long is it kept?\n"),
+            ("its answer", "Thirty days.\n"),
+            ("a sentence of a document", "\n"),
+            ("question 2", "\n"),
+            ("ask it 'How long is it kept?'", "y\n"),
+            ("which one (1 to 2)", "2\n"),
+            ("LLM judge", "n\n"),
+        ],
+    )
+    assert code == 0, said
+    assert "evals eval --config eval_config.yml" in said
+    assert "    chunks: right\n" in (tmp_path / "eval_config.yml").read_text()
+    (row,) = map(json.loads, (tmp_path / "questions.jsonl").read_text().splitlines())
+    assert row == {"question": "How long is it kept?", "expected_answer": "Thirty days.", "is_unanswerable": False}
+
+
+def test_probe_asks_which_is_meant_and_ctrl_c_ends_it(
+    server: str, converse: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    """Without a traceback, and without a file."""
+    code, said = converse(["probe", server, "-o", "out.yml"], [("which one (1 to 2)", "\x03")])
+    assert (code, "Traceback" in said) == (130, False), said
+    assert not (tmp_path / "out.yml").exists()

@@ -1,0 +1,142 @@
+"""`junit`: what every reader of test reports takes, whatever a server said."""
+
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from junit_reader import read_junit, suites_of
+from lxml import etree
+
+from evals.export import export_run, junit
+from evals.export.ci.command_end import Checked, CommandEnd, CommandProblem
+from evals.export.junit import junit_of, to_junit
+from evals.export.xml_text import xml_text
+from evals.schemas import EvalRecord, GateOutcome
+from evals.scoring.measured import measured
+
+Build = Callable[..., Any]
+HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000
+ODD = st.sampled_from("\x00\x1b\ud800\udfff\ufffe\uffff\u202e\r\n\x0b]>&<a ")
+GATES = [
+    GateOutcome(gate="recall_at_5>=0.8", outcome="met", message="recall_at_5 is 0.9"),
+    GateOutcome(gate="mrr@low>=0.8", outcome="not enough evidence", message="mrr is 0.85 (interval 0.7 … 0.95)"),
+    GateOutcome(gate="score>=0.9", outcome="not met", message="score is 0.7"),
+    GateOutcome(gate="recall_at_5 at most 0.03 below bbbb", outcome="not met", message="0.5, was 0.9"),
+    GateOutcome(gate="gone_metric>=1", outcome="not met", message="gone_metric has no value"),
+]
+
+
+def answered(record: EvalRecord, answer: str) -> EvalRecord:
+    """The same with another answer and question."""
+    assert record.response is not None
+    response = record.response.model_copy(update={"answer": answer})
+    question = record.question.model_copy(update={"question": answer, "expected_answer": answer})
+    return record.model_copy(update={"response": response, "question": question})
+
+
+def test_every_gate_is_a_case_of_the_group_of_its_metric(build_run: Build) -> None:
+    """Met passes, the others fail with what they are; lacking evidence is skipped where it is let pass."""
+    run, records = build_run("a", {"q1": {"recall_at_5": 1.0, "mrr": 1.0}}, gates=GATES)
+    document = export_run(run, records, "junit")
+    found = read_junit(document)
+    assert found["gates.retrieval", "recall_at_5>=0.8"] == ("passed", "", "")
+    assert found["gates.retrieval", "mrr@low>=0.8"] == ("failure", "not enough evidence", GATES[1].message)
+    assert found["gates.score", "score>=0.9"] == ("failure", "not met", "score is 0.7")
+    assert found["gates.retrieval", "recall_at_5 at most 0.03 below bbbb"][0] == "failure"
+    assert found["gates.other", "gone_metric>=1"][0] == "failure"
+    assert suites_of(document)[:2] == ["run", "gates.retrieval"]
+    lenient = "".join(junit_of(CommandEnd([Checked(measured(run, records), GATES)], lenient=True)))
+    assert read_junit(lenient)["gates.retrieval", "mrr@low>=0.8"][0] == "skipped"
+
+
+def test_what_went_wrong_is_a_failure_what_did_not_come_an_error_and_what_is_not_measured_skipped(
+    build_run: Build,
+) -> None:
+    """Each with its kind and its reason; questions that ended right are no cases."""
+    known = {"q1": {"is_unanswerable": True}, "q2": {"is_unanswerable": False}}
+    values: dict[str, Any] = {"q1": {"mrr": 1.0, "faithfulness": None}, "q2": {"mrr": 1.0}, "q3": "timeout"}
+    run, records = build_run("a", values, questions=known)
+    document = export_run(run, records, "junit")
+    found = read_junit(document)
+    result, kind, message = found["questions.golden", "q1"]
+    assert (result, kind) == ("failure", "should_have_abstained")
+    assert "cannot be answered" in message
+    assert found["questions.golden", "q3"][:2] == ("error", "timeout")
+    assert "no answer came" in found["questions.golden", "q3"][2]
+    assert found["metrics.generation", "faithfulness"] == ("skipped", "not measured", "it does not apply")
+    assert ("questions.golden", "q2") not in found
+    assert {"questions.abstention", "questions.transport", "metrics.generation"} < set(suites_of(document))
+    assert "question: What is q1?\nanswer: It is q1." in document
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ("passed", "", "")),
+        ({"status": "partial"}, ("error", "incomplete", "run a is partial")),
+        ({"status": "failed"}, ("error", "incomplete", "run a is failed")),
+    ],
+)
+def test_a_run_that_is_not_whole_is_an_error(build_run: Build, changes: Any, expected: Any) -> None:
+    """One case says whether it is, so that no report is without cases."""
+    run, records = build_run("a", {"q1": {"mrr": 1.0}}, **changes)
+    assert read_junit(export_run(run, records, "junit"))["run", "complete"] == expected
+
+
+def test_where_there_is_no_run_the_report_says_why() -> None:
+    """The error with the way out; without one, that nothing was asked."""
+    dead = CommandEnd(
+        problem=CommandProblem("ServerUnreachableError", "nothing answers at http://localhost:1", "start one")
+    )
+    document = "".join(junit_of(dead))
+    assert read_junit(document) == {
+        ("run", "complete"): ("error", "ServerUnreachableError", "nothing answers at http://localhost:1")
+    }
+    assert "start one" in document
+    assert read_junit("".join(junit_of(CommandEnd())))["run", "complete"] == ("skipped", "skipped", "nothing was asked")
+
+
+def test_hostile_text_is_text_and_bounded(build_run: Build) -> None:
+    """Control characters, half surrogate pairs, ends of sections and a megabyte: the report is valid and small."""
+    run, records = build_run("a", {"q1": "timeout", "q2": {"mrr": 1.0}}, questions={"q2": {"is_unanswerable": True}})
+    records = [records[0], answered(records[1], HOSTILE)]
+    gates = [GateOutcome(gate="mrr>=1" + HOSTILE, outcome="not met", message=HOSTILE)]
+    ended = CommandEnd(
+        [Checked(measured(run, records), gates)], problem=CommandProblem("ConfigError", HOSTILE, HOSTILE)
+    )
+    document = "".join(junit_of(ended)).encode()
+    assert len(document) < 20_000
+    assert len(read_junit(document)) == 4
+    text = etree.fromstring(document).findtext(".//testcase[@name='q2']/failure")
+    assert "]]> <failure/> & \"'\ufffd" in text
+    assert "\u202e" not in text
+
+
+def test_a_run_of_many_failures_is_listed_up_to_a_bound(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is counted in one case."""
+    monkeypatch.setattr(junit, "MOST_QUESTIONS", 20)
+    run, records = build_run("a", {"right": {"mrr": 1.0}, **{f"q{n}": "timeout" for n in range(23)}})
+    found = read_junit("".join(to_junit(measured(run, records))))
+    assert sum(classname == "questions.golden" for classname, _ in found) == 20
+    assert found["questions.more", "more questions"][2].startswith("3 more questions ended wrong")
+
+
+def test_several_runs_are_told_apart(build_run: Build) -> None:
+    """The suites and classes of each begin with its name."""
+    runs = [build_run(key, {"q1": {"mrr": 1.0}}, gates=GATES[:1]) for key in ("a", "b")]
+    ended = CommandEnd([Checked(measured(run, records), run.gates) for run, records in runs])
+    found = read_junit("".join(junit_of(ended)))
+    assert {("run a.gates.retrieval", "recall_at_5>=0.8"), ("run b.gates.retrieval", "recall_at_5>=0.8")} < set(found)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(st.lists(ODD | st.text(max_size=9)).map("".join), st.integers(1, 100))
+def test_any_text_becomes_text_that_xml_can_hold(text: str, limit: int) -> None:
+    """A parser takes it, and gives back what was put in, but for what line breaks become."""
+    safe = xml_text(text, limit)
+    assert len(safe) <= limit
+    document = f"<x>{escape(safe)}</x>".encode()
+    assert (etree.fromstring(document).text or "") == safe.replace("\r", "\n")

@@ -1,0 +1,77 @@
+"""Runs in MLflow, in a store of its own on this machine."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.errors import ConfigError, TrackerError
+from evals.scoring.measured import measured
+from evals.trackers.mlflow_tracker import log_to_mlflow, metrics_of, params_of
+
+Build = Callable[..., Any]
+
+
+def test_metrics_have_their_intervals_and_what_has_no_value_is_left_out(build_run: Build) -> None:
+    """A tracker has no place for a reason, and 0 would be wrong."""
+    run, _ = build_run("a", {"q1": {"mrr": 1.0, "ndcg_at_10": None}, "q2": {"mrr": 0.5, "ndcg_at_10": None}})
+    found = metrics_of(run)
+    summary = run.scorecard.get("mrr")
+    assert (found["mrr"], found["mrr.n"]) == (0.75, 2)
+    assert (found.get("mrr.low"), found.get("mrr.high")) == (summary.ci or (None, None))
+    assert not any(name.startswith("ndcg") for name in found)
+
+
+def test_parameters_say_what_was_evaluated(build_run: Build) -> None:
+    """With what the server says of itself; what nobody knows is left out, and no text is endless."""
+    run, _ = build_run("a", {"q1": {"mrr": 1.0}}, config={"llm_model": "m" * 900, "top_k": 10, "reranker": None})
+    found = params_of(run)
+    assert (found["server.top_k"], found["datasets"], found["seed"]) == ("10", "golden", "42")
+    assert len(found["server.llm_model"]) == 500
+    assert "server.reranker" not in found
+
+
+def test_a_missing_package_is_named_with_the_way_out(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else of the program needs it."""
+    monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
+    with pytest.raises(ConfigError) as caught:
+        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})))
+    assert "rag-evals[mlflow]" in (caught.value.hint or "")
+
+
+def test_a_server_that_is_not_there_is_one_message(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what the run is worth all the same."""
+    pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with pytest.raises(TrackerError, match=r"MLflow at http://127\.0\.0\.1:9 does not take the run: "):
+        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the packages beneath
+def test_a_run_is_in_the_store_once_with_all_that_belongs_to_it(build_run: Build, tmp_path: Path) -> None:
+    """Parameters, metrics, the run, its page, and a row a question; logged again, it is brought up to date."""
+    mlflow = pytest.importorskip("mlflow")
+    pytest.importorskip("sqlalchemy")
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    client = mlflow.MlflowClient(tracking_uri=uri)
+    client.create_experiment("rag-evals", artifact_location=(tmp_path / "artefacts").as_uri())
+    run, records = build_run("a1", {"q1": {"mrr": 1.0}, "q2": {"mrr": None}, "q3": "timeout"})
+    first = log_to_mlflow(measured(run, records), uri=uri)
+    assert log_to_mlflow(measured(run, records), uri=uri) == first
+    there = client.get_run(first)
+    assert (there.data.metrics["mrr"], there.data.metrics["mrr.n"]) == (1.0, 1)
+    assert there.data.params["profile"] == "rag-server"
+    assert (there.info.run_name, there.info.status) == ("run a1", "FINISHED")
+    files = {path.name: path for path in (tmp_path / "artefacts").rglob("*") if path.is_file()}
+    assert set(files) == {"run.json", "questions.json", "report.html"}
+    assert client.get_run(first).data.tags["mlflow.loggedArtifacts"]
+    table = json.loads(files["questions.json"].read_text())
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+    assert [(row["id"], row["mrr"], row["error"]) for row in rows] == [
+        ("q1", 1.0, None),
+        ("q2", None, None),
+        ("q3", None, "timeout: no answer came"),
+    ]
