@@ -127,7 +127,7 @@ class Transport:
         self._tls = tls or TlsSpec()
         self._redact = redact
         self._clock = clock
-        self._proxy = proxy_for(self.base)
+        self._proxy = proxy_for(self.base, library)
         self._free = asyncio.Semaphore(concurrency)
         self._connections: Connections | None = None
         self._is_closed = False

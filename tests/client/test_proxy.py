@@ -210,12 +210,22 @@ def test_a_login_of_the_proxy_is_sent_to_the_proxy(
 
 
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
-def test_socks_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is asked, with the way out, and without the login."""
+def test_socks_that_is_not_installed_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is asked, with the ways out, and without the login."""
+    monkeypatch.setattr("evals.client.connections.proxies.find_spec", lambda _name: None)
     monkeypatch.setenv(variable, "socks5://anna:secret@127.0.0.1:1080")
-    with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy of a kind") as raised:
+    with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy over SOCKS") as raised:
         Transport(FAR)
+    assert "rag-evals[socks]" in (raised.value.hint or "")
     assert "NO_PROXY=rag.invalid" in (raised.value.hint or "")
+
+
+def test_a_kind_of_proxy_that_nobody_speaks_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Httpx knows no SOCKS 4, and nobody knows FTP."""
+    for library, address in (("httpx", "socks4://127.0.0.1:9"), ("aiohttp", "ftp://127.0.0.1:9")):
+        monkeypatch.setenv("ALL_PROXY", address)
+        with pytest.raises(ConfigError, match="a proxy of a kind that is not supported"):
+            Transport(FAR, library=library)
 
 
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])

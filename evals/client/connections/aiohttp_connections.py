@@ -30,7 +30,7 @@ _KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
 )
 
 
-class _CleanConnector(aiohttp.TCPConnector):
+class CleanConnector(aiohttp.TCPConnector):
     """Never uses a connection again on which something arrived after the end of an answer, and counts these.
 
     aiohttp gives up those on which it came at once, and would take what comes later for the next answer. What comes
@@ -66,6 +66,14 @@ class _CleanConnector(aiohttp.TCPConnector):
         return True
 
 
+def _connector(proxy: Proxy | None, **options: Any) -> CleanConnector:
+    if proxy is None or not proxy.is_socks:
+        return CleanConnector(**options)
+    from evals.client.connections.socks import socks_connector  # noqa: PLC0415 - an extra
+
+    return socks_connector(proxy, **options)
+
+
 def _is_readable(transport: Any) -> bool:
     place = transport.get_extra_info("socket") if transport is not None else None
     if place is None or place.fileno() < 0:
@@ -85,7 +93,7 @@ class AiohttpConnections:
     """
 
     def __init__(self, context: ssl.SSLContext | None, connect_timeout_s: float, proxy: Proxy | None) -> None:
-        self._connector = _CleanConnector(limit=0, ssl=context or True, keepalive_timeout=_IDLE_S)
+        self._connector = _connector(proxy, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S)
         self._session = aiohttp.ClientSession(
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),  # no question may see the session of the one before
@@ -95,6 +103,7 @@ class AiohttpConnections:
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
         )
+        proxy = None if proxy is None or proxy.is_socks else proxy  # SOCKS is the connector's business
         login = {"Proxy-Authorization": proxy.authorization} if proxy is not None and proxy.authorization else {}
         self._through: dict[str, Any] = {"proxy": proxy.url, "proxy_headers": login} if proxy is not None else {}
         self._login = {} if context else login

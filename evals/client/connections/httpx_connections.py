@@ -156,6 +156,8 @@ def _broken(error: Exception) -> BrokenExchangeError:
 def _through(proxy: Proxy | None) -> httpx.Proxy | None:
     if proxy is None:
         return None
+    if proxy.is_socks:
+        return httpx.Proxy(proxy.url, auth=proxy.login)
     return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": proxy.authorization} if proxy.authorization else None)
 
 
