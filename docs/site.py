@@ -15,9 +15,10 @@ import yaml
 HOME = Path(__file__).resolve().parent.parent
 BESIDE = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE", "action.yml", "eval_config.yml")
 """What pages link to beside docs/."""
+_ELSEWHERE = r"""="?(?:https?:)?//[^">]*"""
 LOADED = re.compile(
-    r"""<(?:script|img|iframe|source|link\b[^>]*\brel="?(?:stylesheet|icon|preload|preconnect))\b[^>]*\b"""
-    r"""(?:src|srcset|href)="?(?:https?:)?//[^">]*"""
+    rf"<(?:script|img|iframe|source)\b[^>]*\b(?:src|srcset){_ELSEWHERE}"
+    rf"|<link\b(?=[^>]*\brel=\"?(?:stylesheet|icon|preload|preconnect))[^>]*\bhref{_ELSEWHERE}"
 )
 """What a browser would fetch from elsewhere while it shows a page."""
 
@@ -34,7 +35,7 @@ def navigation() -> list[dict[str, object]]:
     """The parts of docs/index.md with the pages that they link to."""
     index = (HOME / "docs" / "index.md").read_text(encoding="utf-8")
     parts: list[dict[str, object]] = [{"Overview": ["README.md", {"Documentation": "docs/index.md"}]}]
-    for title, text in re.findall(r"^## (.+)\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL):
+    for title, text in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL):
         links = re.findall(r"\[([^\]]+)\]\((\S+?\.md)\)", text)
         parts.append({title: [{label[0].upper() + label[1:]: f"docs/{page}"} for label, page in links]})
     return [*parts, {"Project": [{name.title(): f"{name}.md"} for name in ("CONTRIBUTING", "SECURITY", "CHANGELOG")]}]

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from runpy import run_path
 
 from fenced import HOME
 
@@ -16,6 +17,26 @@ def test_the_index_leads_to_every_page_once() -> None:
     linked = re.findall(r"\]\((\S+?\.md)\)", INDEX)
     pages = {path.name for path in (HOME / "docs").glob("*.md")} - {"index.md"}
     assert sorted(linked) == sorted(pages)
+
+
+def test_the_site_is_navigated_by_the_parts_of_the_index() -> None:
+    """Each part with its pages, in their order, between README and the pages about the project."""
+    navigation = run_path(str(HOME / "docs" / "site.py"))["navigation"]()
+    parts = {title: pages for part in navigation for title, pages in part.items()}
+    titles = re.findall(r"^## (.+)$", INDEX, re.MULTILINE)
+    assert list(parts) == ["Overview", *titles, "Project"]
+    assert {"Tutorial": "docs/tutorial.md"} in parts["Start"]
+    assert sum(len(parts[title]) for title in titles) == len(re.findall(r"\]\(", INDEX))
+
+
+def test_what_a_page_of_the_site_would_load_from_a_network_is_found() -> None:
+    """Scripts, styles, fonts and pictures of elsewhere; a link that somebody follows is none of them."""
+    loaded = run_path(str(HOME / "docs" / "site.py"))["LOADED"]
+    assert loaded.search('<script src="https://cdn.example.com/a.js">')
+    assert loaded.search('<link rel="stylesheet" href="//fonts.example.com/a.css">')
+    assert loaded.search('<link href="https://fonts.example.com/a.css" rel="stylesheet">')
+    assert not loaded.search('<a href="https://example.com/">x</a><script src="assets/a.js"></script>')
+    assert not loaded.search('<link rel="canonical" href="https://example.com/">')
 
 
 def test_the_readme_leads_to_the_index() -> None:
