@@ -1,5 +1,6 @@
 """`--vary ask.json.top_k=3,5,10`: which keys of the server take which values."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
@@ -33,7 +34,24 @@ def vary(given: Sequence[str], variants: Mapping[str, Mapping[str, Any]] | None 
     there = list((variants or {"": {}}).items())
     if len(there) * prod(len(values) for _, values in axes) > MOST:
         raise ConfigError(f"these are more than {MOST} variants", "each asks every question: vary less at a time")
-    return dict(_together(chosen) for chosen in product(there, *(values for _, values in axes)))
+    names = _short([key for key, _ in axes])
+    labelled = (_labelled(name, key, values) for name, (key, values) in zip(names, axes, strict=True))
+    return dict(_together(chosen) for chosen in product(there, *labelled))
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    """Of each key the last part, and of all as many parts as tell them apart."""
+    parts = [key.split(".") for key in keys]
+    for count in range(1, max(map(len, parts), default=1)):
+        names = [".".join(part[-count:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return list(keys)
+
+
+def _labelled(name: str, key: str, values: Iterable[Any]) -> list[tuple[str, dict[str, Any]]]:
+    """For each value its label, with the layer that sets it."""
+    return [(f"{name}={_said(value)}", _layer(key.split("."), value)) for value in values]
 
 
 def _together(chosen: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[str, dict[str, Any]]:
@@ -42,15 +60,15 @@ def _together(chosen: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[str, dic
     return " ".join(filter(None, labels)), reduce(merge, layers, {})
 
 
-def _axis(text: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    """The key, and for each of its values a label with the layer that sets it."""
+def _axis(text: str) -> tuple[str, list[Any]]:
+    """The key and its values."""
     key, equals, values = text.partition("=")
     parts = key.strip().removeprefix("server.").split(".")
     if not equals or not all(parts):
         raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
     read = _values(values, text)
-    _refuse_twice([str(value) for value in read], f"--vary {key.strip()} has the value")
-    return ".".join(parts), [(f"{parts[-1]}={_said(value)}", _layer(parts, value)) for value in read]
+    _refuse_twice([_said(value) for value in read], f"--vary {key.strip()} has the value")
+    return ".".join(parts), read
 
 
 def _values(values: str, text: str) -> list[Any]:
@@ -64,9 +82,14 @@ def _values(values: str, text: str) -> list[Any]:
 
 
 def _said(value: Any) -> str:
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """The value as JSON; a text as it is, unless it reads as something else, such as the text "3"."""
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        is_plain = load_yaml(f"[{value}]") == [value]
+    except YamlTextError:
+        is_plain = True  # it can be read as nothing else
+    return value if is_plain or "," in value else json.dumps(value, ensure_ascii=False)
 
 
 def _layer(parts: Sequence[str], value: Any) -> dict[str, Any]:

@@ -45,8 +45,8 @@ class Conversation:
         Raises:
             MappingError: The expression cannot be evaluated over it.
         """
-        found = None if self._session is None else text_or_none(find(self._session.id, body))
-        if found is not None:
+        found = None if self._session is None else find(self._session.id, body)
+        if text_or_none(found):  # an empty one names no session; a number goes back as a number
             self._session_id, self.has_session = found, True
 
     def go_on(self, message: str, answer: str | None) -> None:

@@ -52,8 +52,9 @@ def as_text(value: Any) -> str:
 
 
 def render_texts(templates: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, str]:
-    """Fill templates whose values are texts, as those of parameters, forms and headers are."""
-    return {key: as_text(render(template, values)) for key, template in templates.items()}
+    """Fill templates of texts, as those of parameters, forms and headers; what is null is left out."""
+    filled = {key: render(template, values) for key, template in templates.items()}
+    return {key: as_text(value) for key, value in filled.items() if value is not None}
 
 
 def render_path(path: str, values: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from evals.engines.config import EngineConfig
@@ -143,14 +143,35 @@ async def _open(side: SideLoop, config: EngineConfig) -> Cluster:
         )
         return Cluster(side, await Client(own, asynchronous=True), own)
     try:
-        async with asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the connection, and not what comes after it
-            client = await Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
+        client = Client(config.scheduler, asynchronous=True, timeout=_CONNECT_S)
+        async with _closed_unless_there(client), asyncio.timeout(2 * _CONNECT_S):  # Dask's own bounds the first step
+            await client
     except (OSError, ValueError) as error:  # a timeout is an OSError
-        raise EngineError(
-            f"no scheduler answers at {config.scheduler}: {str(error) or 'what listens there is none'}",
-            "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
-        ) from error
+        raise _no_scheduler(config, str(error) or "what listens there is none") from error
+    except MemoryError as error:  # the first bytes are read as a size
+        raise _no_scheduler(config, "what listens there is none") from error
+    except TypeError as error:  # of a tls:// address
+        raise _no_scheduler(config, f"Dask's own configuration does not fit it: {error}") from error
     return Cluster(side, client, None)
+
+
+@asynccontextmanager
+async def _closed_unless_there(client: Any) -> AsyncIterator[None]:
+    """Close a client that never came to its scheduler; left alone it would complain when it is forgotten."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            async with asyncio.timeout(_LOOK_S):
+                await client.close(timeout=_LOOK_S)
+        raise
+
+
+def _no_scheduler(config: EngineConfig, why: str) -> EngineError:
+    return EngineError(
+        f"no scheduler answers at {config.scheduler}: {why}",
+        "start one with `dask scheduler`, or leave --scheduler out for a cluster on this machine",
+    )
 
 
 async def _wait_for_one(cluster: Cluster) -> None:

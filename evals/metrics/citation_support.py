@@ -62,7 +62,8 @@ def placed_statements(case: Case) -> list[tuple[tuple[int, int], Statement]] | N
     """The same, each with where it stands in the answer: its first and one-past-last character."""
     possible, cited = case.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
-    text = _read(case.response.answer or "", _NUMBERS | possible, cited or possible)
+    known = _NUMBERS if possible <= _NUMBERS else _NUMBERS | possible  # what is remembered holds one set, not one each
+    text = _read(case.response.answer or "", known, cited or possible)
     placed = _placed(case, text)
     return None if placed is None else list(zip(text.spans, _with_citations(text, placed), strict=True))
 

@@ -25,6 +25,9 @@ def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
     What is marked is what both have in common, word by word and in order, in runs of at least four words, or of all the
     words of a shorter gold. It shows what the rule of matching has seen; it decides nothing.
     """
+    golds = list(golds)
+    if not golds:
+        return [[plain(text), False]]
     words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)]
     if len(words) > _MOST_WORDS:
         return [[plain(text), False]]

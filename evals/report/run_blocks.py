@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 
+from evals.case.matching.words import words_of
 from evals.errors import UnknownNameError
 from evals.report.blocks import Block
 from evals.report.detail import detail_of
@@ -10,8 +11,9 @@ from evals.report.overview import overview_of
 from evals.report.questions import questions_of_run
 from evals.scoring.digest.broken_links import BrokenLink
 from evals.scoring.measured import Measured
+from evals.text.folding import bag, padded, tokens
 
-DETAILS = 50
+DETAILS = 100
 """Questions whose details stand in one block."""
 
 
@@ -19,7 +21,7 @@ class RunBlocks:
     """The data blocks of a run, each made when it is asked for.
 
     Their names begin with the id of the run: `ID/overview` has what is said of the run, `ID/questions` a column for
-    each thing that is said of all questions, and `ID/details/N` all that is known of 50 questions.
+    each thing that is said of all questions, and `ID/details/N` all that is known of 100 questions.
 
     Args:
         run: The run with its records, which are read one at a time.
@@ -66,11 +68,18 @@ class RunBlocks:
 
     def _detail(self, number: int) -> Block:
         first = number * DETAILS
-        records = enumerate(self._run.source[first : first + DETAILS], start=first)
-        told = [detail_of(record, self._run, self._broken.get(place)) for place, record in records]
+        places = range(first, min(first + DETAILS, len(self._run.source)))
+        told = [detail_of(self._run.source[place], self._run, self._broken.get(place)) for place in places]
+        _forget_texts()
         return Block(self._detail_name(number), told)
 
     @cached_property
     def _broken(self) -> dict[int, BrokenLink]:
         """The first broken link by the number of the question."""
         return {} if self._run.run.is_unscored else {one.number: one for one in self._run.digest.found}
+
+
+def _forget_texts() -> None:
+    """Of texts that passed by, nothing is asked again."""
+    for derived in (words_of, tokens, padded, bag):
+        derived.clear()

@@ -28,7 +28,7 @@ def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str |
         return None
     count, raw = 0, None
     for one in filter(_is_answered, responses):
-        if one.chunks is not None or one.notes:
+        if one.chunks is not None or one.could_not_read("chunks"):
             return None
         raw = one.raw if not count else raw
         count += 1

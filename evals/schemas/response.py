@@ -6,6 +6,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evals.schemas.base import Finite, Record
 
+PART = "server.map."
+"""How a note begins of a part of the body that was there and could not be read: it is null."""
 ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok", "broken_off"]
 
 
@@ -101,6 +103,10 @@ class EvalResponse(Record):
     """Of a conversation, the exchanges before this one; a file holds it only of conversations."""
     notes: list[str] = Field(default_factory=list)
     """What of the body could not be read, and why; a file holds it only where there is something to say."""
+
+    def could_not_read(self, part: str) -> bool:
+        """Whether a note says that this part of `server.map` was there, and could not be read."""
+        return any(note.startswith(f"{PART}{part} ") for note in self.notes)
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_said(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

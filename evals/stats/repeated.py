@@ -6,7 +6,7 @@ from math import comb, fsum
 from statistics import fmean
 
 _ROUNDING = 1e-24
-"""Relative: a variance that is smaller comes from rounding."""
+"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,15 @@ def components(groups: Sequence[Sequence[float]]) -> Components | None:
     grand = fsum(map(fsum, groups)) / n
     within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
     spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
-    if within <= _ROUNDING * (within + spread):
-        within = 0.0
+    size = fsum(fsum(x * x for x in values) for values in groups)
+    spread = _unless_rounding(spread, size)
+    within = _unless_rounding(within, max(size, within + spread))
     typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
     return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
+
+
+def _unless_rounding(variance: float, size: float) -> float:
+    return variance if variance > _ROUNDING * size else 0.0
 
 
 def pass_all(passed: int, tried: int, k: int) -> float:

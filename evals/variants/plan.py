@@ -55,7 +55,7 @@ def _measures(config: EvalConfig) -> dict[str, list[str]]:
 
 def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
     """Stop at two variants that do not differ, unless both say nothing: a test of equal ones is told to be one."""
-    specs = [each.server_spec() for each in made]
+    specs = [each.server_spec().model_dump_json() for each in made]  # as text, where true is not 1
     for place, (label, spec) in enumerate(zip(config.variants, specs, strict=True)):
         if config.variants[label] and spec in specs[:place]:
             raise ConfigError(

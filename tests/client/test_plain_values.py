@@ -119,12 +119,23 @@ def test_a_file_holds_notes_only_where_there_are_some(ask: Ask) -> None:
 
 def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     """Failures have no part in the count."""
-    noted = ask({"answer": "a", "contexts": 3}, map=PLAIN)
+    noted = ask({"answer": "a", "contexts": 3, "cited": []}, map=PLAIN)
     failed = ask(b"<html>")
     responses = [noted, noted, EvalResponse(answer="a", chunks=[], citations=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
     notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
+
+
+def test_a_note_on_one_part_hides_nothing_of_another() -> None:
+    """What is amiss with a stream leaves no part null, and its answer may bring no list of chunks as well."""
+    cut = EvalResponse(answer="a", citations=[], notes=["the stream ends within an event, which is left out"])
+    responses = [cut, cut, EvalResponse(answer="a", chunks=[], citations=[])]
+    records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
+    assert notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None) == [
+        "2 of 3 answers bring no list of chunks: what is measured by them is of the others",
+        "the stream ends within an event, which is left out: in 2 of 3 answers",
+    ]
 
 
 def test_a_stored_body_is_read_again_with_its_notes(spec: Callable[..., ServerSpec]) -> None:

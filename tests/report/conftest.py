@@ -1,18 +1,24 @@
 """Runs for pages, and what stands in a page."""
 
-import gzip
 import json
 import re
-from base64 import b64decode
+from base64 import b85decode
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
 from evals.report import write_report
 from evals.scoring.measured import Measured, measured
+
+
+def unpacked(letters: str) -> Any:
+    """The value of a data block in a page."""
+    with pyarrow.input_stream(pyarrow.py_buffer(b85decode(letters.replace(".", "<"))), compression="zstd") as stream:
+        return json.loads(stream.read())
 
 
 class Page(HTMLParser):
@@ -47,7 +53,7 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         tag, attributes = self._open
         if tag == "script" and "data-block" in attributes:
-            self.blocks[str(attributes["data-block"])] = json.loads(gzip.decompress(b64decode(data)))
+            self.blocks[str(attributes["data-block"])] = unpacked(data)
         elif tag == "script":
             self.scripts.append(data)
         elif tag == "style":

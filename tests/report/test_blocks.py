@@ -24,13 +24,13 @@ def test_half_of_a_surrogate_pair_breaks_nothing() -> None:
     assert json.loads(gzip.decompress(packed(Block("a", "é \ud83d?")))) == "é \ud83d?"
 
 
-def test_details_stand_in_blocks_of_fifty(a_run: Callable[..., Any]) -> None:
+def test_details_stand_in_blocks_of_a_hundred(a_run: Callable[..., Any]) -> None:
     """Each question in the block that its number says."""
-    run = a_run({f"q{number}": {"mrr": 1.0} for number in range(120)})
+    run = a_run({f"q{number}": {"mrr": 1.0} for number in range(220)})
     blocks = RunBlocks(run)
     assert blocks.names == ["abcd1234/overview", "abcd1234/questions", *(f"abcd1234/details/{n}" for n in range(3))]
-    assert [one["id"] for one in blocks.get("abcd1234/details/2").data] == [f"q{n}" for n in range(100, 120)]
-    assert blocks.get("abcd1234/questions").data["perBlock"] == 50
+    assert [one["id"] for one in blocks.get("abcd1234/details/2").data] == [f"q{n}" for n in range(200, 220)]
+    assert blocks.get("abcd1234/questions").data["perBlock"] == 100
 
 
 @pytest.mark.parametrize("name", ["abcd1234/details/3", "abcd1234/details/-1", "abcd1234/other", "other/overview", ""])
@@ -66,7 +66,7 @@ def test_the_funnel_ends_with_what_no_link_broke(a_run: Callable[..., Any]) -> N
 
 def test_only_a_few_records_are_held(build_run: Callable[..., Any]) -> None:
     """A block of details reads its own records and no others."""
-    run, records = build_run("abcd1234", {f"q{number}": {"mrr": 1.0} for number in range(120)})
+    run, records = build_run("abcd1234", {f"q{number}": {"mrr": 1.0} for number in range(220)})
     read: list[Any] = []
 
     class Watched(list[EvalRecord]):
@@ -76,7 +76,7 @@ def test_only_a_few_records_are_held(build_run: Callable[..., Any]) -> None:
 
     blocks = RunBlocks(measured(run, Watched(records)))
     blocks.get("abcd1234/details/1")
-    assert read == [slice(50, 100)]
+    assert read == [*range(100, 200)]
 
 
 def test_the_words_of_a_gold_are_marked_in_a_chunk() -> None:

@@ -37,6 +37,12 @@ def test_a_name_that_no_file_can_hold_is_described_as_elsewhere() -> None:
     assert found.endswith("the body: it has the keys answer, ?")
 
 
+def test_a_note_on_something_else_does_not_hide_it() -> None:
+    """Such as one on the stream."""
+    noted = BARE.model_copy(update={"notes": ["the stream ends within an event, which is left out"]})
+    assert chunks_unfound(PATH, [noted]) == chunks_unfound(PATH, [BARE])
+
+
 @pytest.mark.parametrize(
     ("path", "responses"),
     [

@@ -10,11 +10,16 @@ from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.run.checks import check_config
 from evals.run.workload import load_workload
-from evals.schemas import EvalQuestion, EvalRun
+from evals.schemas import EvalQuestion, EvalRun, MetricGroup, MetricResult
 from evals.schemas.repeats import RepeatedMetric
 from evals.scoring.clusters import cluster_of
 from evals.scoring.design.repeats import repeated, with_repeats
 from evals.store.runs import RunStore
+
+LOST = MetricResult(
+    name="recall_at_1", group=MetricGroup.RETRIEVAL, value=None, missing="transport", reason="no answer: timeout"
+)
+"""What a failed question leaves of a metric."""
 
 
 @pytest.fixture
@@ -25,6 +30,8 @@ def summarised(build_run: Callable[..., Any]) -> Callable[..., EvalRun]:
         told = {key: {"metadata": {"repeat_of": key.partition("#")[0]}} for key in values}
         run, records = build_run("a", values, questions=told, eval_config={"repeats": repeats})
         for number, record in enumerate(records):
+            if record.response.error is not None:
+                records[number] = record.model_copy(update={"scores": [LOST]})
             answer = (answers or {}).get(record.question.id)
             if answer is not None:
                 changed = record.response.model_copy(update={"answer": answer})
@@ -62,6 +69,15 @@ def test_a_failure_does_not_pass(summarised: Callable[..., EvalRun]) -> None:
     values = {"q1": right, "q2": right, "q3": right, "q1#2": right, "q2#2": "timeout", "q3#2": right}
     found = metric_of(summarised(values))
     assert found.pass_hat == [pytest.approx(5 / 6), pytest.approx(2 / 3)]
+    assert found.questions == 2
+
+
+def test_a_question_that_always_fails_does_not_pass_either(summarised: Callable[..., EvalRun]) -> None:
+    """Else a server that fails once more would have the better pass^k."""
+    right = {"recall_at_1": 1.0}
+    values = {"q1": right, "q2": right, "q3": "timeout", "q1#2": right, "q2#2": right, "q3#2": "timeout"}
+    found = metric_of(summarised(values))
+    assert found.pass_hat == [pytest.approx(2 / 3), pytest.approx(2 / 3)]
     assert found.questions == 2
 
 

@@ -73,3 +73,12 @@ def test_components_find_what_they_were_drawn_with() -> None:
     assert found is not None
     assert found.within == pytest.approx(1, rel=0.05)
     assert found.between == pytest.approx(4, rel=0.08)
+
+
+@pytest.mark.parametrize("value", [0.2, 0.1 + 0.2, 1 / 3, 1234.5678])
+@pytest.mark.parametrize("questions", [2, 3, 7, 12])
+def test_rounding_is_no_variance(value: float, questions: int) -> None:
+    """The mean of equal numbers is not always that number to the last digit."""
+    found = components([[value] * 4] * questions)
+    assert found is not None
+    assert (found.within, found.between, found.reliability) == (0.0, 0.0, None)

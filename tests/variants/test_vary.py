@@ -32,6 +32,23 @@ def test_addresses_are_values_too() -> None:
     assert [over["url"] for over in made.values()] == ["http://127.0.0.1:1", "http://127.0.0.1:2"]
 
 
+def test_labels_tell_values_apart_as_json_does() -> None:
+    """The text "3" is not the number, and an object is JSON, as it was given."""
+    made = vary(['k=3,"3",true,"true",null,{"x": 1},"a,b",it\'s,"a: b"'])
+    assert list(made) == [
+        *("k=3", 'k="3"', "k=true", 'k="true"', "k=null", 'k={"x": 1}', "k=a,b", "k=it's", 'k="a: b"'),
+    ]
+
+
+def test_labels_name_as_much_of_a_key_as_tells_keys_apart() -> None:
+    """`k=3 k=5` would not say which is which."""
+    assert list(vary(["ask.json.k=3", "retrieve.json.k=5,6"])) == [
+        "ask.json.k=3 retrieve.json.k=5",
+        "ask.json.k=3 retrieve.json.k=6",
+    ]
+    assert list(vary(["ask.json.a.k=3", "ask.json.b.k=5"])) == ["a.k=3 b.k=5"]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -70,6 +87,12 @@ def test_variants_that_do_not_differ_are_refused() -> None:
     with pytest.raises(ConfigError, match="'b' asks as another one does"):
         variants_of(build(variants={"a": {}, "b": {"timeout_s": 120.0}}))
     assert len(variants_of(build(variants={"a": {}, "b": {}}))) == 2
+
+
+def test_true_is_not_one() -> None:
+    """They are equal in Python, and not to a server."""
+    over = {str(value): {"ask": {"json": {"rerank": value}}} for value in (1, True)}
+    assert len(variants_of(build(variants=over))) == 2
 
 
 def test_one_variant_compares_with_nothing() -> None:

@@ -49,7 +49,7 @@ def _numbers_in_place(gold: Words) -> Iterator[tuple[Place, str]]:
         yield from ((place, gold.tokens[at]) for place in _places(gold, at) if not inner.get(place[0]))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def _numbers_by_place(gold: Words) -> Mapping[Place, set[str]]:
     """Which numbers of the gold stand in a place."""
     found: dict[Place, set[str]] = {}

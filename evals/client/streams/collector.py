@@ -1,9 +1,11 @@
 """Puts the answer of one stream together as its pieces arrive, and notes when its text came."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from evals.client.mapping import MappingError, Streamed, find
 from evals.client.shape import shape_of
+from evals.client.streams.doubts import UNREAD_ERROR, has_unread_error, repetition
 from evals.client.streams.formats import FORMATS, EventStream, NotInFormatError, RawPiece
 from evals.client.streams.spec import StreamSpec
 from evals.client.values import kind_of
@@ -109,14 +111,21 @@ class Collector:
             return None
         if not self._has_text:
             return Streamed(None, [f"no piece of the stream has a text at `{self._spec.text_at}`; {self._shape()}"])
-        cut = isinstance(self._format, EventStream) and self._format.cut
-        return Streamed("".join(self._texts), [_CUT] if cut else [])
+        return Streamed("".join(self._texts), list(self._notes()))
 
     def body(self) -> list[dict[str, Any]]:
         """All pieces, as expressions see them; plain text is one."""
         if self._spec.format == "text":
             return [{"event": "message", "data": "".join(self._texts)}]
         return self._pieces
+
+    def _notes(self) -> Iterator[str]:
+        if isinstance(self._format, EventStream) and self._format.cut:
+            yield _CUT
+        if found := repetition(self._texts):
+            yield found
+        if has_unread_error(self._pieces):
+            yield UNREAD_ERROR
 
     def _see(self, raw: RawPiece, at_ms: float) -> None:
         data = raw.data or None

@@ -27,8 +27,8 @@
   }
 
   async function inline(name) {
-    const data = (await element(name)).textContent;
-    return JSON.parse(await unpacked(Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))));
+    const packed = app.letters.decoded((await element(name)).textContent);
+    return JSON.parse(new TextDecoder().decode(fzstd.decompress(packed)));
   }
 
   /** The element that holds a block: it may stand at the end of a file that is still read. */

@@ -50,12 +50,14 @@ class _Asked:
         answers: As they compare.
         values: By metric.
         failed: How often there was no answer.
+        lost: By metric, how often that left it without the value that it would have had.
     """
 
     cluster: str
     answers: list[str] = field(default_factory=list)
     values: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     failed: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
 
     def add(self, record: EvalRecord) -> None:
         """Count one more time that it was asked."""
@@ -64,6 +66,7 @@ class _Asked:
             return
         if response.error is not None:
             self.failed += 1
+            self.lost.update(score.name for score in record.scores if score.missing == "transport")
             return
         if response.answer is not None:
             self.answers.append(" ".join(tokens(response.answer)))
@@ -124,7 +127,7 @@ def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) 
     found, metric = components(groups), known_metric(name)
     if found is None or metric is None:
         return None
-    passes = _Passes.of(metric, [one for one in seen if one.values.get(name)], repeats)
+    passes = _Passes.of(metric, [one for one in seen if one.values.get(name) or one.lost[name]], repeats)
     return RepeatedMetric(
         name=name,
         questions=len(groups),
@@ -152,9 +155,7 @@ class _Passes:
         best = metric.best
         if best is None or metric.aggregation is Aggregation.PERCENTILE:
             return None
-        told = (
-            (one.cluster, sum(value == best for value in one.values[metric.name]), _tries(one, metric)) for one in asked
-        )
+        told = ((one.cluster, one.values.get(metric.name, []).count(best), _tries(one, metric)) for one in asked)
         counts = [one for one in told if one[2] >= repeats]
         return cls(counts, repeats) if counts else None
 
@@ -174,4 +175,6 @@ class _Passes:
 
 
 def _tries(one: _Asked, metric: BaseMetric) -> int:
-    return len(one.values[metric.name]) + one.failed
+    """How often a value was wanted; of a question without any, its failures say whether there would have been one."""
+    values = len(one.values.get(metric.name, ()))
+    return values + (one.failed if values else one.lost[metric.name])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, EvalResponse, RetrievedChunk
+from evals.schemas.response import PART
 from evals.scoring.gathered.citation_base import CitationSigns
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats import percentile
@@ -40,7 +41,7 @@ class _Lists:
     def add(self, response: EvalResponse) -> None:
         if response.answer is not None:
             self._answers += 1
-            self._without += getattr(response, self._name) is None and not response.notes
+            self._without += getattr(response, self._name) is None and not response.could_not_read(self._name)
 
     def note(self) -> str | None:
         """That some lists are missing: of those answers nothing is measured by them."""
@@ -188,9 +189,11 @@ class AnswerNotes:
         )
 
     def _on_parts(self) -> list[str]:
-        """What of the bodies could not be read, each once."""
-        answered = self._answered
-        return [f"{note}: null in {share(count, answered, 'answer')}" for note, count in self._unread.items()]
+        """What of the bodies could not be read, and what else is amiss with them, each once."""
+        return [
+            f"{note}: {'null in' if note.startswith(PART) else 'in'} {share(count, self._answered, 'answer')}"
+            for note, count in self._unread.items()
+        ]
 
 
 def notes_on_answers(

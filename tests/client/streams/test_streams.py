@@ -1,58 +1,19 @@
 """Answers that arrive in pieces, over loopback and byte for byte."""
 
 import asyncio
-import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from raw_server import answering
+from streaming import END, HEAD, OPENAI, ask, chunk, event, token
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.client.streams.collector import Collector
-from evals.schemas import EvalResponse
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-END = b"0\r\n\r\n"
-OPENAI = {"stream": {"delta": "data.choices[0].delta.content"}, "map": {"answer": None, "chunks": None}}
 both = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
-
-
-def chunk(data: str | bytes) -> bytes:
-    """A piece of a chunked body."""
-    raw = data.encode() if isinstance(data, str) else data
-    return f"{len(raw):x}\r\n".encode() + raw + b"\r\n"
-
-
-def event(data: Any, name: str = "") -> bytes:
-    """A server-sent event."""
-    return chunk((f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n")
-
-
-def token(text: str) -> bytes:
-    """A piece as OpenAI's API sends it."""
-    return event({"choices": [{"delta": {"content": text}}]})
-
-
-def ask(
-    say: Callable[[int], Iterable[Any]] | list[Any], *, clock: Callable[[], float] | None = None, **over: Any
-) -> tuple[EvalResponse, int]:
-    """The answer of a server that says this, and how often it was asked."""
-
-    async def no_sleep(_: float) -> None:
-        return None
-
-    async def run(url: str) -> EvalResponse:
-        spec = resolve_spec({"url": url, "patience_s": 0, **over})
-        clocked = {"clock": clock} if clock else {}
-        async with RAGClient(spec, sleep=no_sleep, **clocked) as client:
-            return await client.ask("Why?")
-
-    with answering(say if callable(say) else lambda _: [HEAD, *say, END]) as server:
-        response = asyncio.run(run(server.url))
-        return response, len(server.asked)
 
 
 @both

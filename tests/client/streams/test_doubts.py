@@ -1,0 +1,59 @@
+"""Streams that are read as their profile says, and not as their server means."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streaming import OPENAI, ask, event, token
+
+from evals.client.streams.doubts import CUMULATIVE, DOUBLED, UNREAD_ERROR, repetition
+
+GROWING = ["The", "The battery", "The battery lasts", "The battery lasts 96 hours"]
+
+
+def test_pieces_that_repeat_the_text_so_far_are_noted() -> None:
+    """Without `whole` each would be added to the one before it; with it nothing is repeated."""
+    texts = [token(text) for text in GROWING]
+    assert ask(texts, **OPENAI)[0].notes == [CUMULATIVE]
+    whole, _ = ask(texts, **{**OPENAI, "stream": {**OPENAI["stream"], "whole": True}})
+    assert (whole.answer, whole.notes) == (GROWING[-1], [])
+
+
+@pytest.mark.parametrize("last", ["The battery lasts 96 hours.", "The battery lasts 96 hours.\n"])
+@pytest.mark.parametrize("before", [["The battery ", "lasts ", "96 hours."], ["The battery lasts 96 hours."]])
+def test_a_last_piece_that_has_the_whole_answer_once_more_is_noted(before: list[str], last: str) -> None:
+    """As agents send it that end with their last message."""
+    assert ask([token(text) for text in [*before, last]], **OPENAI)[0].notes == [DOUBLED]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        event({"message": "out of memory"}, "error"),
+        event({"error": {"message": "out of memory"}}),
+        event({"type": "error", "message": "out of memory"}),
+    ],
+)
+def test_an_error_that_the_profile_does_not_look_for_is_noted(last: bytes) -> None:
+    """What came before it would be taken for the answer."""
+    response, _ = ask([token("The "), last], **OPENAI)
+    assert (response.answer, response.notes) == ("The ", [UNREAD_ERROR])
+
+
+@pytest.mark.parametrize("data", [{"error": None}, {"error": ""}, {"error": False, "type": "ping"}, {"type": "end"}])
+def test_a_piece_without_an_error_is_no_reason_for_a_note(data: dict[str, Any]) -> None:
+    """Many servers send the key in every piece."""
+    assert ask([token("The "), event(data)], **OPENAI)[0].notes == []
+
+
+@pytest.mark.parametrize("texts", [["ha", "ha", "haha"], ["1", "10", "100"], ["-"] * 60, ["a " * 12, "b " * 12]])
+def test_texts_that_happen_to_be_alike_are_no_repetition(texts: list[str]) -> None:
+    """Short ones, and a line of dashes."""
+    assert repetition(texts) is None
+
+
+@given(st.lists(st.text(min_size=1, max_size=19)))
+def test_words_are_never_a_repetition_of_all_before_them(texts: list[str]) -> None:
+    """A token is shorter than what is taken for a whole answer."""
+    assert repetition(texts) is None
