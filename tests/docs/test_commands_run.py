@@ -12,6 +12,7 @@ from fenced import HOME, Command, blocks, commands
 
 SHOWN = [each for each in commands() if each.page != "tutorial.md"]  # which is followed in its own order
 NEEDS = {
+    "seconds, and the tutorial does it": r"^evals eval --embedded",
     "the dataset hub": r"squad_v2|hotpotqa",
     "a judge, which costs money": r"--max-cost|--judge-batch$|--judge-model|^evals eval --datasets golden$",
     "labels of a person": r"^evals (review|calibrate)",
