@@ -108,6 +108,7 @@ def write_files() -> None:
     Path("docs/note.md").write_text("# Note\n\nA note that nobody asks about.\n")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_pages_run(place: Callable[..., Any]) -> None:
     """Each ends with 0, or says by 1 that something is not good enough; all that do not are told together."""
     failed = []
