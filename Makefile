@@ -1,7 +1,7 @@
 # What CI runs, for people. `make check` is all of it except the fresh environment and the coverage.
 PYTHON ?= .venv/bin/python
 
-.PHONY: install check lint types test coverage full docs bench
+.PHONY: install check lint types test coverage full docs site bench
 
 install:            ## a fresh environment with everything for development
 	python3 -m venv .venv
@@ -32,6 +32,9 @@ full:               ## up to an hour: kills, damaged inputs and the slow tests, 
 
 docs:               ## regenerate what is generated from the code
 	$(PYTHON) docs/generate.py
+
+site:               ## the documentation as a site, in build/site; any warning fails
+	$(PYTHON) docs/site.py
 
 bench:              ## every benchmark, with what needs no input
 	$(PYTHON) benchmarks/cpu_per_question.py

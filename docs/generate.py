@@ -5,6 +5,8 @@ import inspect
 import sys
 from pathlib import Path
 
+from reference import commands_page, exit_codes_page, servers_page
+
 from evals.case.inquiry import chain
 from evals.metrics import BaseMetric
 from evals.metrics.describe import facts
@@ -104,58 +106,17 @@ PAGES = {
     "configuration.md": configuration_page,
     "prompts.md": prompts_page,
     "reliability.md": reliability_page,
+    "commands.md": commands_page,
+    "exit-codes.md": exit_codes_page,
+    "servers.md": servers_page,
 }
-
-
-def picture() -> None:
-    """docs/scorecard.svg: the scorecard of a run of the built-in server on the golden set."""
-    import io
-    import tempfile
-
-    from rich.console import Console
-
-    from evals import EvalConfig, run_evaluation
-    from evals.cli.views.run import print_run
-
-    with tempfile.TemporaryDirectory() as folder:
-        run = run_evaluation(EvalConfig(embedded=True, judge=False, runs_dir=folder, name="golden"))
-    out = Console(record=True, width=96, file=io.StringIO(), highlight=False, markup=False)
-    print_run(out, run.model_copy(update={"notes": []}))
-    svg = out.export_svg(title="evals eval --embedded --no-judge", code_format=_SVG)
-    (DOCS / "scorecard.svg").write_text(svg, encoding="utf-8")
-
-
-# A window without fonts from elsewhere: the picture loads nothing.
-_SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">
-<style>
-.{unique_id}-matrix {{
-  font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-  font-size: {char_height}px; line-height: {line_height}px;
-}}
-.{unique_id}-title {{ font-size: 18px; font-family: sans-serif; }}
-{styles}
-</style>
-<defs>
-{lines}</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
 
 
 def main() -> int:
     """Write the pages, or with --check compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare the pages instead of writing them")
-    parser.add_argument("--picture", action="store_true", help="draw docs/scorecard.svg anew, of a new run")
-    options = parser.parse_args()
-    check = options.check
+    check = parser.parse_args().check
     stale = []
     for name, make in PAGES.items():
         path, text = DOCS / name, make()
@@ -163,8 +124,6 @@ def main() -> int:
             stale.append(name)
         elif not check:
             path.write_text(text, encoding="utf-8")
-    if options.picture:
-        picture()
     print(f"stale: {', '.join(stale)}" if stale else "up to date")
     return 1 if stale else 0
 

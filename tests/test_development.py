@@ -13,7 +13,7 @@ def test_ci_runs_the_checks_of_the_makefile() -> None:
     called = {
         target for line in re.findall(r"^make (.+?)(?: \w+=.*)?$", script, re.MULTILINE) for target in line.split()
     }
-    assert called == {"lint", "types", "coverage"}
+    assert called == {"lint", "types", "site", "coverage"}
     assert called <= set(re.findall(r"^(\w+):", MAKEFILE, re.MULTILINE))
     assert not re.findall(r"\b(?:ruff|mypy|pytest|check[-_]jsonschema)\b", script)
 

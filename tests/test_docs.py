@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,19 +67,9 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_the_readme_is_short_and_its_commands_exist(evals_cli: Callable[..., Any]) -> None:
-    """Every `evals COMMAND` and every flag that the README shows is one."""
-    text = (HOME / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 200
-    shown = evals_cli("--help").out
-    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
-        for line in block.splitlines():
-            found = re.search(r"\bevals(?:\.cli)? ([a-z]+)", line.split("#")[0])
-            if found:
-                assert re.search(rf"\b{found.group(1)}\b", shown), line
-                known = evals_cli(found.group(1), "--help").out
-                for flag in re.findall(r"(--[a-z-]+)", line.split("#")[0]):
-                    assert re.search(rf"{flag}\b", known), line
+def test_the_readme_is_short() -> None:
+    """What it does not say stands in the pages that docs/index.md lists."""
+    assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) < 200
 
 
 def test_why_a_run_is_not_complete_is_told_in_the_same_words() -> None:
