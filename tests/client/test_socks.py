@@ -125,7 +125,7 @@ def test_a_login_is_shown_to_the_proxy(library: HttpLibrary, behind: Callable[..
 
 
 def test_a_proxy_that_connects_nobody_is_a_failure_that_names_it(behind: Callable[..., SocksProxy]) -> None:
-    """Without the login. (httpx says the same, and leaves the connection to the collector, which warns.)"""
+    """Without the login. (httpx says the same, and leaves the connection to the collector, which warns)."""
     behind("anna:secret-word@", wants_login=True).refuses = True
     error = ask("aiohttp")[0].error
     assert error is not None
