@@ -49,7 +49,7 @@ def _axis(text: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     if not equals or not all(parts):
         raise ConfigError(f"--vary {text!r} has no key or no values", _HINT)
     read = _values(values, text)
-    _refuse_twice([str(value) for value in read], f"--vary {key.strip()} has the value")
+    _refuse_twice([_said(value) for value in read], f"--vary {key.strip()} has the value")
     return ".".join(parts), [(f"{parts[-1]}={_said(value)}", _layer(parts, value)) for value in read]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
+from evals.metrics.registry import parse_metric
 from evals.run.checks import check_config
 from evals.run.workload import load_workload
 from evals.schemas import EvalQuestion, EvalRun
@@ -24,7 +25,11 @@ def summarised(build_run: Callable[..., Any]) -> Callable[..., EvalRun]:
     def make(values: dict[str, Any], answers: dict[str, str] | None = None, repeats: int = 2) -> EvalRun:
         told = {key: {"metadata": {"repeat_of": key.partition("#")[0]}} for key in values}
         run, records = build_run("a", values, questions=told, eval_config={"repeats": repeats})
+        names = [metric.name for metric in run.scorecard.metrics]
         for number, record in enumerate(records):
+            if record.response.error is not None:  # as `BaseMetric.score` tells of it
+                lost = [parse_metric(name).undefined("no answer: timeout", missing="transport") for name in names]
+                records[number] = record.model_copy(update={"scores": lost})
             answer = (answers or {}).get(record.question.id)
             if answer is not None:
                 changed = record.response.model_copy(update={"answer": answer})
@@ -63,6 +68,37 @@ def test_a_failure_does_not_pass(summarised: Callable[..., EvalRun]) -> None:
     found = metric_of(summarised(values))
     assert found.pass_hat == [pytest.approx(5 / 6), pytest.approx(2 / 3)]
     assert found.questions == 2
+
+
+def test_a_question_that_was_never_answered_does_not_pass(summarised: Callable[..., EvalRun]) -> None:
+    """It counts as 0 in pass^k: else a server that answers one question of two would have a perfect one."""
+    right = {"recall_at_1": 1.0}
+    found = metric_of(summarised({"q1": right, "q2": "timeout", "q1#2": right, "q2#2": "timeout"}))
+    assert found.pass_hat == [0.5, 0.5]
+
+
+def test_one_question_has_what_can_be_said_of_one(summarised: Callable[..., EvalRun]) -> None:
+    """Its pass^k and the variance within it; what lies between questions is unknown, and why is said."""
+    found = metric_of(summarised({"q1": {"recall_at_1": 1.0}, "q1#2": {"recall_at_1": 0.0}}))
+    assert (found.pass_hat, found.within_variance) == ([0.5, 0.0], 0.5)
+    assert (found.between_variance, found.reliability) == (None, None)
+    assert found.reason == "one question alone does not vary between questions"
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
+def test_equal_values_have_no_reliability_and_a_reason(value: float, summarised: Callable[..., EvalRun]) -> None:
+    """0 / 0 is nothing, and not 0 or 1."""
+    found = metric_of(summarised({key: {"recall_at_1": value} for key in ("q1", "q2", "q1#2", "q2#2")}))
+    assert (found.within_variance, found.between_variance) == (0.0, 0.0)
+    assert (found.reliability, found.reason) == (None, "nothing varies")
+
+
+def test_questions_with_one_value_each_have_no_variances(summarised: Callable[..., EvalRun]) -> None:
+    """pass^k is known all the same: the lost answers did not pass."""
+    right = {"recall_at_1": 1.0}
+    found = metric_of(summarised({"q1": right, "q2": right, "q1#2": "timeout", "q2#2": "timeout"}))
+    assert (found.pass_hat, found.questions) == ([0.5, 0.0], 0)
+    assert (found.within_variance, found.reason) == (None, "no question has two values")
 
 
 def test_a_metric_without_a_best_value_has_no_pass(summarised: Callable[..., EvalRun]) -> None:

@@ -41,6 +41,8 @@ def test_addresses_are_values_too() -> None:
         (["top_k="], "has no values"),
         (["top_k=[3"], "cannot be read"),
         (["top_k=3,3"], "has the value 3 twice"),
+        (['flag=true,"true",false'], "has the value true twice"),
+        (['mode=null,"null"'], "has the value null twice"),
         (["top_k=3,5", "top_k=7,9"], "names top_k twice"),
         (["a=1,2,3,4,5,6,7,8,9", "b=1,2,3,4,5,6,7,8"], "more than 64 variants"),
     ],
