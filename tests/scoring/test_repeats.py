@@ -133,6 +133,19 @@ def test_the_questions_of_a_run_are_repeated(tmp_path: Path) -> None:
     assert thrice.fingerprints == once.fingerprints
 
 
+@pytest.mark.parametrize(("keys", "own"), [({"repeats": 2}, "q1#2"), ({"load": [4, 16]}, "q1@16")])
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_id_of_the_file_that_a_question_would_get_is_named(
+    keys: dict[str, Any], own: str, order: int, tmp_path: Path
+) -> None:
+    """Nobody is told to part two datasets where there is one."""
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(f'{{"id": "{name}", "question": "Who?"}}' for name in ["q1", own][::order]))
+    config = EvalConfig.build({"dataset_file": str(file), "runs_dir": str(tmp_path / "runs"), **keys})
+    with pytest.raises(ConfigError, match=f"'{own}' is in 'own', and is what question 'q1' is called"):
+        load_workload(config)
+
+
 def test_shards_are_not_repeated() -> None:
     """Nobody would put their answers together."""
     with pytest.raises(ConfigError, match="of shards"):
