@@ -12,7 +12,7 @@ from evals.datasets.file import load_file
 from evals.datasets.registry import check_name, get_loader, parse_name
 from evals.errors import ConfigError, DatasetError
 from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
-from evals.scoring.clusters import check_cluster
+from evals.scoring.clusters import REPEAT_OF, check_cluster
 from evals.scoring.design.load import at_levels
 from evals.scoring.design.repeats import repeated
 from evals.store.spill import SpilledList
@@ -124,8 +124,20 @@ def _check_unique(questions: Iterable[EvalQuestion]) -> None:
     seen: dict[str, str] = {}
     for question in questions:
         if question.id in seen:
+            _refuse_own(question)
             raise ConfigError(
                 f"question id {question.id!r} is in {seen[question.id]!r} and in {question.dataset!r}",
                 "run the two datasets apart, or change the ids of one",
             )
         seen[question.id] = question.dataset
+
+
+def _refuse_own(question: EvalQuestion) -> None:
+    """Stop where one id of two was made by asking a question again: the file has the same one."""
+    asked_again = question.metadata.get(REPEAT_OF)
+    if asked_again not in (None, question.id):
+        raise ConfigError(
+            f"question id {question.id!r} is in {question.dataset!r}, and is what question {asked_again!r} is called "
+            "when it is asked again",
+            "change one of the two ids, or leave --repeats and several levels of --concurrency out",
+        )

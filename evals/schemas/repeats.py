@@ -9,12 +9,14 @@ class RepeatedMetric(Record):
     name: str
     questions: int
     """Questions with at least two values."""
-    within_variance: Finite
+    within_variance: Finite | None = None
     """Of the values of one question around their mean: what asking again changes."""
-    between_variance: Finite
+    between_variance: Finite | None = None
     """Of the questions' true means: what another question changes. An estimate below 0 counts as 0."""
     reliability: Finite | None = None
-    """between / (between + within), from 0 to 1: how far one answer tells of its question. None if nothing varies."""
+    """between / (between + within), from 0 to 1: how far one answer tells of its question."""
+    reason: str | None = None
+    """Why there is no reliability, and no variance where that is None as well."""
     pass_hat: list[Finite] = []
     """pass^1 … pass^k: that so many answers to a question all have the best value. Empty without such a value."""
     pass_all_ci: tuple[Finite, Finite] | None = None

@@ -16,14 +16,17 @@ class Components:
     Attributes:
         within: Between the values of one question.
         between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
+            None of one question alone.
     """
 
     within: float
-    between: float
+    between: float | None
 
     @property
     def reliability(self) -> float | None:
-        """The intraclass correlation of a single value, ICC(1); None where nothing varies."""
+        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
+        if self.between is None:
+            return None
         total = self.within + self.between
         return self.between / total if total > 0 else None
 
@@ -39,10 +42,10 @@ def components(groups: Sequence[Sequence[float]]) -> Components | None:
         groups: The values of each question.
 
     Returns:
-        None for fewer than two questions, or where none has two values.
+        None where no question has two values.
     """
     count, n = len(groups), sum(map(len, groups))
-    if count < 2 or n == count:
+    if n == count:
         return None
     means = [fmean(values) for values in groups]
     grand = fsum(map(fsum, groups)) / n
@@ -51,6 +54,8 @@ def components(groups: Sequence[Sequence[float]]) -> Components | None:
     size = fsum(fsum(x * x for x in values) for values in groups)
     spread = _unless_rounding(spread, size)
     within = _unless_rounding(within, max(size, within + spread))
+    if count == 1:
+        return Components(within, None)
     typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
     return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
 

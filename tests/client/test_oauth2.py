@@ -189,6 +189,16 @@ def test_a_secret_in_what_the_token_server_says_is_masked() -> None:
     assert SECRET not in raised.value.message
 
 
+@pytest.mark.parametrize("said", ['"3600"', "0", "-1", "null", "true", '"soon"', "1e999", "1" + "0" * 400])
+def test_whatever_a_token_server_says_of_its_life_the_token_is_used(said: str) -> None:
+    """Where that is no positive number, the token is taken to live until it is refused."""
+    body = f'{{"access_token": "tok.En-0123456789", "token_type": "Bearer", "expires_in": {said}}}'.encode()
+    with token_server(refuse=(200, body, {}), open_to=lambda _: True) as server:
+        responses = ask(keys(server.url), 3)
+    assert [response.error for response in responses] == [None] * 3
+    assert len(server.asked) == 1
+
+
 def test_a_token_server_that_is_not_there_is_said_by_name(server: TokenServer) -> None:
     """With exit code 3, and nothing is asked of the server itself."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -81,6 +81,30 @@ def test_a_question_that_always_fails_does_not_pass_either(summarised: Callable[
     assert found.questions == 2
 
 
+def test_one_question_has_what_can_be_said_of_one(summarised: Callable[..., EvalRun]) -> None:
+    """Its pass^k and the variance within it; what lies between questions is unknown, and why is said."""
+    found = metric_of(summarised({"q1": {"recall_at_1": 1.0}, "q1#2": {"recall_at_1": 0.0}}))
+    assert (found.pass_hat, found.within_variance) == ([0.5, 0.0], 0.5)
+    assert (found.between_variance, found.reliability) == (None, None)
+    assert found.reason == "one question alone does not vary between questions"
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
+def test_equal_values_have_no_reliability_and_a_reason(value: float, summarised: Callable[..., EvalRun]) -> None:
+    """0 / 0 is nothing, and not 0 or 1."""
+    found = metric_of(summarised({key: {"recall_at_1": value} for key in ("q1", "q2", "q1#2", "q2#2")}))
+    assert (found.within_variance, found.between_variance) == (0.0, 0.0)
+    assert (found.reliability, found.reason) == (None, "nothing varies")
+
+
+def test_questions_with_one_value_each_have_no_variances(summarised: Callable[..., EvalRun]) -> None:
+    """pass^k is known all the same: the lost answers did not pass."""
+    right = {"recall_at_1": 1.0}
+    found = metric_of(summarised({"q1": right, "q2": right, "q1#2": "timeout", "q2#2": "timeout"}))
+    assert (found.pass_hat, found.questions) == ([0.5, 0.0], 0)
+    assert (found.within_variance, found.reason) == (None, "no question has two values")
+
+
 def test_a_metric_without_a_best_value_has_no_pass(summarised: Callable[..., EvalRun]) -> None:
     """Latency has variances alone."""
     values = {"q1": 1.0, "q2": 5.0, "q1#2": 3.0, "q2#2": 7.0}
@@ -111,6 +135,19 @@ def test_the_questions_of_a_run_are_repeated(tmp_path: Path) -> None:
     assert len(thrice.questions) == 12
     assert [one.id for one in thrice.questions][:4] == [one.id for one in once.questions]
     assert thrice.fingerprints == once.fingerprints
+
+
+@pytest.mark.parametrize(("keys", "own"), [({"repeats": 2}, "q1#2"), ({"load": [4, 16]}, "q1@16")])
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_id_of_the_file_that_a_question_would_get_is_named(
+    keys: dict[str, Any], own: str, order: int, tmp_path: Path
+) -> None:
+    """Nobody is told to part two datasets where there is one."""
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(f'{{"id": "{name}", "question": "Who?"}}' for name in ["q1", own][::order]))
+    config = EvalConfig.build({"dataset_file": str(file), "runs_dir": str(tmp_path / "runs"), **keys})
+    with pytest.raises(ConfigError, match=f"'{own}' is in 'own', and is what question 'q1' is called"):
+        load_workload(config)
 
 
 def test_shards_are_not_repeated() -> None:

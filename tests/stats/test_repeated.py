@@ -56,10 +56,17 @@ def test_where_nothing_varies_reliability_is_unknown() -> None:
     assert (found.within, found.between, found.reliability) == (0, 0, None)
 
 
-@pytest.mark.parametrize("groups", [[], [[1.0, 2.0]], [[1.0], [2.0]]])
+@pytest.mark.parametrize("groups", [[], [[1.0]], [[1.0], [2.0]]])
 def test_too_little_has_no_components(groups: list[list[float]]) -> None:
-    """It takes two questions, and one of them twice."""
+    """It takes a question twice."""
     assert components(groups) is None
+
+
+def test_one_question_has_what_lies_within_it() -> None:
+    """How far questions lie apart is not known of one."""
+    found = components([[1.0, 2.0]])
+    assert found is not None
+    assert (found.within, found.between, found.reliability) == (0.5, None, None)
 
 
 def test_components_find_what_they_were_drawn_with() -> None:

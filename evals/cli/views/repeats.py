@@ -23,6 +23,14 @@ def print_repeats(out: Console, run: EvalRun) -> None:
             "pass: that so many answers to a question all have the best value",
             style="dim",
         )
+        _print_reasons(out, found)
+
+
+def _print_reasons(out: Console, found: RepeatSummary) -> None:
+    """Print why metrics have no reliability, each reason once with its metrics."""
+    for reason in dict.fromkeys(metric.reason for metric in found.metrics if metric.reason):
+        names = ", ".join(metric.name for metric in found.metrics if metric.reason == reason)
+        out.print(clean(f"–: {reason} ({names})"), style="dim")
 
 
 def _answers(found: RepeatSummary) -> str:
@@ -48,4 +56,5 @@ def _numbers(metric: RepeatedMetric) -> list[str]:
     ends = metric.pass_all_ci
     passes = [f"{metric.pass_hat[0]:.3f}", f"{metric.pass_hat[-1]:.3f}"] if metric.pass_hat else ["–", "–"]
     interval = f"{ends[0]:.3f} … {ends[1]:.3f}" if ends else "–"
-    return [f"{metric.within_variance:.4g}", f"{metric.between_variance:.4g}", reliability, *passes, interval]
+    variances = ("–" if one is None else f"{one:.4g}" for one in (metric.within_variance, metric.between_variance))
+    return [*variances, reliability, *passes, interval]

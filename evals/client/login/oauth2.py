@@ -192,6 +192,6 @@ def _seconds(value: Any) -> float | None:
     """How long a token is valid, which some say by a text; None where it is not said as a positive number."""
     try:
         seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter: a whole number of over 308 digits
         return None
     return seconds if isfinite(seconds) and seconds > 0 else None

@@ -13,7 +13,7 @@ from evals.schemas.repeats import RepeatedMetric, RepeatSummary
 from evals.scoring.clusters import REPEAT_OF, cluster_of
 from evals.scoring.settings import score_settings
 from evals.stats import mean_interval
-from evals.stats.repeated import components, pass_all
+from evals.stats.repeated import Components, components, pass_all
 from evals.text.folding import tokens
 
 REPEAT = "repeat"
@@ -76,6 +76,8 @@ class _Asked:
     def _add_value(self, score: MetricResult) -> None:
         if score.value is not None:
             self.values[score.name].append(score.value)
+        elif score.missing == "transport":
+            self.lost[score.name] += 1
 
 
 def _seen(run: EvalRun, records: Iterable[EvalRecord]) -> list[_Asked]:
@@ -125,18 +127,39 @@ def _agreement(answers: Sequence[str]) -> float:
 def _metric(name: str, seen: Sequence[_Asked], repeats: int, confidence: float) -> RepeatedMetric | None:
     groups = [one.values[name] for one in seen if len(one.values.get(name, ())) > 1]
     found, metric = components(groups), known_metric(name)
-    if found is None or metric is None:
+    if metric is None:
         return None
-    passes = _Passes.of(metric, [one for one in seen if one.values.get(name) or one.lost[name]], repeats)
+    passes = _Passes.of(metric, seen, repeats)
+    if found is None and passes is None:
+        return None
     return RepeatedMetric(
         name=name,
         questions=len(groups),
-        within_variance=found.within,
-        between_variance=found.between,
-        reliability=found.reliability,
+        **_variances(found),
         pass_hat=passes.curve if passes else [],
         pass_all_ci=passes.interval(confidence) if passes else None,
     )
+
+
+def _variances(found: Components | None) -> dict[str, Any]:
+    """Those of one metric, as far as they are known, and why the others are not."""
+    known: dict[str, Any] = {"reason": _why_unknown(found)}
+    if found is not None:
+        known |= {
+            "within_variance": found.within,
+            "between_variance": found.between,
+            "reliability": found.reliability,
+        }
+    return known
+
+
+def _why_unknown(found: Components | None) -> str | None:
+    """Why there is no reliability; None where there is one."""
+    if found is None:
+        return "no question has two values"
+    if found.between is None:
+        return "one question alone does not vary between questions"
+    return "nothing varies" if found.reliability is None else None
 
 
 @dataclass(frozen=True, slots=True)
