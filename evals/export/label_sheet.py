@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evals.errors import ConfigError, StoreError
 from evals.export.cells import cell, sheet
+from evals.inputs.delimited import long_cells
 from evals.inputs.files import read_whole
 from evals.schemas import EvalRecord
 from evals.store.atomic import write_output
@@ -123,9 +124,10 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if tuple(reader.fieldnames or ()) != COLUMNS:
-        raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file for the labels")
-    return [{name: cell or "" for name, cell in row.items()} for row in reader]
+    with long_cells():  # an answer may be of any length
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ConfigError(f"{path} is no sheet of labels that review wrote", "name another file for the labels")
+        return [{name: cell or "" for name, cell in row.items()} for row in reader]
 
 
 def write_sheet(path: Path, rows: Sequence[dict[str, str]]) -> None:

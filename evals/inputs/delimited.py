@@ -4,7 +4,9 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from evals.errors import DatasetError
@@ -14,8 +16,21 @@ _NAMED = re.compile(r"sep=(.)\r?\n")
 """The first line by which Excel is told the separator."""
 _LONGEST = 2**31 - 1
 """Characters of a cell: ten passages in one are more than the 131,072 that Python allows."""
+_LIMIT = Lock()
+"""The limit is one for the whole process, and the viewer reads sheets in several threads."""
 
 Rows = Sequence[tuple[str, Any]]
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let `csv` read cells of any length meanwhile; one thread at a time."""
+    with _LIMIT:
+        limit = csv.field_size_limit(_LONGEST)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(limit)
 
 
 def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Rows:
@@ -36,19 +51,17 @@ def delimited_rows(name: str, text: str, is_known: Callable[[str], bool]) -> Row
     )
     rows: list[tuple[str, Any]] = []
     number = 0
-    limit = csv.field_size_limit(_LONGEST)
     try:
-        titles = titles_of(name, next(reader, []))
-        for number, cells in enumerate(filter(None, reader), start=1):
-            if any(cell.strip() for cell in cells[len(titles) :]):
-                raise DatasetError(f"{name}, row {number}: more cells than the header has columns")
-            if any(cell.strip() for cell in cells):
-                rows.append((f"{name}, row {number}", titled(titles, cells)))
+        with long_cells():
+            titles = titles_of(name, next(reader, []))
+            for number, cells in enumerate(filter(None, reader), start=1):
+                if any(cell.strip() for cell in cells[len(titles) :]):
+                    raise DatasetError(f"{name}, row {number}: more cells than the header has columns")
+                if any(cell.strip() for cell in cells):
+                    rows.append((f"{name}, row {number}", titled(titles, cells)))
     except csv.Error as error:
         where = f"{name}, row {number + 1} (line {reader.line_num + (named is not None)})"
         raise DatasetError(f"{where}: not valid CSV ({error})") from error
-    finally:
-        csv.field_size_limit(limit)
     return rows
 
 

@@ -36,8 +36,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each question that a mark names."""
     mark = metafunc.definition.get_closest_marker("rag_questions")
     if mark is not None:
-        from evals.testing.questions import parametrize
+        from evals.testing.questions import check_once, parametrize
 
+        check_once(metafunc.definition)
         parametrize(metafunc, mark)
 
 

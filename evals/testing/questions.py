@@ -10,6 +10,16 @@ from evals.errors import EvalsError
 _ARGUMENT = "rag_question"
 
 
+def check_once(test: pytest.Item) -> None:
+    """See that a test has no second mark: its file would be left out. One of its class or module is another matter.
+
+    Raises:
+        pytest.UsageError: It has.
+    """
+    if sum(mark.name == "rag_questions" for mark in test.own_markers) > 1:
+        raise pytest.UsageError(f"{test.nodeid}: rag_questions stands there twice: name one file that holds them all")
+
+
 def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
     """Make a test of each question, called by the question's id.
 

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,9 @@ _RUN_ID = "evals.run_id"
 _TABLE = "questions.json"
 _BATCH = 900
 """Of metrics: MLflow takes 1,000 at once."""
+_UNFIT = re.compile(r"[^\w.\- ]")
+_LONGEST_NAME = 200
+"""Of a parameter, in characters; MLflow takes 250."""
 _LONGEST = 500
 """Of a parameter, in characters: older servers refuse what is longer."""
 
@@ -67,12 +71,16 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     except (MlflowException, RequestException, OSError) as error:
         where = f" at {uri}" if uri else ""
         raise TrackerError(
-            f"MLflow{where} does not take the run: {str(error).splitlines()[0]}",
+            f"MLflow{where} does not take the run: {_first_line(error)}",
             "look at the URI given, or at MLFLOW_TRACKING_URI; the run itself is saved as before",
         ) from error
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _experiment(client: Any, name: str) -> str:
@@ -132,7 +140,10 @@ def metrics_of(run: EvalRun) -> dict[str, float]:
 
 
 def params_of(run: EvalRun) -> dict[str, str]:
-    """What was evaluated, and how: server, datasets, judge, and what the server says of its configuration."""
+    """What was evaluated, and how: server, datasets, judge, and what the server says of its configuration.
+
+    The server chooses the names of the last: `_` stands for what MLflow has no room for in a name.
+    """
     facts: dict[str, Any] = {
         "server": run.server.url,
         "profile": run.server.profile,
@@ -143,7 +154,21 @@ def params_of(run: EvalRun) -> dict[str, str]:
         "judge": run.judge.model if run.judge else None,
         **{f"server.{name}": value for name, value in run.config.items()},
     }
-    return {name: str(value)[:_LONGEST] for name, value in facts.items() if value is not None}
+    found: dict[str, str] = {}
+    for name, value in facts.items():
+        if value is not None:
+            found[_param_name(name, found)] = str(value)[:_LONGEST]
+    return found
+
+
+def _param_name(name: str, taken: Container[str]) -> str:
+    """A name that MLflow takes; where another became the same, with a number."""
+    fit = own = _UNFIT.sub("_", name)[:_LONGEST_NAME]
+    number = 1
+    while own in taken:
+        number += 1
+        own = f"{fit}_{number}"
+    return own
 
 
 def _table(measured: Measured) -> dict[str, list[Any]]:

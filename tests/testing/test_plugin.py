@@ -159,3 +159,19 @@ def test_the_entry_point_is_the_plugin() -> None:
     """Pytest finds it by that."""
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert '[project.entry-points.pytest11]\nevals = "evals.testing.plugin"' in text
+
+
+def test_a_second_file_of_questions_is_not_left_out_in_silence(pytester: pytest.Pytester) -> None:
+    """Pytest gives the nearest mark alone: the test would pass without half of its questions."""
+    pytester.makefile(".jsonl", one='{"question": "Why?"}', two='{"question": "How?"}')
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.rag_questions("one.jsonl")
+        @pytest.mark.rag_questions("two.jsonl")
+        def test_it(rag_question):
+            pass
+    """)
+    ended = pytester.runpytest_inprocess(*PLUGIN)
+    ended.assert_outcomes(errors=1)
+    ended.stdout.fnmatch_lines(["*test_it: rag_questions stands there twice*"])

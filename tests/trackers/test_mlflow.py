@@ -1,6 +1,7 @@
 """Runs in MLflow, in a store of its own on this machine."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,31 @@ def test_parameters_say_what_was_evaluated(build_run: Build) -> None:
     assert (found["server.top_k"], found["datasets"], found["seed"]) == ("10", "golden", "42")
     assert len(found["server.llm_model"]) == 500
     assert "server.reranker" not in found
+
+
+def test_names_that_a_server_chose_are_such_as_mlflow_takes(build_run: Build) -> None:
+    """One that it refuses would cost the whole run; none takes the place of another."""
+    config = {"a=b": 1, "a<b": 2, "../etc/passwd": 3, "top_k": 10, "n" * 900: 4}
+    found = params_of(build_run("a", {"q1": {"mrr": 1.0}}, config=config)[0])
+    given = {name: value for name, value in found.items() if name.startswith("server.")}
+    assert (given["server.a_b"], given["server.a_b_2"], given["server.top_k"]) == ("1", "2", "10")
+    assert sorted(given.values()) == ["1", "10", "2", "3", "4"]
+    assert all(re.fullmatch(r"[\w.\- ]{1,250}", name) for name in found)
+
+
+@pytest.mark.parametrize(("raised", "said"), [(OSError(), "OSError"), (OSError("no\nway"), "no")])
+def test_an_error_of_the_store_is_told_in_a_line(
+    raised: OSError, said: str, build_run: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without words by its kind."""
+    mlflow = pytest.importorskip("mlflow")
+
+    def fail(*_: Any) -> None:
+        raise raised
+
+    monkeypatch.setattr(mlflow.MlflowClient, "get_experiment_by_name", fail)
+    with pytest.raises(TrackerError, match=rf"does not take the run: {said}\n"):
+        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
 
 
 def test_a_missing_package_is_named_with_the_way_out(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,3 +178,14 @@ def test_a_person_has_a_sheet_of_their_own(show: Show, save: Save) -> None:
     shown.post(PLACE, label())
     (row,) = rows_of(shown.store.folder / "reviews" / "abcd1234-Anna-B.csv")
     assert row["annotator"] == "Anna B"
+
+
+def test_a_sheet_with_an_answer_of_a_megabyte_is_read_again(build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """Python's `csv` reads cells of 131,072 characters, unless it is told; all labels of the sheet would be lost."""
+    _, (record,) = build_run("a", {"q1": {"mrr": 1.0}})
+    long = record.model_copy(update={"response": record.response.model_copy(update={"answer": "x" * 1_000_000})})
+    labelling, path = Labelling("a", "answer_correctness"), tmp_path / "a.csv"
+    before = csv.field_size_limit()
+    put_label(path, labelling, "q1", labelling.row(long, "correct", ""), before=None)
+    assert labels_in(path, labelling, ["q1"])["q1"]["verdict"] == "correct"
+    assert csv.field_size_limit() == before, "the limit is one for the whole process"
