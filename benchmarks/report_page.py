@@ -1,6 +1,6 @@
 """Size, time and memory of the page of a large run, and how fast it is in Chromium.
 
-    python benchmarks/report_page.py [--questions 100,5000] [--characters 1800] [--folder DIR] [--chromium PATH]
+    python benchmarks/report_page.py [--questions 100,5000] [--characters 1800] [--folder DIR] [--chromium PATH] [--make]
 
 A question has five chunks of prose of its own, about 12 KB a record: words drawn by which word follows which in the
 documentation of this project, so that they pack about as real prose does. Writing is measured in a fresh process,
@@ -86,6 +86,7 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=1800, help="of a chunk")
     parser.add_argument("--folder", type=Path, help="where runs and pages are kept for the next time")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--make", action="store_true", help="only write the runs, of which each is called 'a'")
     given = parser.parse_args()
     saved_runs.text = lambda rng, characters: prose(rng, given.characters if characters == 800 else characters)
     with tempfile.TemporaryDirectory() as scratch:
@@ -93,7 +94,8 @@ def main() -> None:
             folder = (given.folder or Path(scratch)) / str(questions)
             if not list(folder.glob("a_*.json")):
                 saved_runs.make_run(folder, "a", questions, 0.1)
-            print_row(questions, folder, given.chromium)
+            if not given.make:
+                print_row(questions, folder, given.chromium)
 
 
 def print_row(questions: int, folder: Path, chromium: str) -> None:

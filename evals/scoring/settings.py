@@ -22,8 +22,11 @@ from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.saved_config import valid_part
 from evals.semantics.base import Semantics
 
-_HELD = 128
-"""Cases that are held: those of the answers in flight to the judge, and of the record in hand."""
+_HELD = 32
+"""Cases that are held: those of most answers in flight to the judge, and of the record in hand.
+
+Each holds the words of its chunks: a hundred more take 9 MB.
+"""
 
 
 @dataclass(frozen=True, slots=True)

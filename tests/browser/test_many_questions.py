@@ -19,14 +19,14 @@ def page(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Pat
     """A page of so many questions, of records that are shorter than usual."""
     folder = tmp_path_factory.mktemp("many")
     benchmark = HOME / "benchmarks" / "report_page.py"
-    sizes = ["--questions", str(QUESTIONS), "--kilobytes", "4.4"]
-    subprocess.run([sys.executable, str(benchmark), "--make", str(folder), *sizes], cwd=HOME, check=True)
-    return write_page(folder, f"run{QUESTIONS}")
+    sizes = ["--questions", str(QUESTIONS), "--characters", "300"]
+    subprocess.run([sys.executable, str(benchmark), "--make", "--folder", str(folder), *sizes], cwd=HOME, check=True)
+    return write_page(folder / str(QUESTIONS), "a")
 
 
 def test_all_questions_are_searched_scrolled_and_opened(page: Path, open_page: Callable[..., OpenedPage]) -> None:
     """A search looks at each of them; at the end of the list stands the last; few rows are elements at any time."""
-    opened = open_page(page, f"#/questions/run{QUESTIONS}")
+    opened = open_page(page, "#/questions/a")
     rows, said = opened.page.locator(".virtual .row"), opened.page.locator(".counted")
     said.filter(has_text=f"{QUESTIONS} of {QUESTIONS} questions").wait_for()
     assert 5 < rows.count() < 60

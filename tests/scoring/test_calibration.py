@@ -31,6 +31,7 @@ def benchmark() -> ModuleType:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("world", ["good judge, 100 labels", "three scores, 5 answers a document"])
 def test_intervals_hold_the_error_rates_of_a_scripted_judge(benchmark: ModuleType, world: str) -> None:
     """In at least 93 % of simulations, which of eighty at 95 % are no fewer than 70 but in one case of a hundred."""
