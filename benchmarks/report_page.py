@@ -1,6 +1,7 @@
 """Size, time and memory of the page of a large run, and how fast it is in Chromium.
 
-    python benchmarks/report_page.py [--questions 100,5000] [--characters 1800] [--folder DIR] [--chromium PATH] [--make]
+    python benchmarks/report_page.py [--questions 100,5000] [--characters 1800] [--folder DIR] [--chromium PATH]
+        [--make]
 
 A question has five chunks of prose of its own, about 12 KB a record: words drawn by which word follows which in the
 documentation of this project, so that they pack about as real prose does. Writing is measured in a fresh process,
