@@ -187,7 +187,12 @@ class Collector:
         if not self._pieces:
             return f"it holds no piece of the format {self._spec.format}"
         shapes = list(dict.fromkeys(f"{piece['event']}: {shape_of(piece['data'])}" for piece in self._pieces[:1000]))
-        return f"its pieces are {'; '.join(shapes[:3])}"[:300]
+        return f"{self._way()}its pieces are {'; '.join(shapes[:3])}"[:300]
+
+    def _way(self) -> str:
+        """What to write, where the expression forgets that a piece holds `event` and `data`."""
+        at = self._spec.text_at
+        return f"write `data.{at}`; " if any(_has_text(at, piece["data"]) for piece in self._pieces[:1000]) else ""
 
 
 def _found(expression: str | None, piece: dict[str, Any]) -> Any:
@@ -197,3 +202,10 @@ def _found(expression: str | None, piece: dict[str, Any]) -> Any:
         raise UnreadableStreamError(
             "malformed", f"`{expression}` cannot read a piece of the stream: {error}"
         ) from error
+
+
+def _has_text(expression: str | None, data: Any) -> bool:
+    try:
+        return isinstance(data, dict) and isinstance(find(expression, data), str)
+    except MappingError:
+        return False

@@ -192,6 +192,14 @@ def test_a_stream_that_says_nothing_and_ends_is_malformed() -> None:
     assert (empty.error, empty.answer, empty.time_to_first_token_ms) == (None, "", None)
 
 
+@pytest.mark.parametrize(("delta", "way"), [("text", "write `data.text`; "), ("texts", "")])
+def test_an_expression_that_forgets_the_data_of_a_piece_is_told_the_way(delta: str, way: str) -> None:
+    """A piece holds `event` and `data`: without that the message names the very key that it says is not there."""
+    response, _ = ask([event({"text": "96 hours"})], stream={"delta": delta})
+    assert response.error is not None
+    assert f"a text at `{delta}`; {way}its pieces are message: it has the key" in response.error.message
+
+
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
