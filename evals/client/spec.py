@@ -1,7 +1,6 @@
 """How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
 
 import json
-import re
 from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
@@ -11,6 +10,7 @@ from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from evals.client.login.spec import LoginSpec
 from evals.client.streams.spec import StreamSpec
+from evals.client.template import names_in
 from evals.schemas.base import Record
 from evals.schemas.marks import MayChange
 
@@ -29,7 +29,6 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 DEFAULT_URL = "http://localhost:8001"
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
-_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _NEWER = (
     *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
     *(("retrieve",), ("stream",), ("session",)),
@@ -254,7 +253,7 @@ class ServerSpec(Record):
     @property
     def carries_conversations(self) -> bool:
         """Whether a turn says to which others it belongs: by the messages before it, or the id of a session."""
-        named = set(_NAME.findall(self.model_dump_json(include={"ask", "retrieve"})))
+        named = set(names_in(self.model_dump_json(include={"ask", "retrieve"})))
         return bool(named & {"messages", "uuid"}) or ("session_id" in named and self.session is not None)
 
     @property

@@ -1,14 +1,20 @@
-"""The expressions and patterns of a specification, checked before anything is sent."""
+"""The expressions, patterns and templates of a specification, checked before anything is sent."""
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from evals.client.expressions import compiled
 from evals.client.mapped_keys import unknown_keys
-from evals.client.spec import ServerSpec
+from evals.client.spec import GIVEN_NAMES, RequestSpec, ServerSpec
+from evals.client.template import names_in, whole_name
 from evals.credentials.known import masked
 from evals.errors import ConfigError
 from evals.inputs.yaml_layers import VARIABLE
+
+_OF_THE_QUESTION = frozenset({"question", "question_json", "messages"})
+_ONE_BRACE = re.compile(r"(?<!\{)\{\s*(question|question_json|messages)\s*\}(?!\})")
+_TEMPLATES = "the question is {{question}}, with two braces on each side"
 
 
 class SpecError(ConfigError):
@@ -26,7 +32,7 @@ class SpecError(ConfigError):
 
 
 def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
-    """Check every expression and pattern.
+    """Check every expression, pattern and template.
 
     Args:
         spec: Of a server.
@@ -41,6 +47,40 @@ def check_spec(spec: ServerSpec, *, before_environment: bool = False) -> None:
     for key, pattern in _patterns(spec):
         if not (before_environment and VARIABLE.search(pattern)):
             _check_pattern(key, pattern)
+    _check_templates(spec)
+
+
+def _check_templates(spec: ServerSpec) -> None:
+    """See that the question is sent, and that no name of a template is sent as it stands."""
+    requests = {"ask": spec.ask} | ({"retrieve": spec.retrieve} if spec.retrieve is not None else {})
+    known = GIVEN_NAMES | (spec.retrieve.give.keys() if spec.retrieve is not None else set())
+    named: set[str] = set()
+    for key, template in (one for above, request in requests.items() for one in _templates(above, request)):
+        named.update(names_in(template))
+        if found := _ONE_BRACE.search(template):
+            raise SpecError(key, f"server.{key}: {found[0]} would be sent as it stands", _TEMPLATES)
+        if (name := whole_name(template)) is not None and name not in known:
+            raise SpecError(key, f"server.{key}: {template} stands for nothing", f"known: {', '.join(sorted(known))}")
+    if named.isdisjoint(_OF_THE_QUESTION):
+        raise SpecError("ask", "server.ask: no part of the request holds the question", _TEMPLATES)
+
+
+def _templates(above: str, request: RequestSpec) -> Iterator[tuple[str, str]]:
+    """Every text of a request by its key."""
+    for key in ("path", "query", "headers", "form"):
+        yield from _texts(f"{above}.{key}", getattr(request, key))
+    yield from _texts(f"{above}.json", request.body)
+
+
+def _texts(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _texts(f"{key}.{name}", item)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _texts(f"{key}.{number}", item)
 
 
 def _check_expression(key: str, expression: str) -> None:

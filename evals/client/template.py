@@ -10,6 +10,17 @@ _MESSAGES = re.compile(r"\{\{\s*messages\s*\}\}")
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
+def names_in(text: str) -> list[str]:
+    """What the templates in a text name, in their order."""
+    return _NAME.findall(text)
+
+
+def whole_name(text: str) -> str | None:
+    """The name that is all of a text; None where it is anything else."""
+    found = _NAME.fullmatch(text)
+    return found[1] if found is not None else None
+
+
 def render(template: Any, values: Mapping[str, Any]) -> Any:
     """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
 
@@ -38,9 +49,9 @@ def _filled_list(template: list[Any], values: Mapping[str, Any]) -> list[Any]:
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> Any:
-    whole = _NAME.fullmatch(template)
+    whole = whole_name(template)
     if whole is not None:
-        return values.get(whole[1], template)
+        return values.get(whole, template)
     return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
 
 

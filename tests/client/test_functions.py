@@ -150,4 +150,5 @@ def test_a_key_that_nobody_reads_is_refused_behind_a_function_too(part: str, exp
 def test_keys_that_are_looked_into_again_are_of_any_name() -> None:
     """Only what the list is made of in the end is a chunk."""
     chunks = "a[].zip({meta: b, txt: c})[].{text: txt, document_id: meta.id}"
-    check_spec(ServerSpec.model_validate({"ask": {"path": "/a"}, "map": {"chunks": chunks}}))
+    asked = {"path": "/a", "json": "{{question}}"}
+    check_spec(ServerSpec.model_validate({"ask": asked, "map": {"chunks": chunks}}))

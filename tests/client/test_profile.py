@@ -145,7 +145,46 @@ def test_overrides_are_laid_over_part_by_part() -> None:
 def test_a_request_body_is_replaced_as_a_whole() -> None:
     """Keys of the profile's body do not leak into another server's."""
     assert resolve_spec({"ask": {"json": {"q": "{{question}}"}}}).ask.body == {"q": "{{question}}"}
-    assert resolve_spec({"ask": {"json": None}}).ask.body is None
+    assert resolve_spec({"ask": {"json": None, "query": {"q": "{{question}}"}}}).ask.body is None
+
+
+@pytest.mark.parametrize(
+    ("request_keys", "said"),
+    [
+        ({"json": {"q": "{question}"}}, "server.ask.json.q: {question} would be sent as it stands"),
+        ({"json": {"a": ["{{question}}", {"b": "Say: { question }"}]}}, "server.ask.json.a.1.b: { question } would be"),
+        ({"json": {"q": "{{question}}", "s": "{{sesion_id}}"}}, "server.ask.json.s: {{sesion_id}} stands for nothing"),
+        ({"json": None}, "server.ask: no part of the request holds the question"),
+        ({"json": None, "form": {"q": "{{uuid}}"}}, "server.ask: no part of the request holds the question"),
+    ],
+)
+def test_a_request_that_would_not_send_the_question_is_refused(request_keys: dict[str, Any], said: str) -> None:
+    """All answers would be about something else, and paid for."""
+    with pytest.raises(ConfigError) as raised:
+        resolve_spec({"ask": request_keys})
+    assert raised.value.message.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "request_keys",
+    [
+        {"json": None, "path": "/ask/{{question}}"},
+        {"json": None, "query": {"q": "{{ question }}"}},
+        {"json": {"body": '{"q": {{question_json}}}'}},
+        {"json": {"messages": ["{{messages}}"]}},
+        {"json": {"prompt": "Answer {{question}} in the style of {{mustache}}: {x}"}},
+    ],
+)
+def test_the_question_may_stand_anywhere_in_a_request(request_keys: dict[str, Any]) -> None:
+    """Braces in a longer text may be the server's own."""
+    assert resolve_spec({"ask": request_keys}).ask.path
+
+
+def test_what_a_retrieval_gives_may_be_named() -> None:
+    """The answer is asked for with what the first request found."""
+    first = {"path": "/search", "json": {"q": "{{question}}"}, "map": {"chunks": "results"}, "give": {"found": "id"}}
+    spec = resolve_spec({"retrieve": first, "ask": {"json": {"q": "{{question}}", "of": "{{found}}"}}})
+    assert spec.retrieve is not None
 
 
 def test_one_key_of_a_request_body_is_changed_by_naming_it() -> None:
@@ -201,8 +240,8 @@ def test_a_missing_file_is_named_and_an_empty_one_holds_nothing(tmp_path: Path) 
 
 def test_a_plug_in_can_bring_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As a mapping, or as the path of a file."""
-    keys = {"ask": {"path": "/x"}, "map": {"answer": "a"}}
-    (tmp_path / "p.yml").write_text("ask: {path: /y}\nmap: {answer: a}\n")
+    keys = {"ask": {"path": "/x", "json": "{{question}}"}, "map": {"answer": "a"}}
+    (tmp_path / "p.yml").write_text("ask: {path: /y, json: '{{question}}'}\nmap: {answer: a}\n")
     loaded = {"mapped": keys, "filed": tmp_path / "p.yml"}
 
     def points(group: str, name: str | None = None) -> list[SimpleNamespace]:

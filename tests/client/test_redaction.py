@@ -115,7 +115,7 @@ def test_snapshots_and_health_messages_hold_no_secret(
     mocked.get("/metrics/retrieval").mock(return_value=httpx.Response(404))
 
     async def run() -> tuple[str, Any]:
-        async with RAGClient(spec(headers={"X-Custom": "a"}, ask={"json": "${RAG_TOKEN}"})) as client:
+        async with RAGClient(spec(headers={"X-Custom": "a"}, ask={"json": ["${RAG_TOKEN}", "{{question}}"]})) as client:
             with pytest.raises(ServerError) as raised:
                 await client.health()
             return str(raised.value), await client.info()

@@ -66,13 +66,13 @@ def test_numbers_and_booleans_are_sent_as_they_are_written(ask: Ask, mocked: res
 @pytest.mark.parametrize("body", [{}, [], 0, False, ""])
 def test_an_empty_body_is_sent_and_none_is_not(body: object, ask: Ask, mocked: respx.MockRouter) -> None:
     """Only null means that no body is sent."""
-    ask(ANSWER, ask={"json": body})
+    ask(ANSWER, ask={"json": body, "query": {"q": "{{question}}"}})
     assert json.loads(mocked.calls.last.request.content) == body
 
 
 def test_no_body_is_sent_where_there_is_none(ask: Ask, mocked: respx.MockRouter) -> None:
     """A null template sends no content."""
-    ask(ANSWER, ask={"json": None})
+    ask(ANSWER, ask={"json": None, "query": {"q": "{{question}}"}})
     assert mocked.calls.last.request.content == b""
 
 
