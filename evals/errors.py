@@ -14,6 +14,7 @@
     ├── IngestError                3   the server did not take the documents
     ├── StoreError                 4   a run cannot be written or read (disk full)
     │   ├── UnwritableError        2   a place that cannot be written at all was named
+    │   ├── TrackerError           4   a tracker of experiments does not take a run
     │   └── RunNotFoundError       2   no saved run, or more than one, has this id
     ├── RunIncompleteError         4   no answer at all, more failures than `max_error_rate`, server gone, the judge's
     │                                  budget spent, more of its decisions lost than `judge.max_error_rate`, or saved
@@ -67,6 +68,7 @@ _IN_PYTHON = {
     "--scale": "scale",
     "--allow-uncalibrated": "allow_uncalibrated=True",
     "--shard": "shard",
+    "--repeats": "repeats",
     "--engine": 'engine={"name": …}',
     "--scheduler": 'engine={"scheduler": …}',
     "--workers": 'engine={"workers": …}',

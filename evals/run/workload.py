@@ -139,5 +139,5 @@ def _refuse_own(question: EvalQuestion) -> None:
         raise ConfigError(
             f"question id {question.id!r} is in {question.dataset!r}, and is what question {asked_again!r} is called "
             "when it is asked again",
-            "change one of the two ids, or leave --repeats and several levels of --concurrency out",
+            "change one of the two ids, or leave --repeats out, or several levels of load",
         )

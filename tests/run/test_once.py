@@ -67,7 +67,7 @@ def test_a_resume_reads_the_run_twice_at_most(
     ask = [*ASK, "--rag-url", golden_server, "--runs-dir", str(tmp_path)]
     assert CliRunner().invoke(app, ask).exit_code == 0
     (saved,) = runs.RunStore(tmp_path).runs()
-    read = counted(runs, "_read_run")
+    read = counted(runs, "read_run")
     resumed = CliRunner().invoke(app, ["eval", "--resume", saved.id, "--runs-dir", str(tmp_path)])
     assert resumed.exit_code == 0, resumed.output
     assert sum(read.values()) == 2
