@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,8 +92,13 @@ def part_of(path: Path) -> str:
     return relative.parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         if names == ["evals"] and isinstance(node, ast.ImportFrom):
             names = [f"evals.{alias.name}" for alias in node.names]
@@ -121,7 +127,7 @@ def test_a_module_imports_only_what_stands_below(path: Path) -> None:
 
 def public_types_of(path: Path) -> Iterator[str]:
     """The public classes of a module, and its aliases of types: names in capitals and small letters."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in parsed(path).body:
         names = [node.name] if isinstance(node, ast.ClassDef) else []
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
             names = [target.id for target in node.targets if isinstance(target, ast.Name)]
@@ -201,5 +207,5 @@ def test_only_the_command_line_prints() -> None:
     for path in SOURCES:
         if part_of(path) in {"cli", ALONE}:
             continue
-        calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+        calls = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
         assert not [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"], path
