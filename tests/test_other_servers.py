@@ -1,16 +1,16 @@
 """Servers that are not of the default kind, evaluated whole by a few lines of YAML, as docs/profiles.md shows them."""
 
-import importlib
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, kinds
+from other_servers import documented as of_profiles
+from other_servers.loopback import serving
 
 from evals import EvalConfig, run_evaluation
 from evals.cli import app
@@ -23,13 +23,6 @@ from evals.scoring.scorecard import Cases, ScoreSettings
 from evals.store.runs import RunStore
 
 HOME = Path(__file__).resolve().parent
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-kinds = importlib.import_module("other_servers.kinds")
-of_profiles = importlib.import_module("other_servers.documented")
-serving = importlib.import_module("other_servers.loopback").serving
 
 Evaluate = Callable[..., EvalRun]
 ON_YOUR_DATA = r"""
