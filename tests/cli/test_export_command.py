@@ -84,6 +84,13 @@ def test_what_cannot_be_exported_is_one_clear_message(
     assert "Traceback" not in result.err
 
 
+def test_a_folder_without_a_place_is_named_as_it_was_given(export: Cli, tmp_path: Path) -> None:
+    """Its name has nothing added to it."""
+    result = export("RUN", "-o", tmp_path / "none" / "x.beir")
+    assert result.code == 2
+    assert "x.beir: there is no folder" in result.err.replace("\n", " ")
+
+
 def test_the_name_of_the_file_says_the_format(export: Cli, tmp_path: Path) -> None:
     """With the run as an argument; what is left out is said beside the file."""
     assert export("RUN", "-o", tmp_path / "x.md").code == 0

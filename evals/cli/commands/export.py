@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from evals.cli.carded import carded
-from evals.cli.terminal.output import check_output
+from evals.cli.terminal.output import check_output, check_place
 from evals.errors import ConfigError
 from evals.export import export_files, export_pieces, format_of, known_format
 from evals.export.form import ExportFormat
@@ -65,7 +65,7 @@ def _check(name: str, known: ExportFormat, output: Path | None) -> None:
     if output is not None and known.is_folder:
         if output.exists() and not output.is_dir():
             raise ConfigError(f"{name} is a folder, and {output} is a file", "name another folder with --output")
-        check_output(output.parent / f"{output.name}.") if output.name else None
+        check_place(output)
     elif output is not None:
         check_output(output)
     elif known.is_folder:

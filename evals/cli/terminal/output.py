@@ -18,6 +18,19 @@ def check_output(path: Path, flag: str = "--output") -> None:
     """
     if not path.name or path.is_dir():
         raise UnwritableError(f"{flag} {path} is a folder", f"name a file, such as {path / 'output'}")
+    check_place(path, flag)
+
+
+def check_place(path: Path, flag: str = "--output") -> None:
+    """See that a file or a folder of files can be put there.
+
+    Args:
+        path: The file or folder, which may exist.
+        flag: What named it.
+
+    Raises:
+        UnwritableError: The folder that it lies in is missing, or one of them may not be written.
+    """
     target = Path(os.path.realpath(path))
     folder = target.parent
     if not folder.is_dir():

@@ -56,8 +56,8 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
     elif marks and said is None:
         data["is_unanswerable"] = said = True
         gold_is_said = False
-    if said and not gold_is_said and "gold_passages" in data:
-        dropped[_PASSAGES] += len(data.pop("gold_passages"))
+    if said and not gold_is_said and (passages := data.pop("gold_passages", None)):
+        dropped[_PASSAGES] += len(passages)
     out = marks if said else marks | {text for text in given if declines(text, str(data.get("question", "")))}
     if out - marks:
         dropped[DECLINED] += 1
