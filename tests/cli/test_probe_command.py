@@ -148,6 +148,33 @@ def test_a_refusal_that_names_the_missing_field_is_heard(start: Start, evals_cli
     assert result.json["server"]["ask"] == {"path": "/own", "json": {"utterance": "{{question}}"}}
 
 
+def test_a_refusal_may_name_a_field_within_another(start: Start, evals_cli: Cli) -> None:
+    """By its path with dots, as people write it."""
+
+    def ask(request: Any) -> dict[str, Any]:
+        if "utterance" not in request.body.get("ask", {}):
+            raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"fault": "ask.utterance is missing"})
+        return {"answer": "It is kept for thirty days.", "contexts": ["One passage of the corpus."]}
+
+    result = evals_cli("probe", f"{start({('POST', '/own'): ask})}/own", "--json")
+    assert result.json["server"]["ask"] == {"path": "/own", "json": {"ask": {"utterance": "{{question}}"}}}
+
+
+@pytest.mark.parametrize(("path", "wanted"), [("", True), ("/own", False)])
+def test_the_way_out_of_refusals_asks_for_a_path_only_where_none_was_given(
+    path: str, wanted: bool, start: Start, evals_cli: Cli
+) -> None:
+    """The form of the request is wanted in either case."""
+
+    def ask(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "no"})
+
+    result = evals_cli("probe", f"{start({('POST', '/own'): ask})}{path}")
+    assert result.code == 3
+    assert ("give the path with the URL" in result.err) == wanted
+    assert "--body" in result.err
+
+
 def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
     """Nothing answers there, and the document names what does below it."""
     result = evals_cli("probe", f"{start(unknown.inquiry())}/knowledge/", "--question", QUESTION, "--json")

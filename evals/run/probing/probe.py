@@ -182,8 +182,13 @@ async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Te
             waiting = [with_field(plan, path) for path in missing_fields(failure.body)[:2]] + waiting
     raise ServerRefusedError(
         f"no request was answered; the last one: {said}",
-        "give the path with the URL, and --body for the form of the request",
+        f"give {_path_wanted(target)}--body for the form of the request",
     )
+
+
+def _path_wanted(target: Target) -> str:
+    """What to give beside the form of the request: the path, where none was given."""
+    return "" if _split(target.url)[1] is not None else "the path with the URL, and "
 
 
 def _login_header(plan: Plan) -> str:

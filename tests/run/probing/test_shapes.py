@@ -141,6 +141,10 @@ def test_the_operation_that_asks_is_found_with_what_it_requires() -> None:
     [
         ({"detail": [{"type": "missing", "loc": ["body", "a", "b"], "msg": "Field required"}]}, ("a", "b")),
         ({"error": "missing field 'wording'"}, ("wording",)),
+        ({"fault": "ask.utterance is missing"}, ("ask", "utterance")),
+        ({"error": "wording is required"}, ("wording",)),
+        ({"error": "a field is required"}, None),
+        ({"error": "the parameter is missing"}, None),
         ("nothing is named here", None),
     ],
 )
