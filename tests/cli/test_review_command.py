@@ -57,7 +57,7 @@ def test_each_key_labels_the_answer_on_the_screen(review: Cli, sheet: Path, run:
     assert done.out.count("  question  ") == 6
     assert " passage 1  [" in done.out
     assert "5 of 6 answers labelled: " in done.out
-    assert "evals calibrate " in done.out
+    assert f"evals calibrate {sheet} --metric answer_correctness --runs-dir " in done.out
 
 
 def test_it_goes_on_where_it_stopped(review: Cli, sheet: Path) -> None:

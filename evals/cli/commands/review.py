@@ -48,7 +48,8 @@ def review(
         raise RunInterruptedError(f"interrupted; the labels are in {path}", "the same command goes on") from error
     finally:
         session.tell()
-    console().print(f"hold the judge against them: {command(f'calibrate {path}', runs_dir)}", soft_wrap=True)
+    calibrating = command(f"calibrate {path} --metric {name}", runs_dir)  # the sheet may have labels of others too
+    console().print(f"hold the judge against them: {calibrating}", soft_wrap=True)
 
 
 class Session:
