@@ -1,15 +1,13 @@
 """Every built-in profile over a server of its kind: one retriever stands behind all, so the figures are the same."""
 
-import importlib
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, documented, loopback, streamed
 
 from evals import EvalConfig, run_evaluation
 from evals.client.measurable import measurable
@@ -17,15 +15,6 @@ from evals.client.profile import list_profiles, load_profile, profile_text, reso
 from evals.errors import EvalsError
 from evals.schemas import EvalRecord, EvalRun
 from evals.store.runs import RunStore
-
-HOME = Path(__file__).resolve().parent
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-documented = importlib.import_module("other_servers.documented")
-streamed = importlib.import_module("other_servers.streamed")
-loopback = importlib.import_module("other_servers.loopback")
 
 ENVIRONMENT = {
     "AZURE_SEARCH_ENDPOINT": "https://search.example.com",

@@ -1,16 +1,17 @@
 """Servers that are not of the default kind, evaluated whole by a few lines of YAML, as docs/profiles.md shows them."""
 
-import importlib
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, kinds
+from other_servers import documented as of_profiles
+from other_servers.loopback import serving
+from whole_runs import notes_on_answers
 
 from evals import EvalConfig, run_evaluation
 from evals.cli import app
@@ -18,18 +19,10 @@ from evals.cli.terminal.exits import run as run_command
 from evals.client.profile import profile_text
 from evals.errors import EvalsError
 from evals.schemas import EvalRun
-from evals.scoring.gathered.notes import notes_on_answers
 from evals.scoring.scorecard import Cases, ScoreSettings
 from evals.store.runs import RunStore
 
 HOME = Path(__file__).resolve().parent
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-kinds = importlib.import_module("other_servers.kinds")
-of_profiles = importlib.import_module("other_servers.documented")
-serving = importlib.import_module("other_servers.loopback").serving
 
 Evaluate = Callable[..., EvalRun]
 ON_YOUR_DATA = r"""
@@ -161,7 +154,7 @@ def test_markers_of_another_form_are_read_with_usage_and_model(evaluate: Evaluat
 def _base_note(run: EvalRun, folder: Path, base: int) -> list[str]:
     records = RunStore(folder).records(run)
     cases = Cases(ScoreSettings(citation_base=base))
-    return notes_on_answers(records, cases, concurrency=1, usage_limit=None)
+    return notes_on_answers(records, cases)
 
 
 def test_a_server_that_counts_from_0_is_noted_where_it_is_read_from_1(evaluate: Evaluate, tmp_path: Path) -> None:

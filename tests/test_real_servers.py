@@ -5,31 +5,25 @@ EVALS_REAL_SERVERS names a folder with a virtual environment for each: `hayhooks
 litellm, which brings the tables of tokens that LightRAG would fetch).
 """
 
-import importlib
 import json
 import os
 import re
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import httpx
 import pytest
+from other_servers import corpus
 from servers import ServerProcess
 
 from evals.schemas import EvalRecord, EvalRun
 from evals.store.runs import RunStore
 
 HOME = Path(__file__).resolve().parent
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
 PATIENCE_S = 110.0
 LIGHTRAG_KEY = "lightrag-7c31"
 PACKAGES = {

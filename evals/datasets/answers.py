@@ -34,8 +34,8 @@ _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "t
 _IDS = ("question_id", *(name for name in NAMES["id"] if name != "question_id"))
 
 
-def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
-    """Read saved answers, by the ids of their questions.
+def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[tuple[str, EvalResponse]]:
+    """Read saved answers one after the other, each with the id of its question; of a file of lines none is held.
 
     A row without an id is to the question that it holds, by the id that a dataset file gives such a question.
 
@@ -44,16 +44,7 @@ def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[s
         columns: By field of the question, the column that holds it, as of the dataset file.
 
     Raises:
-        DatasetError: The file cannot be read, or a row is wrong: the message names it.
-    """
-    return dict(each_answer(path, columns))
-
-
-def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[tuple[str, EvalResponse]]:
-    """The same one after the other, each with the id of its question; of a file of lines none is held.
-
-    Raises:
-        DatasetError: As of `read_answers`; also while they are read.
+        DatasetError: The file cannot be read, or a row is wrong: the message names it; also while they are read.
     """
     places: dict[str, str] = {}
     for where, row in _rows(path):

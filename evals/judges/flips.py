@@ -9,25 +9,13 @@ from typing import Any
 from evals.schemas import JudgeVerdict
 
 
-def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, float]:
-    """By inquiry, the chance that two verdicts on one thing have different labels.
+def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
+    """By inquiry, the chance that two verdicts on each thing of one question have different labels.
 
     Each label of a reply counts, those of a list by their ids; where items have none, as claims that each repeat
     finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
     decisions made once, are left out.
-
-    Args:
-        verdicts: By question.
     """
-    found: defaultdict[str, list[float]] = defaultdict(list)
-    for of_question in verdicts.values():
-        for request, each in disagreements(of_question).items():
-            found[request] += each
-    return {request: fmean(each) for request, each in sorted(found.items())}
-
-
-def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
-    """By inquiry, the chance that two verdicts on each thing of one question have different labels, where some do."""
     found = {request: list(_disagreements(replies)) for request, replies in _by_request(verdicts).items()}
     return {request: each for request, each in found.items() if each}
 

@@ -1,7 +1,7 @@
 """Who declined what: abstention as a two-by-two table, with its rates."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
@@ -43,21 +43,6 @@ class AbstentionTable(Record):
     """The accuracy of a server that answers everything: a baseline."""
     always_abstaining: Rate
     """The accuracy of a server that declines everything: a baseline."""
-
-
-def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95) -> AbstentionTable | None:
-    """Count the questions by whether they can be answered and whether the answer declines.
-
-    Args:
-        records: Of a run; those without an answer, not known to be answerable or not, or of which the judge's word is
-            lost are left out.
-        cases: They as metrics see them.
-        confidence: Of the intervals.
-
-    Returns:
-        None where no question is left.
-    """
-    return table_of(Counter(cell for record in records if (cell := cell_of(record, cases))), confidence)
 
 
 def table_of(counts: Mapping[Cell, int], confidence: float = 0.95) -> AbstentionTable | None:

@@ -1,7 +1,7 @@
 """How the questions of a run ended, counted from its records."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from statistics import median
@@ -9,7 +9,6 @@ from statistics import median
 from evals.case.case import Case
 from evals.schemas import EvalRecord, Outcomes
 from evals.schemas.merged_shard import RunStatus
-from evals.scoring.settings import Cases
 from evals.version import __version__
 
 
@@ -86,14 +85,6 @@ class OutcomeCounts:
             invalid_citations=counts["invalid"] if cited else None,
             warmup_ms=list(warmup_ms),
         )
-
-
-def count_outcomes(records: Iterable[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
-    """Count how the questions ended."""
-    counts = OutcomeCounts(judged=cases.settings.judged)
-    for record in records:
-        counts.add(record, cases.of(record))
-    return counts.outcomes(warmup_ms)
 
 
 def status_of(outcomes: Outcomes, max_error_rate: float, *, ended_early: bool) -> RunStatus:

@@ -41,22 +41,6 @@ class RiskCoverage(Record):
     """What a perfect one reaches: all right answers before the wrong ones."""
 
 
-def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage | None:
-    """Rank the answers of a run by the server's confidence.
-
-    Formula: AURC = (1/n) Σ_i r_i, r_i the share of wrong answers among the i surest (Geifman, Uziel & El-Yaniv 2019).
-    An answer to an unanswerable question is wrong; abstentions are no answers, and left out.
-
-    Args:
-        records: Of a run.
-        cases: They as metrics see them.
-
-    Returns:
-        None where no answer has both a confidence and a known outcome.
-    """
-    return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
-
-
 def confidence_and_loss(record: EvalRecord, cases: Cases) -> tuple[float, float] | None:
     """The confidence of an answer, and 0 where it is right, 1 where wrong; None where one of them is not known."""
     if record.response is None or record.response.confidence is None:
@@ -66,7 +50,17 @@ def confidence_and_loss(record: EvalRecord, cases: Cases) -> tuple[float, float]
 
 
 def curve_of(answers: Iterable[tuple[float, float]]) -> RiskCoverage | None:
-    """The curve of answers by `confidence_and_loss`; None where there is none."""
+    """Rank answers by the server's confidence.
+
+    Formula: AURC = (1/n) Σ_i r_i, r_i the share of wrong answers among the i surest (Geifman, Uziel & El-Yaniv 2019).
+    An answer to an unanswerable question is wrong; abstentions are no answers, and left out.
+
+    Args:
+        answers: By `confidence_and_loss`.
+
+    Returns:
+        None where there is no answer.
+    """
     sure = sorted(answers, key=itemgetter(0), reverse=True)
     if not sure:
         return None

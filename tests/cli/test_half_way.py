@@ -1,26 +1,20 @@
 """What happens to a run half-way: an expired token, a full disk, a folder that somebody deletes."""
 
-import importlib
 import json
 import resource
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import loopback
 
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore
 
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(Path(__file__).parent.parent / "servers")]
-sys.modules.setdefault("other_servers", _package)
-loopback = importlib.import_module("other_servers.loopback")
 Cli = Callable[..., Any]
 Event = Callable[[int], None]
 COUNT = 8

@@ -1,28 +1,18 @@
 """`evals init`: from nothing to a configuration that `evals eval` takes, at a terminal and without one."""
 
-import importlib
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, loopback, unknown
 
 from evals.config import EvalConfig
 from evals.inputs.strict_yaml import load_yaml
-
-HOME = Path(__file__).resolve().parents[1]
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-unknown = importlib.import_module("other_servers.unknown")
-loopback = importlib.import_module("other_servers.loopback")
 
 SECRET = "s3cret-Value-90210"
 NOWHERE = "http://127.0.0.1:9"

@@ -1,30 +1,18 @@
 """`evals probe`: a server looked at, asked one question, and evaluated by the section that came of it."""
 
-import importlib
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, documented, kinds, loopback, unknown
 
 from evals import EvalConfig, run_evaluation
 from evals.client.profile import load_profile
 from evals.inputs.yaml_layers import read_yaml
-
-HOME = Path(__file__).resolve().parents[1]
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-documented = importlib.import_module("other_servers.documented")
-kinds = importlib.import_module("other_servers.kinds")
-unknown = importlib.import_module("other_servers.unknown")
-loopback = importlib.import_module("other_servers.loopback")
 
 QUESTION = "How long are daily snapshots kept?"
 SECRET = "s3cret-Value-81723"

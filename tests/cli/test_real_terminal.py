@@ -8,20 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import loopback
 
 pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
 
 HOME = Path(__file__).resolve().parents[1]
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-loopback = import_module("other_servers.loopback")
 _LONGEST_S = 60
 _MAIN = """import os
 os.close(os.open(os.ttyname(0), os.O_RDWR))  # now it is the terminal whose Ctrl-C this process hears

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from whole_runs import notes_on_answers
 
 from evals.client import RAGClient, ServerSpec
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.gathered.notes import notes_on_answers
 from evals.scoring.settings import Cases, ScoreSettings
 
 Ask = Callable[..., EvalResponse]
@@ -123,7 +123,7 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     failed = ask(b"<html>")
     responses = [noted, noted, EvalResponse(answer="a", chunks=[], citations=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
+    notes = notes_on_answers(records, Cases(ScoreSettings()))
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
 
 
@@ -132,7 +132,7 @@ def test_a_note_on_one_part_hides_nothing_of_another() -> None:
     cut = EvalResponse(answer="a", citations=[], notes=["the stream ends within an event, which is left out"])
     responses = [cut, cut, EvalResponse(answer="a", chunks=[], citations=[])]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    assert notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None) == [
+    assert notes_on_answers(records, Cases(ScoreSettings())) == [
         "2 of 3 answers bring no list of chunks: what is measured by them is of the others",
         "the stream ends within an event, which is left out: in 2 of 3 answers",
     ]

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from whole_runs import count_outcomes
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.outcomes import count_outcomes, status_of
+from evals.scoring.outcomes import status_of
 from evals.scoring.settings import Cases, ScoreSettings
 
 Ask = Callable[..., EvalResponse]

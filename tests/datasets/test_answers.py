@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from whole_runs import read_answers
 
-from evals.datasets.answers import read_answers
 from evals.datasets.file import read_file
 from evals.errors import DatasetError
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
+from whole_runs import read_answers
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig, MatchConfig
-from evals.datasets.answers import read_answers
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
 from evals.inputs.problems import first_problem, problems_of

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from whole_runs import flip_rates
 
-from evals.judges.flips import flip_rates, pairwise_disagreement
+from evals.judges.flips import pairwise_disagreement
 from evals.schemas import JudgeVerdict
 
 

@@ -1,10 +1,10 @@
 """Abstention as a two-by-two table."""
 
 import pytest
+from whole_runs import abstention_table
 
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, ResponseError
-from evals.scoring.abstention_table import abstention_table
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats.intervals import wilson

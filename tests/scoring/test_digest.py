@@ -4,16 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from whole_runs import abstention_table, risk_coverage
 
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.abstention_table import abstention_table
 from evals.scoring.diagnosis import count_links, diagnose, facts_of, needs_verification, recall_by_stage, wrong_by
 from evals.scoring.diagnosis.slices import wrong_slices
 from evals.scoring.digest.digest import digest_of
 from evals.scoring.digest.run_columns import columns_of
 from evals.scoring.digest.slices import rows_by, slice_scorecard
 from evals.scoring.measured import measured, passing_cases
-from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.settings import cases_of, known_metrics, score_settings
 from evals.scoring.slices import slice_scorecards, value_of
 

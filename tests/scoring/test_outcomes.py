@@ -1,13 +1,12 @@
 """How the questions of a run ended."""
 
 import pytest
+from whole_runs import count_outcomes, notes_on_answers
 
 from evals.judges.backends.base import Identity
 from evals.judges.record import tally_of
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.gathered.notes import notes_on_answers
-from evals.scoring.outcomes import count_outcomes
 from evals.scoring.settings import Cases, ScoreSettings
 
 
@@ -30,7 +29,7 @@ def test_a_citation_is_invalid_only_where_the_chunks_are_known(
 @pytest.mark.parametrize(("chunks", "noted"), [(None, True), ([], False)])
 def test_answers_without_any_list_of_chunks_are_noted(chunks: list[RetrievedChunk] | None, noted: bool) -> None:
     """A mapping that finds nothing looks like a server that sends nothing; an empty list is a list."""
-    notes = notes_on_answers([record(chunks=chunks)], Cases(ScoreSettings()), concurrency=1, usage_limit=None)
+    notes = notes_on_answers([record(chunks=chunks)], Cases(ScoreSettings()))
     assert any("server.map.chunks does not find them" in note for note in notes) == noted
 
 
@@ -56,7 +55,7 @@ def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> N
 def test_users_who_wait_longer_than_the_latency_says_are_noted(total: float | None, noted: bool) -> None:
     """A tail of 91 ms is no tail where users wait ten seconds for their turn; saved answers do not say."""
     records = [record(latency_ms=91.0, total_ms=total) for _ in range(20)]
-    notes = notes_on_answers(records, Cases(ScoreSettings()), concurrency=1, usage_limit=None)
+    notes = notes_on_answers(records, Cases(ScoreSettings()))
     found = [note for note in notes if note.startswith("users wait longer than latency_p95 says")]
     assert len(found) == noted
     assert all("9.8 s with retries and waiting for room, 0.1 s without" in note for note in found)

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whole_runs import risk_coverage
 
 from evals.export import export_run
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.risk_coverage import risk_coverage
 from evals.scoring.settings import Cases, ScoreSettings
 
 CASES = st.lists(st.tuples(st.sampled_from([0.1, 0.4, 0.7, 0.9]), st.booleans()), min_size=1, max_size=12)

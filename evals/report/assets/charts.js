@@ -23,21 +23,39 @@
     return Math.min(width, document.documentElement.clientWidth - 28);
   }
 
+  const WIDEST_NAME = 190;
+  const pen = document.createElement("canvas").getContext("2d");
+
+  /** How wide a text of a chart is drawn, in pixels. */
+  function widthOf(text) {
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(text).width;
+  }
+
+  /** A name, cut where there is no room for all of it. */
+  function fittingName(name) {
+    let shown = name;
+    while (widthOf(shown) > WIDEST_NAME) shown = `${shown.slice(0, -2)}…`;
+    return shown;
+  }
+
   /**
    * Values with their intervals, a line each: a dot on a rule.
    * @param {Array<{name: string, value: number, ci: number[]|null, shown: string}>} rows
    */
   function intervals(description, rows, { domain, label, width = 540, dim = () => false }) {
-    const left = Math.min(200, 14 + 7 * Math.max(...rows.map((row) => row.name.length)));
+    const left = 14 + Math.ceil(Math.max(...rows.map((row) => widthOf(fittingName(row.name)))));
+    const below = label ? 38 : 26;
     const drawn = rows.filter((row) => row.ci);
     return plot(description, {
       width: fitting(width),
-      height: 34 + 20 * rows.length,
+      height: 6 + below + 20 * rows.length,
       marginLeft: left,
       marginRight: 16,
       marginTop: 6,
-      x: { domain, label, grid: true, nice: !domain },
-      y: { domain: rows.map((row) => row.name), label: null, tickSize: 0 },
+      marginBottom: below,
+      x: { domain, label, labelOffset: below - 6, grid: true, nice: !domain },
+      y: { domain: rows.map((row) => row.name), label: null, tickSize: 0, tickFormat: fittingName },
       marks: [
         Plot.ruleY(drawn, { y: "name", x1: (row) => row.ci[0], x2: (row) => row.ci[1], stroke: ACCENT, strokeWidth: 2 }),
         Plot.dot(rows, {

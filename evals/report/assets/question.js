@@ -111,6 +111,7 @@
             el("span", { class: "rank" }, String(place + 1)),
             " ",
             foreign(chunk.place),
+            " ",
             chunk.golds.map(([gold, rule]) => el("span", { class: "tag good" }, `gold ${gold}, by "${rule}"`)),
             chunk.cited ? el("span", { class: "tag" }, "cited") : null,
             chunk.repeats ? el("span", { class: "tag" }, `repeats ${chunk.repeats}`) : null,

@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-MOST_LINES = 15
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _ON_LINES = frozenset({"map"})

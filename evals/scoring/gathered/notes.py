@@ -9,7 +9,7 @@ from evals.metrics.base import BaseMetric, Need
 from evals.schemas import EvalRecord, EvalResponse, RetrievedChunk
 from evals.schemas.response import PART
 from evals.scoring.gathered.citation_base import CitationSigns
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings
 from evals.stats import percentile
 from evals.text.counts import counted, share
 
@@ -194,23 +194,6 @@ class AnswerNotes:
             f"{note}: {'null in' if note.startswith(PART) else 'in'} {share(count, self._answered, 'answer')}"
             for note, count in self._unread.items()
         ]
-
-
-def notes_on_answers(
-    records: Iterable[EvalRecord], cases: Cases, *, concurrency: int, usage_limit: int | None
-) -> list[str]:
-    """What the answers of records give reason to say.
-
-    Args:
-        records: Of the run.
-        cases: They as metrics see them.
-        concurrency: How many questions were in flight.
-        usage_limit: Above this concurrency the server's token counts mix.
-    """
-    notes = AnswerNotes()
-    for record in records:
-        notes.add(record, cases.of(record))
-    return notes.notes(concurrency=concurrency, usage_limit=usage_limit)
 
 
 class MatchingNotes:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whole_runs import read_answers
 
-from evals.datasets.answers import read_answers
 from evals.datasets.file import read_file
 from evals.datasets.imports.columns import EITHER, NAMES, SYSTEM
 from evals.errors import DatasetError

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+from whole_runs import read_answers
 
-from evals.datasets.answers import read_answers
 from evals.datasets.file import QuestionFile, read_file
 
 DATA = os.environ.get("EVALS_REAL_DATA")

@@ -1,25 +1,13 @@
 """Bodies of documented shape, mapped without any profile: right, or said to be a guess."""
 
-import importlib
 import json
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from other_servers import corpus, documented, kinds, loopback
 
 from evals.run.probing.guess import Guess, guess_body
-
-HOME = Path(__file__).resolve().parents[2]
-_package = ModuleType("other_servers")  # by path: tests are no package
-_package.__path__ = [str(HOME / "servers")]
-sys.modules.setdefault("other_servers", _package)
-corpus = importlib.import_module("other_servers.corpus")
-documented = importlib.import_module("other_servers.documented")
-kinds = importlib.import_module("other_servers.kinds")
-loopback = importlib.import_module("other_servers.loopback")
 
 KEY = documented.KEY
 HEADERS = {

@@ -1,0 +1,56 @@
+"""What is gathered record by record, of all records of a run at once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from evals.datasets.answers import each_answer
+from evals.judges.flips import disagreements
+from evals.schemas import EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas.results import Outcomes
+from evals.scoring.abstention_table import AbstentionTable, cell_of, table_of
+from evals.scoring.gathered.notes import AnswerNotes
+from evals.scoring.outcomes import OutcomeCounts
+from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
+from evals.scoring.settings import Cases
+
+
+def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95) -> AbstentionTable | None:
+    """Who declined what."""
+    return table_of(Counter(cell for record in records if (cell := cell_of(record, cases))), confidence)
+
+
+def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage | None:
+    """The curve of a run."""
+    return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
+
+
+def notes_on_answers(records: Iterable[EvalRecord], cases: Cases) -> list[str]:
+    """What the answers of records give reason to say."""
+    notes = AnswerNotes()
+    for record in records:
+        notes.add(record, cases.of(record))
+    return notes.notes(concurrency=1, usage_limit=None)
+
+
+def count_outcomes(records: Iterable[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
+    """How the questions ended."""
+    counts = OutcomeCounts(judged=cases.settings.judged)
+    for record in records:
+        counts.add(record, cases.of(record))
+    return counts.outcomes(warmup_ms)
+
+
+def flip_rates(verdicts: Mapping[str, Sequence[JudgeVerdict]]) -> dict[str, float]:
+    """By inquiry, the chance that two verdicts on one thing have different labels."""
+    found: dict[str, list[float]] = {}
+    for of_question in verdicts.values():
+        for request, each in disagreements(of_question).items():
+            found.setdefault(request, []).extend(each)
+    return {request: fmean(each) for request, each in sorted(found.items())}
+
+
+def read_answers(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, EvalResponse]:
+    """Saved answers by the ids of their questions."""
+    return dict(each_answer(path, columns))
