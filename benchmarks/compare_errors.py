@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import isnan, sqrt
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -312,9 +312,7 @@ def dominance_of(
     """Who dominates whom, beyond chance and by the values alone."""
     ids = [str(place) for place in range(len(clusters))]
     by_id = dict(zip(ids, clusters, strict=True))
-    columns = [
-        {metric.name: _known(ids, run[:, place].tolist()) for place, metric in enumerate(world.metrics)} for run in runs
-    ]
+    columns = [{metric.name: run[:, place].tolist() for place, metric in enumerate(world.metrics)} for run in runs]
     contests = []
     for first, last in combinations(range(len(runs)), 2):
         for objective, names in feeds.items():
@@ -333,10 +331,6 @@ def dominance_of(
         "values": _by_values(contests),
     }
     return [name for name, is_so in seen.items() if is_so]
-
-
-def _known(ids: Sequence[str], values: Sequence[float]) -> dict[str, float]:
-    return {key: value for key, value in zip(ids, values, strict=True) if not isnan(value)}
 
 
 def _by_values(contests: Sequence[Contest]) -> bool:

@@ -29,18 +29,24 @@ def find_changes(pairing: Pairing, metrics: Sequence[BaseMetric]) -> list[Questi
         metrics: Those that both runs have, and measured by the same means.
     """
     metrics = [metric for metric in metrics if _tells_quality(metric)]
+    places, found = _changed(pairing, metrics)
+    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
+    changes = [_build(pairing.ids[place], text, change) for place, text, change in texts]
+    changes.sort(key=lambda change: (change.change, change.question_id))
+    return changes
+
+
+def _changed(pairing: Pairing, metrics: Sequence[BaseMetric]) -> "tuple[array[int], list[_Change]]":
+    """The places of the questions that fared differently, and how."""
     first, last = (_walk(side, metrics) for side in (pairing.sides[0], pairing.sides[-1]))
     found: list[_Change] = []
-    places, known = array("I"), dict[tuple[float, float], tuple[float, float]]()
+    places, known = array("I"), _Known()
     for place, (before, after) in enumerate(zip(first, last, strict=True)):
         change = _change(metrics, before, after)
         if change is not None:
-            moved = {name: known.setdefault(both, both) for name, both in change.moved.items()}  # few are different
-            found.append(change._replace(moved=moved))
+            found.append(known.one_of(change))
             places.append(place)
-    texts = zip(places, pairing.sides[-1].texts(places), found, strict=True)
-    changes = [_build(pairing.ids[place], text, change) for place, text, change in texts]
-    return sorted(changes, key=lambda change: (change.change, change.question_id))
+    return places, found
 
 
 def _tells_quality(metric: BaseMetric) -> bool:
@@ -65,6 +71,23 @@ class _Change(NamedTuple):
     change: float
     moved: dict[str, tuple[float, float]]
     note: str | None
+
+
+class _Known:
+    """Holds once what is alike: many questions fare in the same way, and few pairs of values are different."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
+        self._changes: dict[tuple[object, ...], _Change] = {}
+
+    def one_of(self, change: _Change) -> _Change:
+        """The first change that is equal to this one."""
+        key = (change.change, change.note, *change.moved.items())
+        found = self._changes.get(key)
+        if found is None:
+            moved = {name: self._pairs.setdefault(both, both) for name, both in change.moved.items()}
+            found = self._changes[key] = change._replace(moved=moved)
+        return found
 
 
 def _walk(side: Side, metrics: Sequence[BaseMetric]) -> Iterator[_Seen]:

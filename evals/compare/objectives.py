@@ -1,8 +1,9 @@
 """The difference between two runs in one objective, which one metric or several feed."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, isnan, nan
 
 from evals.compare.families import least_p
 from evals.compare.lost_pairs import LostPairs
@@ -38,51 +39,64 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """A metric that feeds an objective, with its values by question in the two runs."""
+    """A metric that feeds an objective, with its values in the two runs.
+
+    Attributes:
+        metric: The metric.
+        first: A value for each question that both runs asked, in their order; NaN where there is none.
+        last: As many, of the second run.
+        lost: Where verdicts are lost, all questions that may have a value in both runs.
+    """
 
     metric: BaseMetric
-    first: Mapping[str, float]
-    last: Mapping[str, float]
+    first: Sequence[float]
+    last: Sequence[float]
     lost: LostPairs | None = None
-    """Where verdicts are lost, all questions that may have a value in both runs."""
 
-    def both(self, ids: Sequence[str]) -> tuple[list[str], list[float], list[float]]:
-        """The questions with a value in both, and these values."""
+    def both(self) -> "array[int]":
+        """The places of the questions with a value in both."""
         if self.lost is not None and self.lost.unknown:
-            return [], [], []
-        shared = [key for key in ids if key in self.first and key in self.last]
-        return shared, [self.first[key] for key in shared], [self.last[key] for key in shared]
+            return array("I")
+        pairs = enumerate(zip(self.first, self.last, strict=True))
+        return array("I", (place for place, (before, after) in pairs if not isnan(before) and not isnan(after)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One of the metrics that feed an objective, over the questions with a value in both runs."""
+    """One of the metrics that feed an objective, over the questions with a value in both runs.
 
-    metric: BaseMetric
-    steps: dict[str, float]
-    """By how much each question became better, as a share of the metric's range or of its threshold."""
+    Attributes:
+        steps: By how much each question became better, as a share of the metric's range or of its threshold; NaN for
+            one without a value in both.
+        count: How many have one.
+        lost: As of what feeds it.
+    """
+
+    steps: "array[float]"
+    count: int
     lost: LostPairs | None = None
+
+    @property
+    def there(self) -> list[float]:
+        """The steps of the questions with a value in both."""
+        return [step for step in self.steps if not isnan(step)]
 
     @property
     def weighted(self) -> Weighted | None:
         """The steps as they stand for lost ones; None where each stands for itself."""
-        return self.lost.weigh(list(self.steps.values())) if self.lost is not None else None
+        return self.lost.weigh(self.there) if self.lost is not None else None
 
     @property
     def mean(self) -> float:
         weighted = self.weighted
-        return fsum(self.steps.values()) / len(self.steps) if weighted is None else weighted.mean
+        return fsum(self.there) / self.count if weighted is None else weighted.mean
 
-    @property
-    def moved(self) -> set[str]:
-        """The questions that differ."""
-        return {key for key, step in self.steps.items() if step}
-
-    def influences(self) -> dict[str, float]:
+    def influences(self, ids: Iterable[str]) -> dict[str, float]:
         """By how much each question moves the mean, lost ones too: their sum is 0."""
         weighted, mean = self.weighted, self.mean
         if weighted is None or self.lost is None:
-            return {key: (step - mean) / len(self.steps) for key, step in self.steps.items()}
+            steps = zip(ids, self.steps, strict=True)
+            return {key: (step - mean) / self.count for key, step in steps if not isnan(step)}
         residuals = zip(self.lost.ids, weighted.residuals(mean), strict=True)
         return {key: residual / weighted.size for key, residual in residuals}
 
@@ -92,35 +106,37 @@ def stand(fed: Sequence[Fed], clusters: Mapping[str, str], thresholds: Mapping[s
 
     Args:
         fed: What feeds the objective: it is the mean of these, each on a scale from 0 to 1.
-        clusters: What each question that both runs asked belongs to, by id.
+        clusters: What each question that both runs asked belongs to, by id, in the order of the values.
         thresholds: By unit, the value that stands for 1 where a metric has no range.
     """
     if len(fed) == 1:
         return _stand_in_one(fed[0], clusters)
     if any(one.metric.aggregation is Aggregation.PERCENTILE for one in fed):
         return Standing(reason="it is fed by a percentile among others, for which there is no test")
-    parts = [_part(one, clusters, thresholds) for one in fed]
-    if not all(part.steps for part in parts):
+    parts = [_part(one, thresholds) for one in fed]
+    if not all(part.count for part in parts):
         return Standing(reason="no question for which both runs have a value")
     return _stand_in_mean(parts, clusters)
 
 
 def _stand_in_one(fed: Fed, clusters: Mapping[str, str]) -> Standing:
-    ids, first, last = fed.both(list(clusters))
-    if not ids:
+    places, labels = fed.both(), list(clusters.values())
+    if not places:
         return Standing(reason="no question for which both runs have a value")
-    found = measure(fed.metric, first, last, [clusters[key] for key in ids], fed.lost)
+    first, last = (array("d", (own[place] for place in places)) for own in (fed.first, fed.last))
+    found = measure(fed.metric, first, last, [labels[place] for place in places], fed.lost)
     if found.p is None:
         return Standing(reason="too few pairs")
-    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing, len(ids))
+    return Standing(_sign(fed.metric) * found.difference, found.p, found.differing, len(places))
 
 
-def _part(fed: Fed, clusters: Mapping[str, str], thresholds: Mapping[str, float]) -> _Part:
-    metric = fed.metric
-    ids, first, last = fed.both(list(clusters))
+def _part(fed: Fed, thresholds: Mapping[str, float]) -> _Part:
+    metric, places = fed.metric, fed.both()
     scale = _sign(metric) / (thresholds.get(metric.unit) or span_of(metric) or 1.0)
-    steps = zip(ids, first, last, strict=True)
-    return _Part(metric, {key: scale * (after - before) for key, before, after in steps}, fed.lost)
+    steps = array("d", [nan]) * len(fed.first)
+    for place in places:
+        steps[place] = scale * (fed.last[place] - fed.first[place])
+    return _Part(steps, len(places), fed.lost)
 
 
 def _sign(metric: BaseMetric) -> int:
@@ -134,25 +150,26 @@ def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Stand
     c_i = sum over its metrics of d_mi/(n_m·M); the gain is their sum, and a question that is asked of the two runs the
     other way round changes the sign of its c_i: the sign-flip test is over them, or over their sums by cluster.
     """
-    there = {key for part in parts for key in part.steps}
-    ids = [key for key in clusters if key in there]
-    if len(ids) < _PAIR:
+    table = [part.steps for part in parts]
+    places = array("I", (place for place, row in enumerate(zip(*table, strict=True)) if not all(map(isnan, row))))
+    if len(places) < _PAIR:
         return Standing(reason="too few pairs")
-    differing = len(set().union(*(part.moved for part in parts)))
+    differing = sum(any(step and not isnan(step) for step in row) for row in zip(*table, strict=True))
     lossy = any(part.lost is not None for part in parts)
-    gain, p = _weighted_gain(parts, clusters) if lossy else _gain(parts, ids, clusters)
-    return Standing(gain, max(p, least_p(differing)), differing, len(ids))
+    gain, p = _weighted_gain(parts, clusters) if lossy else _gain(parts, places, list(clusters.values()))
+    return Standing(gain, max(p, least_p(differing)), differing, len(places))
 
 
-def _gain(parts: Sequence[_Part], ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[float, float]:
+def _gain(parts: Sequence[_Part], places: Sequence[int], clusters: Sequence[str]) -> tuple[float, float]:
     """The gain where nothing is lost, and its p by the sign-flip test."""
-    added = [_added(parts, key) for key in ids]
-    return fsum(added), sign_flip_p(group(added, [clusters[key] for key in ids]).sums)
+    added = array("d", (_added(parts, place) for place in places))
+    return fsum(added), sign_flip_p(group(added, [clusters[place] for place in places]).sums)
 
 
-def _added(parts: Sequence[_Part], key: str) -> float:
+def _added(parts: Sequence[_Part], place: int) -> float:
     """What a question adds to the mean of the metrics' means."""
-    return fsum(part.steps[key] / len(part.steps) for part in parts if key in part.steps) / len(parts)
+    steps = ((part.steps[place], part.count) for part in parts)
+    return fsum(step / count for step, count in steps if not isnan(step)) / len(parts)
 
 
 def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple[float, float]:
@@ -163,17 +180,17 @@ def _weighted_gain(parts: Sequence[_Part], clusters: Mapping[str, str]) -> tuple
     of the objective (the delta method; Deng et al. 2018).
     """
     gain = fsum(part.mean for part in parts) / len(parts)
-    by_question = _influences(parts)
+    by_question = _influences(parts, clusters)
     ids = [key for key in clusters if key in by_question]
     influences = [gain + len(ids) * by_question[key] for key in ids]
     centre, error, df = bounded_error(influences, group(influences, [clusters[key] for key in ids]), 1.0)
     return gain, two_sided_p(centre / error, df)
 
 
-def _influences(parts: Sequence[_Part]) -> dict[str, float]:
+def _influences(parts: Sequence[_Part], ids: Iterable[str]) -> dict[str, float]:
     """By how much each question moves the mean of the metrics' means."""
     found: dict[str, list[float]] = {}
     for part in parts:
-        for key, own in part.influences().items():
+        for key, own in part.influences(ids).items():
             found.setdefault(key, []).append(own)
     return {key: fsum(own) / len(parts) for key, own in found.items()}

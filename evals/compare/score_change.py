@@ -7,7 +7,7 @@ from evals.compare.sides import Change, Sides
 from evals.compare.values import Aligned
 from evals.schemas import Scorecard, WeightedScore
 from evals.scoring.headline import differing_objectives, headline
-from evals.scoring.influence import Influence, column_of, influence
+from evals.scoring.influence import Influence, influence
 from evals.scoring.saved_config import scoring_config
 from evals.scoring.settings import score_settings
 from evals.scoring.weighted import make_weighted_score
@@ -63,6 +63,6 @@ def _over_common(sides: Sides, usable: Sequence[Aligned], place: int) -> Weighte
 
 def _influence(sides: Sides, usable: Sequence[Aligned], place: int, weighted: WeightedScore) -> Influence | None:
     settings = score_settings(sides.run)
-    columns = {each.metric.name: column_of(each.metric, each.results_by_id(place), settings) for each in usable}
+    columns = {each.metric.name: each.column(place, settings) for each in usable}
     thresholds = scoring_config(sides.run).thresholds
     return influence(weighted, [each.metric for each in usable], columns, thresholds, sides.confidence)

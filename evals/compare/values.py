@@ -1,7 +1,7 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 
@@ -16,6 +16,7 @@ from evals.metrics.registry import known_metric
 from evals.schemas import EvalRun, MetricResult, MetricSummary
 from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
 from evals.scoring.digest.run_columns import CHUNKS, CITATIONS
+from evals.scoring.influence import Column, WeightedColumn, column_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.strata import value_over, weighted_value
@@ -53,11 +54,12 @@ class Aligned:
         found = self.results[run]
         return found.values if found is not None else ()
 
-    def results_by_id(self, run: int) -> dict[str, MetricResult]:
-        """The results of a run that has the metric, by question; where verdicts are lost, with those."""
-        if self.lost is not None:
-            return dict(zip(self.lost.ids, self.lost.results(self.metric, self.columns[run]), strict=True))
-        return dict(zip(self.ids, self.results[run] or (), strict=True))
+    def column(self, run: int, settings: ScoreSettings) -> Column | WeightedColumn:
+        """The values of a run that has the metric, by question; where verdicts are lost, with what stands for those."""
+        if self.lost is None:
+            return dict(zip(self.ids, self.values(run), strict=True))
+        results = self.lost.results(self.metric, self.columns[run])
+        return column_of(self.metric, dict(zip(self.lost.ids, results, strict=True)), settings)
 
     def value(self, values: Sequence[float]) -> float:
         """The values of a run, in the order of the ids, as its value over these questions."""
@@ -165,17 +167,12 @@ def _rates(metric: BaseMetric, said: Iterable[bool | None]) -> ScoreColumn:
 
 
 def fed_of(metric: BaseMetric, pairing: Pairing) -> Fed:
-    """The values of one metric in two runs, by question."""
+    """The values of one metric in two runs, a value a question of the pairing."""
     column = _column(metric, worst=_worst_on_error(pairing))
     columns = [column(side) for side in pairing.sides]
-    first, last = (_by_id(found, pairing.ids) for found in columns)
+    nothing = array("d", [nan]) * len(pairing.ids)
+    first, last = (nothing if found is None else found.values for found in columns)
     return Fed(metric, first, last, _lost(metric, columns, pairing))
-
-
-def _by_id(column: ScoreColumn | None, ids: Sequence[str]) -> Mapping[str, float]:
-    if column is None:
-        return {}
-    return {key: value for key, value in zip(ids, column.values, strict=True) if not isnan(value)}
 
 
 def _column(metric: BaseMetric, *, worst: bool) -> Callable[[Side], ScoreColumn | None]:

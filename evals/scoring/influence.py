@@ -7,7 +7,8 @@ mean of these values is one of the score, with all that metrics have in common (
 judge are lost, n and x - mean are those of values that stand for the lost ones (`evals.stats.lost`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, sqrt
 from statistics import fmean
@@ -64,7 +65,8 @@ class _Part:
     """One metric's values on the scale of the score, with the least and the greatest there can be."""
 
     share: float
-    values: dict[str, float]
+    ids: list[str]
+    values: "array[float]"
     low: float
     high: float
     mean: float
@@ -73,18 +75,35 @@ class _Part:
 
 
 def _plain_part(share: float, values: dict[str, float], low: float, high: float) -> _Part:
-    return _Part(share, values, low, high, fmean(values.values()), len(values))
+    return _Part(share, list(values), array("d", values.values()), low, high, fmean(values.values()), len(values))
 
 
-def columns_of(
-    metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings
-) -> Mapping[str, Column | WeightedColumn]:
-    """The values of metrics by question, as they count: where it is so told, no answer is the worst value."""
-    found = {}
-    for metric in metrics:
-        ids = [table.ids[row] for row in table.rows(metric.name)]
-        found[metric.name] = _by_id(metric, table.column(metric.name), ids, settings)
-    return found
+class TableColumns(Mapping[str, Column | WeightedColumn]):
+    """The values of metrics by question, as they count: where it is so told, no answer is the worst value.
+
+    Each is made when it is asked for, and not held: those of all metrics would take a kilobyte a question.
+
+    Args:
+        metrics: Of the score.
+        table: Their results.
+        settings: How records were scored.
+    """
+
+    def __init__(self, metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> None:
+        self._metrics = {metric.name: metric for metric in metrics}
+        self._table = table
+        self._settings = settings
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metrics)
+
+    def __getitem__(self, name: str) -> Column | WeightedColumn:
+        metric, table = self._metrics[name], self._table
+        ids = [table.ids[row] for row in table.rows(name)]
+        return _by_id(metric, table.column(name), ids, self._settings)
 
 
 def column_of(
@@ -124,7 +143,7 @@ def influence(
     if weighted.score is None:
         return None
     parts = _parts(weighted, {metric.name: metric for metric in metrics}, columns, thresholds, confidence)
-    ids = dict.fromkeys(key for part in parts for key in part.values)
+    ids = dict.fromkeys(key for part in parts for key in part.ids)
     found = Influence(dict.fromkeys(ids, weighted.score), weighted.score, weighted.score)
     for part in parts:
         found = _added(found, part)
@@ -197,7 +216,8 @@ def _weighted_part(
         mean = scaled(metric, column.mean, thresholds)
     values = {key: mean + slope * residual for key, residual in column.residuals.items()}
     low, high = mean - column.heaviest * mean, mean + column.heaviest * (1 - mean)
-    return _Part(share, values, min(low, *values.values()), max(high, *values.values()), mean, column.size)
+    own = array("d", values.values())
+    return _Part(share, list(values), own, min(low, *own), max(high, *own), mean, column.size)
 
 
 def _percentile_part(
@@ -221,7 +241,7 @@ def _percentile_part(
 def _added(found: Influence, part: _Part) -> Influence:
     mean, scale = part.mean, part.share * len(found.values) / part.size
     values = dict(found.values)
-    for key, value in part.values.items():
+    for key, value in zip(part.ids, part.values, strict=True):
         values[key] += scale * (value - mean)
     low, high = found.low + scale * (part.low - mean), found.high + scale * (part.high - mean)
     # Rounding must not put a value outside what there can be.
@@ -246,7 +266,7 @@ def with_interval(
     """
     fed = {name for names in weighted.fed_by.values() for name in names}
     feeding = [metric for metric in metrics if metric.name in fed]
-    columns = columns_of(feeding, table, settings)
+    columns = TableColumns(feeding, table, settings)
     found = influence(weighted, feeding, columns, config.thresholds, settings.confidence)
     if found is None:
         return weighted

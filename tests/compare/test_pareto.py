@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from math import nan
 from typing import Any
 
 import pytest
@@ -304,11 +305,10 @@ def test_an_objective_of_metrics_in_several_units_has_none(saved: Saved) -> None
 
 def test_an_objective_of_several_metrics_is_tested_by_what_each_question_adds() -> None:
     """A question that is asked the other way round changes all its metrics: of three questions, p is 2 in 8."""
-    first = {key: {"citation_recall": 0.5, "citation_precision": 0.5} for key in "abc"}
     recall, precision = parse_metric("citation_recall"), parse_metric("citation_precision")
     fed = [
-        Fed(recall, {key: each["citation_recall"] for key, each in first.items()}, {"a": 1.0, "b": 0.5, "c": 0.75}),
-        Fed(precision, {key: first[key]["citation_precision"] for key in "ab"}, {"a": 0.25, "b": 1.0}),
+        Fed(recall, [0.5, 0.5, 0.5], [1.0, 0.5, 0.75]),
+        Fed(precision, [0.5, 0.5, nan], [0.25, 1.0, nan]),
     ]
     found = stand(fed, {key: key for key in "abc"}, {})
     added = [0.5 / 6 - 0.25 / 4, 0.5 / 4, 0.25 / 6]

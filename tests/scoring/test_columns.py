@@ -71,6 +71,15 @@ def test_what_is_packed_is_unpacked_whole(build_run: Callable[..., Any]) -> None
     assert not columns.flags[1] & CHUNKS
 
 
+def test_unpacked_columns_hold_the_ids_that_are_held_anyway(build_run: Callable[..., Any]) -> None:
+    """A question that was not asked has no row, and no string is held twice."""
+    _, records = build_run("a", {"q1": {"mrr": 1.0}, "q2": {"mrr": 0.5}, "q3": {"mrr": None}})
+    records[1] = records[1].model_copy(update={"response": None})
+    ids = [record.question.id for record in records]
+    found = unpack(pack(columns_of(records, "question")), ids)
+    assert [id(key) for key in found.ids] == [id(ids[0]), id(ids[2])]
+
+
 def test_a_question_without_an_answer_may_count_as_the_worst() -> None:
     """Those lost to transport alone; nothing else changes, and the column itself stays."""
     lost, other = {"missing": "transport", "reason": "late"}, {"missing": "judge", "reason": "torn"}

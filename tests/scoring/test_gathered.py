@@ -56,3 +56,10 @@ def test_cases_hold_the_records_in_hand_and_no_more() -> None:
     for record in records[1:]:
         cases.of(record)
     assert cases.about(records[0].question, RESPONSE) is not first
+
+
+def test_more_reasons_than_fit_a_byte_are_told_apart() -> None:
+    """Those before and those after the codes became longer."""
+    reasons = [f"why {number}" for number in range(300)]
+    column = ResultColumn.of(METRIC, [METRIC.undefined(reason) for reason in [*reasons, reasons[0]]])
+    assert [kind.reason for _, kind in column] == [*reasons, reasons[0]]

@@ -14,7 +14,7 @@ from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, Scorecard, WeightedScore
 from evals.scoring.config import ScoringConfig
 from evals.scoring.gathered.columns import ScoreTable
-from evals.scoring.influence import Influence, columns_of, influence, score_interval, with_interval
+from evals.scoring.influence import Influence, TableColumns, influence, score_interval, with_interval
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score
@@ -168,9 +168,9 @@ def test_a_question_without_an_answer_counts_as_it_is_told(build_run: Callable[.
     records: list[EvalRecord] = build_run("a", {"q1": {"mrr": 1.0}, "q2": "timeout"})[1]
     metric = parse_metric("mrr")
     lost = records[1].model_copy(update={"scores": [metric.undefined("no answer", missing="transport")]})
-    found = columns_of([metric], table([metric], [records[0], lost]), ScoreSettings())
+    found = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings())
     assert found == {"mrr": {"q1": 1.0}}
-    worst = columns_of([metric], table([metric], [records[0], lost]), ScoreSettings(worst_on_error=True))
+    worst = TableColumns([metric], table([metric], [records[0], lost]), ScoreSettings(worst_on_error=True))
     assert worst == {"mrr": {"q1": 1.0, "q2": 0.0}}
 
 
@@ -187,3 +187,13 @@ def test_the_score_of_a_run_says_how_its_interval_was_made(build_run: Callable[.
     assert found.ci[0] < (found.score or 0) < found.ci[1]
     nothing = with_interval(WeightedScore(score=None), metrics, table(metrics, records), ScoreSettings(), CONFIG)
     assert (nothing.ci, nothing.interval) == (None, None)
+
+
+def test_columns_of_a_table_are_made_when_they_are_asked_for() -> None:
+    """None is held: those of all metrics at once would take more than anything else at the end of a run."""
+    metric = parse_metric("mrr")
+    columns = TableColumns([metric], table([metric], []), ScoreSettings())
+    assert list(columns) == ["mrr"]
+    assert columns["mrr"] == {}
+    assert columns["mrr"] is not columns["mrr"]
+    assert columns.get("recall_at_5") is None

@@ -6,12 +6,13 @@ from evals.case.matching.matches import Matches
 from evals.case.matching.recognise import ChunkComparison, match
 from evals.case.matching.repeats import ChunkList, chunk_list, originals
 from evals.case.matching.settings import MatchSettings, Rule
-from evals.case.matching.survey import MatchingSurvey, evidence_of
+from evals.case.matching.survey import EvidenceWalk, MatchingSurvey, evidence_of
 
 __all__ = [
     "ChunkComparison",
     "ChunkList",
     "DocumentNames",
+    "EvidenceWalk",
     "MatchSettings",
     "Matches",
     "MatchingSurvey",

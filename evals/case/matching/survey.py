@@ -39,11 +39,31 @@ def evidence_of(records: Iterable[EvalRecord], settings: MatchSettings) -> RunEv
         settings: How chunks are recognised as gold.
     """
     every = records if isinstance(records, Sequence) else list(records)
-    drawn, names = array("Q"), _Names()
-    for place, (question, chunks) in _retrieved(every, range(len(every))):
-        drawn.append(_draw(question, place))
-        names.add(question, chunks)
-    return _evidence(every, drawn, names, settings)
+    walk = EvidenceWalk()
+    for _ in walk.follow(every):
+        pass
+    return walk.evidence(every, settings)
+
+
+class EvidenceWalk:
+    """Gathers what `evidence_of` goes over all records for while somebody else walks them."""
+
+    def __init__(self) -> None:
+        self._drawn = array("Q")
+        self._names = _Names()
+
+    def follow(self, records: Iterable[EvalRecord]) -> Iterator[EvalRecord]:
+        """The same records; those with gold and chunks are noted."""
+        for place, record in enumerate(records):
+            question, response = record.question, record.response
+            if question.gold_passages and response is not None and response.chunks:
+                self._drawn.append(_draw(question, place))
+                self._names.add(question, response.chunks)
+            yield record
+
+    def evidence(self, records: Sequence[EvalRecord], settings: MatchSettings) -> RunEvidence:
+        """What `evidence_of` says of the records, all of which were followed."""
+        return _evidence(records, self._drawn, self._names, settings)
 
 
 class MatchingSurvey:
@@ -101,15 +121,11 @@ def _evidence(
 
 def _retrieved(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[tuple[int, _Retrieved]]:
     """What was retrieved for questions with gold, each with its place."""
-    for place, record in zip(places, _at(records, places), strict=True):
+    for place in places:
+        record = records[place]
         question, response = record.question, record.response
         if question.gold_passages and response is not None and response.chunks:
             yield place, (question, response.chunks)
-
-
-def _at(records: Sequence[EvalRecord], places: Iterable[int]) -> Iterator[EvalRecord]:
-    """The records at these places; all of them are walked, not looked up."""
-    return iter(records) if places == range(len(records)) else (records[place] for place in places)
 
 
 def _names_chunks(question: EvalQuestion) -> bool:

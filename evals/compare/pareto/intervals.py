@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from evals.compare.values import Aligned
 from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRun, MetricSummary, WeightedScore
-from evals.scoring.influence import column_of, influence, score_interval
+from evals.scoring.influence import influence, score_interval
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.stats import Interval
 
@@ -55,7 +55,7 @@ def _scaled(
     settings: ScoreSettings,
 ) -> Interval | None:
     metrics: list[BaseMetric] = [each.metric for each in feeding]
-    columns = {each.metric.name: column_of(each.metric, each.results_by_id(place), settings) for each in feeding}
+    columns = {each.metric.name: each.column(place, settings) for each in feeding}
     told = influence(alone, metrics, columns, thresholds, settings.confidence)
     if told is None:
         return None

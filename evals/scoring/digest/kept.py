@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from pydantic import TypeAdapter
 
-from evals.case.matching import RunEvidence, evidence_of
+from evals.case.matching import EvidenceWalk, RunEvidence, evidence_of
 from evals.schemas import EvalRecord, EvalRun
 from evals.scoring.digest.digest import Digest, digest_of
 from evals.scoring.digest.packing import pack, unpack
@@ -73,9 +73,14 @@ def kept_columns(run: EvalRun, records: Sequence[EvalRecord]) -> RunColumns:
     stamp = stamp_of(run)
     kept = records.derived(_COLUMNS, stamp)
     if kept is not None:
-        return unpack(kept)
-    made = columns_of(records, cluster)
-    records.keep(stamp, {_COLUMNS: pack(made)})
+        return unpack(kept, records.ids)
+    walk = EvidenceWalk()  # whoever wants columns asks next how the questions ended, which hangs on this
+    made = columns_of(walk.follow(records), cluster)
+    derived = {_COLUMNS: pack(made)}
+    if records.derived(_EVIDENCE, stamp) is None:
+        evidence = walk.evidence(records, score_settings(run).match)
+        derived[_EVIDENCE] = TypeAdapter(RunEvidence).dump_json(evidence)
+    records.keep(stamp, derived)
     return made
 
 

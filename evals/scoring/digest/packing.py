@@ -3,7 +3,7 @@
 import json
 import sys
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.scoring.digest.columns import ResultKind, ScoreColumn
@@ -32,12 +32,19 @@ def pack(columns: RunColumns) -> bytes:
     return b"".join([json.dumps(head).encode(), b"\n", *map(_little, arrays)])
 
 
-def unpack(data: bytes) -> RunColumns:
-    """The columns of bytes that `pack` made."""
+def unpack(data: bytes, ids: Sequence[str] = ()) -> RunColumns:
+    """The columns of bytes that `pack` made.
+
+    Args:
+        data: The bytes.
+        ids: Of all records, where they are held anyway: the columns hold the same strings then, not others like them.
+    """
     line = data.index(b"\n") + 1
     head = json.loads(data[:line])
     arrays = _arrays(memoryview(data)[line:], head)
     columns = RunColumns(head["ids"], next(arrays), next(arrays), {name: next(arrays) for name in GOLD})
+    if ids:
+        columns.ids = [ids[number] for number in columns.numbers]
     columns.flags = bytearray(next(arrays).tobytes())
     columns.clusters, columns.models, columns.errors = (Labels(next(arrays), head["labels"][name]) for name in _LABELS)
     for score in head["scores"]:

@@ -18,6 +18,8 @@ from evals.scoring.config import BY_DOCUMENT
 
 _LONGEST = 60
 """Characters of a detail that is held: longer ones are texts."""
+_MOST_SHORT = 1 << 8
+"""So many codes fit a byte, as those of most metrics do."""
 
 
 class ResultState(NamedTuple):
@@ -49,7 +51,7 @@ class ResultColumn:
         self.count = 0
         """How many results there are."""
         self._values = array("d")
-        self._codes = array("I")
+        self._codes = array("B")
         self._kinds: dict[ResultState, int] = {}
         self._latest: tuple[MetricResult | None, int] = None, 0
         """The latest result and its code: many questions share one that has no value."""
@@ -71,7 +73,8 @@ class ResultColumn:
         """Add the result of the next question."""
         self.count += 1
         self._values.append(nan if result.value is None else result.value)
-        self._codes.append(self._code(result))
+        code = self._code(result)  # which may make the codes longer
+        self._codes.append(code)
         if result.details:
             self._count(result)
         if self._details is not None:
@@ -84,6 +87,8 @@ class ResultColumn:
         if result is not self._latest[0]:
             kind = _state_of(result)
             self._latest = result, self._kinds.setdefault(kind, len(self._kinds))
+            if self._latest[1] == _MOST_SHORT and self._codes.typecode == "B":
+                self._codes = array("I", self._codes)
         return self._latest[1]
 
     def _count(self, result: MetricResult) -> None:
