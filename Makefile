@@ -1,5 +1,6 @@
 # What CI runs, for people. `make check` is all of it except the fresh environment and the coverage.
 PYTHON ?= .venv/bin/python
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
 
 .PHONY: install check lint types test coverage full docs site bench
 
@@ -17,11 +18,10 @@ lint:
 types:
 	$(PYTHON) -m mypy
 
-test:
-	$(PYTHON) -m pytest -n auto --dist loadfile
+test:               ## all but the long forms, two at a time on each core: a test waits half of its time
+	$(PYTHON) -m pytest -q -n $(WORKERS) --dist loadfile
 
-coverage:           ## the tests, and which lines they do not reach; slow ones, which take twice as long so, without
-	$(PYTHON) -m pytest -q -n auto --dist loadfile -m slow
+coverage:           ## which lines the tests do not reach; tracing takes as long as the tests again, so CI does without
 	$(PYTHON) -m pytest -q -n auto --dist loadfile -m "not slow and not full" --cov --cov-report=
 	$(PYTHON) -m coverage combine -q 2>/dev/null || true  # what child processes left, where they left something
 	$(PYTHON) -m coverage report --skip-covered
