@@ -20,6 +20,7 @@ from evals.run.observer import Observer
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, MetricGroup
+from evals.semantics.sentence_transformers_embedder import _load
 from evals.store.journal import read_records
 from evals.store.runs import RunStore
 
@@ -184,6 +185,16 @@ def test_no_pickled_task_holds_a_secret(tmp_path: Path, server: CountedServer, m
     assert not [one for one in pickled if b"token-of-the-environment" in one or b"key-of-the-judge" in one]
 
 
+@pytest.fixture
+def _no_model_stays() -> Iterator[None]:
+    """What is loaded here is no library, and would be taken for one by the tests that follow."""
+    yield
+    for name in ("sentence_transformers", "transformers"):
+        sys.modules.pop(name, None)
+    _load.cache_clear()
+
+
+@pytest.mark.usefixtures("_no_model_stays")
 def test_texts_are_embedded_on_workers_that_load_the_model_once(
     tmp_path: Path, server: CountedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
