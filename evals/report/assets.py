@@ -31,6 +31,7 @@ SCRIPTS = (
     "beside.js",
     "trend.js",
     "pareto.js",
+    "shortcuts.js",
     "main.js",
 )
 """Ours; `main.js` starts the page and stands last."""

@@ -11,6 +11,7 @@ from evals.schemas import EvalRun
 from evals.scoring.measured import Measured
 from evals.scoring.risk_coverage import RiskCoverage
 from evals.views.abstention import abstention_cells, abstention_rates
+from evals.views.cost import cost_lines
 from evals.views.formatting import plain, printable
 from evals.views.hints import applying
 from evals.views.judge_card import card_lines
@@ -27,6 +28,7 @@ def overview_of(measured: Measured) -> dict[str, Any]:
         "id": run.id,
         "scored": not run.is_unscored,
         "scorecard": scorecard_groups(run),
+        "cost": [printable(line) for line in cost_lines(run)],
         "judge": _judge(run),
         "notMeasured": not_measured(run),
         "hints": [{"text": one.text, "evidence": one.evidence(run.scorecard)} for one in applying(run.scorecard)],

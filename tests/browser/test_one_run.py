@@ -43,21 +43,23 @@ def counted(opened: OpenedPage, text: str) -> None:
     opened.page.locator(".counted", has_text=text).wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("width", [1280, 360])
 def test_every_page_opens_without_a_complaint_and_can_be_read(
-    width: int, scheme: str, page: Path, open_page: OpenPage, axe: str
+    width: int, page: Path, open_page: OpenPage, axe: str
 ) -> None:
-    """Overview, list, and questions that ended wrong and without an answer; nothing is wider than the page."""
-    opened = open_page(page, width=width, scheme=scheme)
-    grave, fits = opened.violations(axe), "document.documentElement.scrollWidth <= innerWidth"
-    assert opened.page.evaluate(fits)
+    """Overview, list, and questions that ended wrong and without an answer, light and dark; nothing is too wide."""
+    opened = open_page(page, width=width)
+    grave, fits = list[str](), "document.documentElement.scrollWidth <= innerWidth"
     for fragment, name in (
+        ("#/overview/policies", "overview"),
         ("#/questions/policies", "questions"),
         ("#/question/policies/5", "question"),
         ("#/question/policies/30", "question"),
     ):
         opened.go(fragment, name)
-        grave += opened.violations(axe)
+        for scheme in ("light", "dark"):
+            opened.page.emulate_media(color_scheme=scheme)
+            grave += opened.violations(axe)
         assert opened.page.evaluate(fits)
     assert grave == []
     opened.check()
@@ -115,6 +117,26 @@ def test_all_can_be_done_by_keyboard(page: Path, open_page: OpenPage) -> None:
     keyboard.press("Escape")
     opened.page.wait_for_selector('#page[data-ready="questions"]')
     counted(opened, "1 of 30")
+    opened.check()
+
+
+def test_keys_lead_to_the_search_and_along_the_questions_and_say_what_they_do(page: Path, open_page: OpenPage) -> None:
+    """In a field they are letters; while their list is open none of them leads away from it."""
+    opened = open_page(page)
+    keyboard, dialog = opened.page.keyboard, opened.page.get_by_role("dialog")
+    keyboard.press("/")
+    opened.page.wait_for_function("document.activeElement.type === 'search'")
+    keyboard.type("why?/")
+    assert opened.page.get_by_label("Search").input_value() == "why?/"
+    opened.go("#/question/policies/5", "question")
+    keyboard.press("ArrowRight")
+    opened.page.get_by_role("heading", name="policy-5", exact=True).wait_for()
+    keyboard.press("?")
+    assert "the next question" in dialog.inner_text()
+    keyboard.press("ArrowLeft")
+    keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert opened.text("#page h2") == "policy-5"
     opened.check()
 
 

@@ -94,6 +94,10 @@
 
   pages.register("beside", render, {
     title: "Side by side",
-    keys: { Escape: ({ args }) => (location.hash = pages.address("compare", args.slice(0, 2))), ArrowLeft: step(-1), ArrowRight: step(1) },
+    keys: {
+      ArrowLeft: { does: "the question before it", act: step(-1) },
+      ArrowRight: { does: "the next question", act: step(1) },
+      Escape: { does: "back to the comparison", act: ({ args }) => (location.hash = pages.address("compare", args.slice(0, 2))) },
+    },
   });
 })(evalsReport);

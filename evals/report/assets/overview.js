@@ -123,6 +123,10 @@
     ),
   );
 
+  pages.part("overview", "cost", (data) =>
+    section("Cost", { class: "cost" }, data.cost.map((line) => el("p", {}, foreign(line)))),
+  );
+
   pages.part("overview", "judge", (data) =>
     section("The judge", { class: "judge" }, data.judge.map((line) => el("p", {}, foreign(line)))),
   );

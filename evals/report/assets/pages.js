@@ -5,8 +5,11 @@
   const { el } = app.dom;
   const registered = new Map();
   const parts = new Map();
+  const everywhere = new Map();
+  const MAIN = "#main";
   let turn = 0;
   let current = null;
+  let wanted = MAIN;
 
   /**
    * Add a page.
@@ -18,11 +21,27 @@
    *   isHome?: function(object): boolean, keys?: object}} options `title` of the
    *   tab; `links` gives the entries of the navigation for a report, none for a page that is reached from others,
    *   and `short` is what one of several is called;
-   *   `isHome` says whether it is the page that a report opens with, which is else the first one; `keys` are functions
-   *   of the context by the key that calls them.
+   *   `isHome` says whether it is the page that a report opens with, which is else the first one; `keys` are, by key,
+   *   what it `does` in words, and the function `act` of the context.
    */
   function register(name, render, options) {
     registered.set(name, { name, render, title: name, links: () => [], isHome: () => false, keys: {}, ...options });
+  }
+
+  /** Add a key that acts on every page: what it `does`, and the function `act` of the context. */
+  function key(name, does, act) {
+    everywhere.set(name, { does, act });
+  }
+
+  /** What the keys do on the page that is shown. */
+  function keys() {
+    return [...Object.entries(current.page.keys), ...everywhere].map(([name, { does }]) => [name, does]);
+  }
+
+  /** Go to a page, and with the keyboard to the first such element of it. */
+  function go(hash, selector) {
+    wanted = selector;
+    location.hash = hash;
   }
 
   /** Add a section to a page that has some: `render(data, context)` gives an element, or null for nothing to say. */
@@ -84,9 +103,13 @@
 
   /** Call what the page does on a key, but not while somebody writes or chooses. */
   function pressed(event) {
-    const writes = event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey;
-    const act = current && !writes && current.page.keys[event.key];
-    if (act) act(current.context);
+    const busy = event.key.startsWith("Arrow") ? "input, select, textarea, .wide" : "input, select, textarea"; // arrows scroll a table
+    const writes = event.target.closest(busy) || event.ctrlKey || event.metaKey || event.altKey;
+    const open = document.querySelector("dialog[open]"); // which has keys of its own
+    const found = current && !writes && !open && (current.page.keys[event.key] || everywhere.get(event.key));
+    if (!found) return;
+    event.preventDefault();
+    found.act(current.context);
   }
 
   function navigate(report, current, wanted) {
@@ -120,11 +143,13 @@
       await show(report);
       if (location.hash === "#main") return;
       window.scrollTo(0, 0);
-      document.getElementById("main").focus({ preventScroll: true }); // where the keyboard goes on from
+      const place = document.querySelector(wanted) || document.querySelector(MAIN);
+      place.focus({ preventScroll: true }); // where the keyboard goes on from
+      wanted = MAIN;
     });
     document.addEventListener("keydown", pressed);
     await show(report);
   }
 
-  app.pages = { register, part, sections, address, letter, start };
+  app.pages = { register, part, key, keys, go, sections, address, letter, start };
 })(evalsReport);

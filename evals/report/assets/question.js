@@ -178,5 +178,15 @@
   }
 
   app.question = { whole, block, expected };
-  pages.register("question", render, { title: "Question", keys: { Escape: () => history.back() } });
+  /** Follow a link to the question before or after. */
+  const along = (rel) => () => document.querySelector(`.steps a[rel="${rel}"]`)?.click();
+
+  pages.register("question", render, {
+    title: "Question",
+    keys: {
+      ArrowLeft: { does: "the question before it", act: along("prev") },
+      ArrowRight: { does: "the next question", act: along("next") },
+      Escape: { does: "back to where you were", act: () => history.back() },
+    },
+  });
 })(evalsReport);
