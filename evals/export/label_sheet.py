@@ -88,7 +88,8 @@ def put_label(
     _make_folder(path)
     with _locked(path.parent):
         rows = read_sheet(path)
-        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == _as_read(question_id)), None)
+        key = _as_read(question_id)
+        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), None)
         found = None if place is None else rows[place]
         if _said(found) != _said(before):
             raise LabelTakenError(question_id, found)

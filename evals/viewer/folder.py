@@ -114,7 +114,10 @@ class RunsFolder:
         return [path for path in sorted(folder.glob(_RUNS)) if self._is_inside(path)] if folder.is_dir() else []
 
     def _is_inside(self, path: Path) -> bool:
-        return path.resolve().parent == self.store.folder.resolve()
+        try:
+            return path.resolve().parent == self.store.folder.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself leads nowhere; before Python 3.13 it raises
+            return False
 
 
 def _stamp(path: Path) -> _Stamp:
