@@ -384,11 +384,10 @@ def test_a_report_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) 
     """The comment is there although the folder of the JUnit report went while the command ran."""
     junit, comment = tmp_path / "gone" / "report.xml", tmp_path / "comment.md"
     junit.parent.mkdir()
-    with (
-        pytest.raises(StoreError, match=r"report\.xml"),
-        Reporter(CiFlags(junit=junit, comment=comment), as_json=False),
-    ):
-        junit.unlink()
-        junit.parent.rmdir()
-        junit.parent.write_text("a file now", encoding="utf-8")
+    reporter = Reporter(CiFlags(junit=junit, comment=comment), as_json=False).__enter__()
+    junit.unlink()
+    junit.parent.rmdir()
+    junit.parent.write_text("a file now", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"report\.xml"):
+        reporter.__exit__(None, None, None)
     assert MARKER in comment.read_text(encoding="utf-8")
