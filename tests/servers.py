@@ -6,6 +6,7 @@ what is awaited is a line, a port or an exit, and the bound only ends a test tha
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,12 @@ from evals.reference_server.settings import Settings
 HOME = Path(__file__).resolve().parent.parent
 PATIENCE_S = 60.0
 """How long a test waits for what must come."""
+
+
+def heed_signals() -> None:
+    """Undo what a suite in the background, or under nohup, ignores: its children would inherit that."""
+    for sign in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(sign, signal.SIG_DFL)
 
 
 def wait_until(holds: Callable[[], object], what: str) -> None:

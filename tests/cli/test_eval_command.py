@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import PATIENCE_S, wait_until
+from servers import PATIENCE_S, heed_signals, wait_until
 
 from evals.client import retrying
 from evals.store.runs import RunStore
@@ -214,12 +214,6 @@ def test_a_folder_that_cannot_be_written_is_known_before_anything_is_asked(
     assert "--runs-dir" in result.err
 
 
-def _heeds_signals() -> None:
-    """Undo what a suite in the background, or under nohup, ignores: its children would inherit that."""
-    for sign in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(sign, signal.SIG_DFL)
-
-
 def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Start a run in a process of its own, and send it the signal once some questions are answered."""
     command = [sys.executable, "-m", "evals.cli", "eval", "--no-judge", "--datasets", "golden", "--rag-url", url]
@@ -228,7 +222,7 @@ def interrupt(url: str, runs: Path, sign: signal.Signals) -> subprocess.Complete
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=_heeds_signals,  # noqa: PLW1509
+        preexec_fn=heed_signals,  # noqa: PLW1509
     )
 
     def has_answers() -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from servers import HOME, PATIENCE_S
+from servers import HOME, PATIENCE_S, heed_signals
 
 
 @pytest.fixture
@@ -23,7 +23,9 @@ def view(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     def start(*flags: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "evals.cli", "view", "--runs-dir", str(tmp_path / "runs"), *flags]
         pipe = subprocess.PIPE
-        started.append(subprocess.Popen(command, cwd=HOME, stdout=pipe, stderr=pipe, text=True))
+        started.append(
+            subprocess.Popen(command, cwd=HOME, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed_signals)  # noqa: PLW1509
+        )
         return started[-1]
 
     yield start

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import PATIENCE_S, wait_until
+from servers import PATIENCE_S, heed_signals, wait_until
 
 from evals.store.runs import RunStore
 
@@ -94,8 +94,7 @@ def test_ctrl_c_leaves_the_batch_and_says_how_to_go_on(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A suite started in the background ignores Ctrl-C, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        preexec_fn=heed_signals,  # noqa: PLW1509
     )
     looked = "/v1/messages/batches/msgbatch_loopback0001"
     wait_until(lambda: any(entry["path"] == looked for entry in messages_api.log()), "a look at the batch")
