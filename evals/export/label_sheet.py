@@ -18,6 +18,8 @@ from evals.schemas import EvalRecord
 from evals.store.atomic import write_output
 
 COLUMNS = ("id", "run", "metric", "annotator", "question", "expected_answer", "answer", "verdict", "comment")
+_LINE_ENDS = ("\r\n", "\n")
+"""What a line ends with in a file, and in what was read of it."""
 
 
 class LabelTakenError(StoreError):
@@ -50,7 +52,7 @@ class Labelling:
     def owns(self, row: dict[str, str]) -> bool:
         """Whether a row of the sheet is one of these labels."""
         mine = {"run": self.run, "metric": self.metric, "annotator": self.annotator}
-        return all(row.get(column) == cell(value) for column, value in mine.items())
+        return all(row.get(column) == _as_read(value) for column, value in mine.items())
 
     def row(self, record: EvalRecord, verdict: str, comment: str) -> dict[str, str]:
         """The row of a label."""
@@ -86,7 +88,8 @@ def put_label(
     _make_folder(path)
     with _locked(path.parent):
         rows = read_sheet(path)
-        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == cell(question_id)), None)
+        key = _as_read(question_id)
+        place = next((n for n, one in enumerate(rows) if labelling.owns(one) and one["id"] == key), None)
         found = None if place is None else rows[place]
         if _said(found) != _said(before):
             raise LabelTakenError(question_id, found)
@@ -105,7 +108,7 @@ def labels_in(path: Path, labelling: Labelling, ids: Iterable[str]) -> dict[str,
         ConfigError: The file is no such sheet.
         StoreError: It cannot be read.
     """
-    known = {cell(question_id): question_id for question_id in ids}
+    known = {_as_read(question_id): question_id for question_id in ids}
     rows = (row for row in read_sheet(path) if labelling.owns(row))
     return {known[row["id"]]: row for row in rows if row["id"] in known}
 
@@ -118,7 +121,7 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
         StoreError: It cannot be read.
     """
     try:
-        text = read_whole(path).decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_whole(path).decode("utf-8-sig").replace(*_LINE_ENDS)
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
@@ -148,7 +151,12 @@ def in_drawn_order(run: str, records: Sequence[EvalRecord]) -> list[EvalRecord]:
 
 def _said(row: dict[str, str] | None) -> tuple[str, str] | None:
     """Verdict and comment as they stand in a sheet."""
-    return None if row is None else (cell(row["verdict"]), cell(row["comment"]))
+    return None if row is None else (_as_read(row["verdict"]), _as_read(row["comment"]))
+
+
+def _as_read(text: str) -> str:
+    """A text as it comes out of a sheet into which it was written."""
+    return cell(text).replace(*_LINE_ENDS)
 
 
 def _make_folder(path: Path) -> None:

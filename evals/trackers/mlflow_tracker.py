@@ -2,13 +2,16 @@
 
 import json
 import logging
+import os
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from evals.credentials.masker import Masker, secrets_in_url
+from evals.credentials.stored import public_url
 from evals.errors import ConfigError, TrackerError
 from evals.export.table import error_of, metric_names, metric_values
 from evals.report import write_report
@@ -41,7 +44,7 @@ def log_to_mlflow(measured: Measured, *, uri: str | None = None, experiment: str
         The id of MLflow's run.
 
     Raises:
-        ConfigError: MLflow is not installed.
+        ConfigError: MLflow is not installed, or the URI is none.
         TrackerError: It does not take the run.
     """
     try:
@@ -62,6 +65,7 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     from mlflow.exceptions import MlflowException  # noqa: PLC0415 - an extra
     from requests.exceptions import RequestException  # noqa: PLC0415 - what MLflow speaks
 
+    mask = Masker(_secrets(os.environ.get("MLFLOW_TRACKING_URI", "") if uri is None else uri)).text
     loggers = [logging.getLogger(name) for name in ("mlflow", "alembic")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -69,14 +73,24 @@ def _told_as_ours(uri: str | None) -> Iterator[None]:
     try:
         yield
     except (MlflowException, RequestException, OSError) as error:
-        where = f" at {uri}" if uri else ""
+        where = f" at {public_url(uri)}" if uri else ""
         raise TrackerError(
-            f"MLflow{where} does not take the run: {_first_line(error)}",
+            f"MLflow{where} does not take the run: {mask(_first_line(error))}",
             "look at the URI given, or at MLFLOW_TRACKING_URI; the run itself is saved as before",
         ) from error
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
+
+
+def _secrets(uri: str) -> Sequence[str]:
+    """The login in a URI: MLflow's errors name it whole."""
+    try:
+        return list(secrets_in_url(uri))
+    except ValueError as error:
+        raise ConfigError(
+            "the URI of MLflow is no URI", "write it as in http://mlflow:5000 or sqlite:///mlflow.db"
+        ) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from evals.errors import RunNotFoundError, StoreError
 from evals.schemas import EvalRun
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.measured import Measured, measured
-from evals.store.calibrations import saved_calibrations
+from evals.store.calibrations import FOLDER, saved_calibrations
 from evals.store.record_check import as_found
 from evals.store.runs import RunStore, SavedRuns, read_run
 
@@ -39,7 +39,7 @@ class RunsFolder:
     def __init__(self, folder: Path) -> None:
         self.store = RunStore(folder)
         self._runs: dict[Path, tuple[_Stamp, EvalRun]] = {}
-        self._held: dict[tuple[Path, _Stamp, _Stamp | None], HeldRun] = {}
+        self._held: dict[tuple[Path, _Stamp, _Stamp | None, _Stamp | None], HeldRun] = {}
         self._lock = Lock()
 
     def survey(self) -> SavedRuns:
@@ -81,7 +81,8 @@ class RunsFolder:
             StoreError: It cannot be read.
         """
         path, records = self._path(run_id), self.records_path(run_id)
-        key = (path, _stamp(path), _stamp(records) if records.exists() else None)
+        beside = self.store.folder / FOLDER  # its time changes with each calibration that comes or goes
+        key = (path, _stamp(path), _stamp_if_there(records), _stamp_if_there(beside))
         with self._lock:
             if key not in self._held:
                 self._held[key] = HeldRun(self._measure(path), Lock())
@@ -114,7 +115,10 @@ class RunsFolder:
         return [path for path in sorted(folder.glob(_RUNS)) if self._is_inside(path)] if folder.is_dir() else []
 
     def _is_inside(self, path: Path) -> bool:
-        return path.resolve().parent == self.store.folder.resolve()
+        try:
+            return path.resolve().parent == self.store.folder.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself leads nowhere; before Python 3.13 it raises
+            return False
 
 
 def _stamp(path: Path) -> _Stamp:
@@ -128,3 +132,7 @@ def _stamp(path: Path) -> _Stamp:
     except OSError as error:
         raise StoreError(f"cannot read {path.name}: {error.strerror}") from error
     return state.st_mtime_ns, state.st_size
+
+
+def _stamp_if_there(path: Path) -> _Stamp | None:
+    return _stamp(path) if path.exists() else None

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from evals.errors import ConfigError
 from evals.viewer.guard import HOST
 
-_START_S, _END_S = 10.0, 1.0
+_END_S = 1.0
 
 
 def bind(port: int) -> socket.socket:

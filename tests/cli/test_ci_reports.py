@@ -16,6 +16,9 @@ import pytest
 from junit_reader import read_junit
 
 from evals.cli.ci import github_actions
+from evals.cli.ci.flags import CiFlags
+from evals.cli.ci.reporter import Reporter
+from evals.errors import StoreError
 from evals.export.ci.comment import LIMIT, MARKER
 from evals.schemas import RetrievedChunk
 from evals.store.runs import RunStore
@@ -375,3 +378,16 @@ def test_every_variant_is_in_the_reports(asked: Cli, tmp_path: Path) -> None:
     text = comment.read_text(encoding="utf-8")
     assert text.count("### Evaluation: ") == 2
     assert "against the baseline" in text
+
+
+def test_a_report_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) -> None:
+    """The comment is there although the folder of the JUnit report went while the command ran."""
+    junit, comment = tmp_path / "gone" / "report.xml", tmp_path / "comment.md"
+    junit.parent.mkdir()
+    reporter = Reporter(CiFlags(junit=junit, comment=comment), as_json=False).__enter__()
+    junit.unlink()
+    junit.parent.rmdir()
+    junit.parent.write_text("a file now", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"report\.xml"):
+        reporter.__exit__(None, None, None)
+    assert MARKER in comment.read_text(encoding="utf-8")

@@ -75,6 +75,25 @@ def test_a_server_that_is_not_there_is_one_message(build_run: Build, monkeypatch
         log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://127.0.0.1:9")
 
 
+def test_a_password_in_the_uri_is_in_no_message(build_run: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLflow names the address in its own, of the flag as of its variable."""
+    pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    uri = "http://me:correct-horse@127.0.0.1:9"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    for given in (uri, None):
+        with pytest.raises(TrackerError, match=r"does not take the run: .*127\.0\.0\.1") as caught:
+            log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri=given)
+        assert "correct-horse" not in str(caught.value)
+
+
+def test_a_uri_that_is_none_is_one_message(build_run: Build) -> None:
+    """The packages beneath raise what is no error of MLflow."""
+    pytest.importorskip("mlflow")
+    with pytest.raises(ConfigError, match="is no URI"):
+        log_to_mlflow(measured(*build_run("a", {"q1": {"mrr": 1.0}})), uri="http://[::1")
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the packages beneath
 def test_a_run_is_in_the_store_once_with_all_that_belongs_to_it(build_run: Build, tmp_path: Path) -> None:

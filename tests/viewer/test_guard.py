@@ -191,3 +191,16 @@ def test_it_listens_on_this_machine_alone() -> None:
         assert "--port" in str(said.value.hint)
     with socket.create_server(("127.0.0.1", port)):
         pass
+
+
+def test_a_link_that_leads_to_itself_is_not_there(show: Show, save: Save) -> None:
+    """It leads nowhere: the runs beside it are listed all the same, and so they are beside a link of records."""
+    found = show()
+    run, other = save(found.store, "abcd1234"), save(found.store, "half0001")
+    loop = found.store.run_path(run).with_name("00000000_20260101T000000Z.json")
+    loop.symlink_to(loop)
+    records = found.store.records_path(other)
+    records.unlink()
+    records.symlink_to(records)
+    assert [each["id"] for each in found.get("api/runs").json()["runs"]] == ["abcd1234", "half0001"]
+    assert found.get("runs/half0001/").status_code == 404

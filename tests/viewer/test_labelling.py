@@ -189,3 +189,13 @@ def test_a_sheet_with_an_answer_of_a_megabyte_is_read_again(build_run: Callable[
     put_label(path, labelling, "q1", labelling.row(long, "correct", ""), before=None)
     assert labels_in(path, labelling, ["q1"])["q1"]["verdict"] == "correct"
     assert csv.field_size_limit() == before, "the limit is one for the whole process"
+
+
+def test_a_label_of_an_id_with_a_line_break_is_found_again(build_run: Callable[..., Any], tmp_path: Path) -> None:
+    """A sheet is read with one kind of line break: the label could else neither be seen, changed nor taken back."""
+    _, (record,) = build_run("a", {"q\r\n1": {"mrr": 1.0}})
+    labelling, path = Labelling("a", "answer_correctness", "Anna\r\nB"), tmp_path / "a.csv"
+    put_label(path, labelling, "q\r\n1", labelling.row(record, "correct", ""), before=None)
+    assert labels_in(path, labelling, ["q\r\n1"])["q\r\n1"]["verdict"] == "correct"
+    put_label(path, labelling, "q\r\n1", None, before={"verdict": "correct", "comment": ""})
+    assert labels_in(path, labelling, ["q\r\n1"]) == {}

@@ -8,6 +8,8 @@ from viewer.shown import Shown, answer_to, minutes_later
 
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import ResponseError
+from evals.store.atomic import write_atomically
+from evals.viewer.folder import RunsFolder
 from evals.viewer.progress import RunProgress
 
 Show = Callable[..., Shown]
@@ -163,3 +165,17 @@ def test_runs_beside_each_other_are_one_page(show: Show, save: Save) -> None:
     assert shown.get("runs/abcd1234,abcd1234/").status_code == 422
     assert shown.get("runs/abcd1234,nobody00/").status_code == 404
     assert shown.get("runs/abcd1234/block/bcde2345/overview").status_code == 404
+
+
+def test_a_run_is_read_again_once_a_calibration_is_there(show: Show, save: Save) -> None:
+    """What it says of the judge of a run that somebody looks at is else not seen until the server is begun anew."""
+    store = show().store
+    save(store, "abcd1234")
+    folder = RunsFolder(store.folder)
+    before = folder.measured("abcd1234")
+    assert folder.measured("abcd1234") is before
+    (store.folder / "calibrations").mkdir()
+    write_atomically(store.folder / "calibrations" / "a.json", [b"{}"])
+    after = folder.measured("abcd1234")
+    assert after is not before
+    assert folder.measured("abcd1234") is after

@@ -111,10 +111,12 @@ class Reporter:
                 self._actions.end(ended)
             except OSError as error:  # a job does not fail by its summary
                 console(sys.stderr).print(clean(f"! no summary of the job: {error}"), style="yellow")
-        if self._flags.junit is not None:
-            _write(self._flags.junit, junit_of(ended))
-        if self._flags.comment is not None:
-            _write(self._flags.comment, [to_comment(ended)])
+        try:
+            if self._flags.junit is not None:
+                _write(self._flags.junit, junit_of(ended))
+        finally:  # one report that cannot be written takes no other with it
+            if self._flags.comment is not None:
+                _write(self._flags.comment, [to_comment(ended)])
 
 
 def _problem(error: BaseException, *, of_gates: bool) -> CommandProblem:
