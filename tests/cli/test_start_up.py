@@ -41,8 +41,8 @@ def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> 
     """Their patterns are what takes longest to compile."""
     code = (
         "from evals.case.abstention import detector, roles\n"
-        "before = roles._lexicons.cache_info().currsize\n"
-        "print(before, detector.is_abstention('I do not know.'), roles._lexicons.cache_info().currsize)"
+        "before = roles.every_lexicon.cache_info().currsize\n"
+        "print(before, detector.is_abstention('I do not know.'), roles.every_lexicon.cache_info().currsize)"
     )
     assert printed(code) == "0 True 1"
 
@@ -59,6 +59,6 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
         "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
         "asyncio.run(load_instruments(config, [], Observer()))\n"
         "kinds = EvalRecord, EvalResponse\n"
-        "print(roles._lexicons.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
+        "print(roles.every_lexicon.cache_info().currsize, *(kind.__pydantic_complete__ for kind in kinds))"
     )
     assert printed(code) == "1 True True"

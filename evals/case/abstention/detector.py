@@ -8,7 +8,6 @@ students pay it is not said") leaves an answer one; what was asked does not.
 """
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from evals.case.abstention.clauses import Context, Kind
@@ -18,7 +17,7 @@ from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.others import BARE, NO_NUMBER, declines_elsewhere
 from evals.case.abstention.question import Asked, read_question
 from evals.case.abstention.reading import written_out
-from evals.case.abstention.roles import BITS, WORD, Lexicon, lexicons_of, without_accents
+from evals.case.abstention.roles import BITS, WORD, Lexicon, every_lexicon, lexicons_of, without_accents
 from evals.case.abstention.score import declines
 from evals.case.abstention.sentences import clauses
 from evals.case.abstention.topic import Topic
@@ -48,6 +47,8 @@ _MEANS = re.compile(
     r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
     r"significa|quiere decir|vuol dire|quer dizer)\b"
 )
+_SIMPLE = re.compile(r"[a-z0-9][a-z0-9 ,.:;()/%$&+-]*")
+"""One line of ASCII that folding only lower-cases: nothing in it is quoted, marked, or a citation."""
 _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
 _LONG = 80
@@ -88,6 +89,8 @@ def is_abstention(answer: str, question: str = "") -> bool:
 
 @lru_cache(maxsize=512)
 def _is_abstention(answer: str, question: str) -> bool:
+    if _is_simple_and_idle(answer):
+        return False
     found = read_answer(answer, question)
     return found if isinstance(found, bool) else declines(found)
 
@@ -98,8 +101,8 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     if not _has_words(text) or BARE.match(text) or _WHOLE.match(text):
         return not (NO_NUMBER.match(text) and read_question(question).counts)
     unquoted = _without_quotes(text, question)
-    lexicons = lexicons_of(unquoted)
-    if not _may_decline(unquoted, lexicons):
+    lexicons = _lexicons_for(unquoted)
+    if not lexicons:
         return False
     asked = read_question(question)
     if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
@@ -111,6 +114,27 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     return Answer(question, answer, unquoted, found, context)
 
 
+def _is_simple_and_idle(answer: str) -> bool:
+    """Whether an answer has idle words alone, and nothing that stands for something else: it is read no further."""
+    text = answer.lower()
+    return bool(_SIMPLE.fullmatch(text)) and _is_idle(text) and not (BARE.match(text) or _WHOLE.match(text))
+
+
+def _is_idle(text: str) -> bool:
+    """Whether no word of a folded text can decline, in whatever language it is: most short answers are such."""
+    words = WORD.findall(written_out(text))
+    return "?" not in text and all(map(_is_idle_word, words)) and not declines_elsewhere(text)
+
+
+@lru_cache(maxsize=8192)
+def _is_idle_word(word: str) -> bool:
+    """Whether a word neither declines nor hints at it in any language."""
+    if _NO_APOSTROPHE.search(word):
+        return False
+    words = frozenset(WORD.findall(written_out(word)))
+    return not any(lexicon.may_decline(words) or lexicon.shown(words) & _HINTS for lexicon in every_lexicon())
+
+
 def _without_quotes(text: str, question: str) -> str:
     """The text with a word in place of what is quoted, and without the question where that is."""
     if not any(mark in text for mark in "\"«'") or not _QUOTED.search(text):
@@ -119,9 +143,15 @@ def _without_quotes(text: str, question: str) -> str:
     return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
 
 
-def _may_decline(text: str, lexicons: Iterable[Lexicon]) -> bool:
-    """A quick look, before any rule is tried: a word that can decline, or in a short answer one that hints at it."""
-    words = WORD.findall(written_out(text))
+def _lexicons_for(text: str) -> tuple[Lexicon, ...]:
+    """Those by which a text is read; none where a quick look finds no word that can decline, or hints at it."""
+    lexicons = () if _is_idle(text) else lexicons_of(text)
+    return lexicons if _may_decline(text, lexicons) else ()
+
+
+def _may_decline(text: str, lexicons: tuple[Lexicon, ...]) -> bool:
+    """Whether a word of these can decline, or in a short answer hints at it."""
+    words = WORD.findall(written_out(text)) if lexicons else []
     distinct = frozenset(words)
     if any(lexicon.may_decline(distinct) for lexicon in lexicons) or declines_elsewhere(text):
         return True

@@ -197,7 +197,7 @@ _ENOUGH = 200
 
 
 @cache
-def _lexicons() -> tuple[Lexicon, ...]:
+def every_lexicon() -> tuple[Lexicon, ...]:
     """A lexicon a language, made when the first text is read: their patterns take a tenth of a second."""
     return tuple(Lexicon(language) for language in LANGUAGES)
 
@@ -207,7 +207,7 @@ def lexicons_of(text: str) -> tuple[Lexicon, ...]:
     words = WORD.findall(text[:4000])[:_ENOUGH]
     counts = Counter(chain.from_iterable(map(_lexicons_by_word().get, words, repeat(()))))
     most = max(counts.values(), default=0)
-    ranked = sorted(_lexicons(), key=lambda lexicon: -counts[lexicon])
+    ranked = sorted(every_lexicon(), key=lambda lexicon: -counts[lexicon])
     return tuple(lexicon for lexicon in ranked if most < _FEW or 2 * counts[lexicon] >= most)
 
 
@@ -215,7 +215,7 @@ def lexicons_of(text: str) -> tuple[Lexicon, ...]:
 def _lexicons_by_word() -> Mapping[str, Sequence[Lexicon]]:
     """By function word, the lexicons that have it."""
     found: dict[str, list[Lexicon]] = {}
-    for lexicon in _lexicons():
+    for lexicon in every_lexicon():
         for word in lexicon.function:
             found.setdefault(word, []).append(lexicon)
     return found
