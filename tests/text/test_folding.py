@@ -16,6 +16,7 @@ from evals.text.folding import bag, fold, padded, plain, tokens
         ("Straße", "strasse"),
         ("ﬁle １２", "file 12"),
         ("cafe\u0301", "café"),
+        ("٢٤٠ ۲۴۰ २४०", "240 240 240"),
         ("", ""),
     ],
 )
