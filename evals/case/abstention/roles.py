@@ -147,7 +147,9 @@ class Lexicon:
     def telling(self, hints: int) -> tuple[set[str], set[str], set[str]]:
         """Words, beginnings and ends of words that decline by rule, or are among these hints, bits of `BITS`."""
         listed = (self._exact, self._begins, self._ends)
-        whole, beginnings, ends = ({word for word, parts in one.items() if _declines_or_hints(parts, hints)} for one in listed)
+        whole, beginnings, ends = (
+            {word for word, parts in one.items() if _declines_or_hints(parts, hints)} for one in listed
+        )
         signs = (self._sign_words, self._sign_beginnings)
         hinting, hinted = ({word for word, bits in one.items() if bits & hints} for one in signs)
         return whole | hinting | self.hints, beginnings | hinted, ends
