@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import zip_longest
+from typing import NamedTuple
 
 from evals.case.abstention.expected import holds_expected
 from evals.case.citation_marks import without_citation_marks
@@ -16,6 +17,13 @@ from evals.semantics.base import Semantics
 
 _YEARS = 1000
 """From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
+
+
+class Lack(NamedTuple):
+    """Why there is nothing to measure, as a `MetricResult` says it."""
+
+    reason: str
+    missing: str = "not_applicable"
 
 
 @dataclass
@@ -43,8 +51,8 @@ class Case:
     semantics: Semantics | None = None
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
-    ready: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
-    """The kinds of metrics that are known to have what they need; kept by the metrics."""
+    lacks: dict[int, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
 
     @derived
     def matches(self) -> Matches:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from evals.scoring.digest.digest import Digest
 from evals.scoring.measured import Measured
 
 
@@ -16,7 +15,7 @@ def to_json(measured: Measured) -> Iterator[str]:
     each stage of the retrieval; empty where the server lists none) and all its `records`.
     """
     yield f"{measured.run.model_dump_json()[:-1]},\n"
-    for name, value in _derived(measured.digest).items():
+    for name, value in _derived(measured).items():
         yield f'"{name}":{json.dumps(value)},\n'
     yield '"records":['
     for number, record in enumerate(measured.records()):
@@ -24,10 +23,11 @@ def to_json(measured: Measured) -> Iterator[str]:
     yield "]}\n"
 
 
-def _derived(digest: Digest) -> dict[str, Any]:
+def _derived(measured: Measured) -> dict[str, Any]:
+    digest, table = measured.digest, measured.abstention
     return {
         "diagnosis": digest.diagnosis.model_dump(mode="json"),
-        "abstention": digest.abstention and digest.abstention.model_dump(mode="json"),
+        "abstention": table and table.model_dump(mode="json"),
         "risk_coverage": digest.risk and digest.risk.model_dump(mode="json"),
         "stages": [stage.model_dump(mode="json") for stage in digest.stages],
     }

@@ -41,7 +41,7 @@ def to_markdown(measured: Measured) -> Iterator[str]:
     remarks = [*card_lines(run), *remarks]
     notes = joined((f"- {escape(note)}\n" for note in remarks), _NOTES_SHARE, "- …\n")
     digest = measured.digest
-    declined, curve = digest.abstention, digest.risk
+    declined, curve = measured.abstention, digest.risk
     said = f"\n{risk_line(curve)}\n" if curve else ""
     said += "".join(f"\n{title}" + (f": {line}" if line else "\n") for title, line in _stages(digest.stages))
     notes = f"{_declined(declined) if declined else ''}{said}{f'{chr(10)}{notes}' if notes else ''}"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, ClassVar
 
-from evals.case.case import Case
+from evals.case.case import Case, Lack
 from evals.case.inquiry import answer_beside_reference, question_and_answer
 from evals.case.matching import MatchSettings
 from evals.case.refusal import CORRECTNESS, why_open
@@ -112,10 +112,9 @@ class BaseMetric(ABC):
 
         Nor is it where the value hangs on whether the answer declines, and the judge's word on that is lost.
         """
-        if self._kind not in case.ready:
-            lost = self._without_what_it_needs(case)
-            if lost is not None:
-                return lost
+        lack = self._lack(case)
+        if lack is not None:
+            return self.undefined(lack.reason, missing=lack.missing)
         if not case.judged and not case.verdicts:
             return self.measure(case)
         if case.abstention_open and self.hangs_on_abstention(case):
@@ -127,22 +126,25 @@ class BaseMetric(ABC):
 
     def missing_for(self, case: Case) -> str | None:
         """Why there is no value for the case whatever a judge may say; None where there may be one."""
-        lost = self._without_what_it_needs(case)
-        return None if lost is None else lost.reason
+        lack = self._lack(case)
+        return None if lack is None else lack.reason
 
-    def _without_what_it_needs(self, case: Case) -> MetricResult | None:
-        """The result where there is nothing to measure; None where there is, which all metrics of the kind share."""
+    def _lack(self, case: Case) -> Lack | None:
+        """Why there is nothing to measure; None where there is. All metrics of a kind share what one has found."""
+        if self._kind is None:
+            return self._lack_of_its_own(case)
+        if self._kind not in case.lacks:
+            case.lacks[self._kind] = self._lack_of_its_own(case)
+        return case.lacks[self._kind]
+
+    def _lack_of_its_own(self, case: Case) -> Lack | None:
         reason = self.unavailable(case) or self.not_applicable_to(case.question)
         if reason:
-            return self.undefined(reason)
+            return Lack(reason)
         if case.response.error is not None:
-            return self.undefined(f"no answer: {case.response.error.kind}", missing="transport")
+            return Lack(f"no answer: {case.response.error.kind}", "transport")
         reason = self._lacking(case.response) or self._unrecognisable(case)
-        if reason:
-            return self.undefined(reason)
-        if self._kind is not None:
-            case.ready.add(self._kind)
-        return None
+        return Lack(reason) if reason else None
 
     def _measured(self, case: Case) -> MetricResult:
         result = self.measure(case)
@@ -316,6 +318,10 @@ class BaseMetric(ABC):
 
     def result(self, value: float, **details: Any) -> MetricResult:
         """Build a result with a value."""
+        return self.result_with(value, details)
+
+    def result_with(self, value: float, details: dict[str, Any]) -> MetricResult:
+        """The same with details that several results may share; nobody changes them."""
         name, group, number = self.name, self.group, float(value)
         if not (isfinite(number) and type(name) is str and type(group) is MetricGroup):
             return MetricResult(name=name, group=group, value=number, details=details)

@@ -41,7 +41,7 @@ def overview_of(measured: Measured) -> dict[str, Any]:
 def _derived(measured: Measured) -> dict[str, Any]:
     """What follows from the records of a finished run."""
     digest = measured.digest
-    table, curve = digest.abstention, digest.risk
+    table, curve = measured.abstention, digest.risk
     return {
         "funnel": funnel(digest.diagnosis),
         "links": list(link_lines(digest.diagnosis)),

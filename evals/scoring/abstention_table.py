@@ -2,13 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from math import isclose
 
-from evals.schemas import EvalRecord
+from evals.schemas import EvalRecord, Scorecard
 from evals.schemas.base import Finite, Record
 from evals.scoring.settings import Cases
 from evals.stats.intervals import wilson
 
 Cell = tuple[bool, bool]
+_METRICS = {
+    "false_abstention": "abstention_false_positive_rate",
+    "missed_abstention": "abstention_false_negative_rate",
+    "accuracy": "unanswerable_accuracy",
+}
+"""The rates that are metrics too."""
 
 
 class Rate(Record):
@@ -19,7 +26,7 @@ class Rate(Record):
     value: Finite | None
     """None where it is a share of nothing."""
     interval: tuple[Finite, Finite] | None
-    """Wilson's."""
+    """Wilson's; where the scorecard has the same rate, the one that it has."""
 
 
 class AbstentionTable(Record):
@@ -76,6 +83,23 @@ def table_of(counts: Mapping[Cell, int], confidence: float = 0.95) -> Abstention
         always_answering=rate(answerable, both),
         always_abstaining=rate(unanswerable, both),
     )
+
+
+def beside_scorecard(table: AbstentionTable, card: Scorecard) -> AbstentionTable:
+    """The table with the scorecard's intervals of the rates that both have: one number has one interval.
+
+    Those of the scorecard mind that questions about one document are not independent; counts cannot tell.
+    """
+    known = {summary.name: summary for summary in card.metrics}
+    found: dict[str, Rate] = {}
+    for name, metric in _METRICS.items():
+        rate, summary = getattr(table, name), known.get(metric)
+        if summary and summary.ci and rate.value is not None and isclose(summary.value or 0.0, rate.value):
+            found[name] = rate.model_copy(update={"interval": summary.ci})
+    if "missed_abstention" in found and found["missed_abstention"].interval:
+        low, high = found["missed_abstention"].interval
+        found["recall"] = table.recall.model_copy(update={"interval": (1 - high, 1 - low)})
+    return table.model_copy(update=found)
 
 
 def cell_of(record: EvalRecord, cases: Cases) -> Cell | None:

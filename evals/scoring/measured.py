@@ -6,6 +6,7 @@ from functools import cached_property
 
 from evals.case.case import Case
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
+from evals.scoring.abstention_table import AbstentionTable, beside_scorecard
 from evals.scoring.diagnosis import Finding
 from evals.scoring.digest.broken_links import BrokenLink
 from evals.scoring.digest.digest import Digest
@@ -46,6 +47,12 @@ class Measured:
     def digest(self) -> Digest:
         """What views need of all records together."""
         return self.made or kept_digest(self.run, self.source, self.cases)
+
+    @property
+    def abstention(self) -> AbstentionTable | None:
+        """Who declined what, where the datasets say what can be answered."""
+        table = self.digest.abstention
+        return table and beside_scorecard(table, self.run.scorecard)
 
     @cached_property
     def columns(self) -> RunColumns:

@@ -5,6 +5,7 @@ from whole_runs import abstention_table
 
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, ResponseError
+from evals.scoring.abstention_table import beside_scorecard
 from evals.scoring.scorecard import make_scorecard, score_records
 from evals.scoring.settings import Cases, ScoreSettings
 from evals.stats.intervals import wilson
@@ -55,6 +56,38 @@ def test_the_rates_are_those_of_the_metrics() -> None:
     assert table.accuracy.value == card.get("unanswerable_accuracy").value
     assert table.false_abstention.value == card.get("abstention_false_positive_rate").value
     assert table.missed_abstention.value == card.get("abstention_false_negative_rate").value
+
+
+def test_a_rate_that_the_scorecard_has_too_has_its_interval() -> None:
+    """Questions about one document are one cluster: a second, narrower interval of the same number would be wrong."""
+    asked, cases = [*records(20, 10, 10, 5)], Cases(ScoreSettings())
+    for n, record in enumerate(asked):
+        question = record.question.model_copy(update={"metadata": {"topic": f"t{n // 5}"}})
+        asked[n] = record.model_copy(update={"question": question})
+    metrics = select([], ["unanswerable_accuracy", "abstention_false_positive_rate", "abstention_false_negative_rate"])
+    settings = ScoreSettings(cluster="topic")
+    card = make_scorecard(metrics, score_records(metrics, asked, cases), settings)
+    table = abstention_table(asked, cases)
+    assert table is not None
+    beside = beside_scorecard(table, card)
+    missed = card.get("abstention_false_negative_rate").ci
+    assert missed is not None
+    assert missed != table.missed_abstention.interval
+    assert beside.missed_abstention.interval == missed
+    assert beside.recall.interval == (1 - missed[1], 1 - missed[0])
+    assert beside.false_abstention.interval == card.get("abstention_false_positive_rate").ci
+    assert beside.accuracy.interval == card.get("unanswerable_accuracy").ci
+    assert beside.precision == table.precision
+
+
+def test_a_rate_of_other_questions_keeps_its_own_interval() -> None:
+    """Where the scorecard's value is another, as of a part of the questions, its interval is not taken."""
+    cases = Cases(ScoreSettings())
+    metrics = select([], ["unanswerable_accuracy"])
+    card = make_scorecard(metrics, score_records(metrics, records(6, 2, 1, 3), cases), ScoreSettings())
+    table = abstention_table(records(8, 2, 1, 3), cases)
+    assert table is not None
+    assert beside_scorecard(table, card) == table
 
 
 def test_a_rate_of_nothing_has_no_value() -> None:

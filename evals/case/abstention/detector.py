@@ -13,11 +13,12 @@ from functools import lru_cache
 from evals.case.abstention.clauses import Context, Kind
 from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
+from evals.case.abstention.idle import HINTS, WITHOUT_APOSTROPHE, is_idle
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.others import BARE, NO_NUMBER, declines_elsewhere
 from evals.case.abstention.question import Asked, read_question
 from evals.case.abstention.reading import written_out
-from evals.case.abstention.roles import BITS, WORD, Lexicon, every_lexicon, lexicons_of, without_accents
+from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
 from evals.case.abstention.score import declines
 from evals.case.abstention.sentences import clauses
 from evals.case.abstention.topic import Topic
@@ -39,9 +40,7 @@ _YES_NO = re.compile(
     r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
     r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
 )
-_VERBS = ("do", "does", "did", "is", "are", "was", "were", "could", "have", "has", "ca")
-_WITHOUT_APOSTROPHE = tuple(f"{verb}nt" for verb in _VERBS)
-_NO_APOSTROPHE = re.compile(rf"\b({'|'.join(_VERBS)})nt\b")
+_NO_APOSTROPHE = re.compile(rf"\b({'|'.join(word.removesuffix('nt') for word in WITHOUT_APOSTROPHE)})nt\b")
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
 _MEANS = re.compile(
     r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
@@ -53,20 +52,6 @@ _SHORT = 40
 """Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
 _LONG = 80
 """Words of an answer above which one declines only where a clause does so by rule."""
-_HINTING = (
-    "only",
-    "limit",
-    "unreadable",
-    "contact",
-    "pass",
-    "sorry",
-    "access",
-    "assistant",
-    "given",
-    "trace",
-    "differ",
-)
-_HINTS = sum(BITS[sign] for sign in (*_HINTING, "guesswork", "leave"))
 _LABEL = re.compile(
     r"^(?:(?:no|not enough|insufficient) "
     r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
@@ -123,16 +108,7 @@ def _is_simple_and_idle(answer: str) -> bool:
 def _is_idle(text: str) -> bool:
     """Whether no word of a folded text can decline, in whatever language it is: most short answers are such."""
     words = WORD.findall(written_out(text))
-    return "?" not in text and all(map(_is_idle_word, words)) and not declines_elsewhere(text)
-
-
-@lru_cache(maxsize=8192)
-def _is_idle_word(word: str) -> bool:
-    """Whether a word neither declines nor hints at it in any language."""
-    if _NO_APOSTROPHE.search(word):
-        return False
-    words = frozenset(WORD.findall(written_out(word)))
-    return not any(lexicon.may_decline(words) or lexicon.shown(words) & _HINTS for lexicon in every_lexicon())
+    return "?" not in text and all(map(is_idle, words)) and not declines_elsewhere(text)
 
 
 def _without_quotes(text: str, question: str) -> str:
@@ -155,7 +131,7 @@ def _may_decline(text: str, lexicons: tuple[Lexicon, ...]) -> bool:
     distinct = frozenset(words)
     if any(lexicon.may_decline(distinct) for lexicon in lexicons) or declines_elsewhere(text):
         return True
-    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & _HINTS for lexicon in lexicons))
+    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & HINTS for lexicon in lexicons))
 
 
 def _plain(answer: str) -> str:
@@ -163,7 +139,7 @@ def _plain(answer: str) -> str:
     text = _MARKS.sub(" ", _without_citations(fold(_squeezed(answer.replace("`", ""))))).strip()
     if len(_LISTED.findall(text)) > 1:
         text = _LISTED.sub(" ", text)
-    if any(word in text for word in _WITHOUT_APOSTROPHE):
+    if any(word in text for word in WITHOUT_APOSTROPHE):
         text = _NO_APOSTROPHE.sub(r"\1n't", text)
     return without_accents(text)
 

@@ -56,7 +56,7 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")
 
 
-class _Heads:
+class Heads:
     """The first letters of a list of beginnings, as many as the shortest of them has.
 
     Args:
@@ -118,8 +118,8 @@ class Lexicon:
                 known[key] = known.get(key, "") + ROLES[part]
         self._sign_words, self._sign_beginnings = _signs(language.code)
         # Few words begin or end as any in the lists: most are known by that not to.
-        self._heads, self._tails = _Heads(self._begins), _Heads(key[::-1] for key in self._ends)
-        self._sign_heads = _Heads(self._sign_beginnings)
+        self._heads, self._tails = Heads(self._begins), Heads(key[::-1] for key in self._ends)
+        self._sign_heads = Heads(self._sign_beginnings)
         self.letters = lru_cache(maxsize=4096)(self._letters)
         self._word_shows = lru_cache(maxsize=4096)(self._shown)
         self.denies = lru_cache(maxsize=4096)(self._denies)
@@ -143,6 +143,16 @@ class Lexicon:
 
     def _denies(self, word: str) -> bool:
         return not DECLINING.isdisjoint(self.letters(word))
+
+    def telling(self, hints: int) -> tuple[set[str], set[str], set[str]]:
+        """Words, beginnings and ends of words that decline by rule, or are among these hints, bits of `BITS`."""
+        listed = (self._exact, self._begins, self._ends)
+        whole, beginnings, ends = (
+            {word for word, parts in one.items() if _declines_or_hints(parts, hints)} for one in listed
+        )
+        signs = (self._sign_words, self._sign_beginnings)
+        hinting, hinted = ({word for word, bits in one.items() if bits & hints} for one in signs)
+        return whole | hinting | self.hints, beginnings | hinted, ends
 
     def may_decline(self, words: Collection[str]) -> bool:
         """Whether any of the words of a text can decline: a quick look before any rule is tried."""
@@ -177,6 +187,11 @@ class Lexicon:
     def asked_for(self, question: str) -> tuple[str, ...]:
         """The beginnings of nouns for what the question words of a question ask for."""
         return tuple(stem for pattern, stems in self._asked if pattern.search(question) for stem in stems)
+
+
+def _declines_or_hints(parts: str, hints: int) -> bool:
+    """Whether one of the parts that a word can play declines by rule, or is among the hints."""
+    return not DECLINING.isdisjoint(parts) or any(_PARTS.get(part, 0) & hints for part in parts)
 
 
 def _signs(code: str) -> tuple[dict[str, int], dict[str, int]]:

@@ -155,7 +155,7 @@ class _Names:
         self.of_golds: set[str] = set()
         self.by_id = self.repeated = False
         self._used: set[str | None] | None = set()
-        """None where they are too many to be held."""
+        """None where they are too many to be held, or no gold has named a document when there were some to hold."""
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
@@ -164,13 +164,14 @@ class _Names:
         self.repeated = self.repeated or _repeats_ids(chunks)
         if self._used is not None:
             self._used.update({one.document_id for one in chunks}, {one.document_name for one in chunks})
-            self._used = self._used if len(self._used) <= _NAMES else None
+            is_wanted = self.of_golds and len(self._used) <= _NAMES
+            self._used = self._used if is_wanted else None
 
     def found(self, again: Iterable[_Retrieved]) -> DocumentNames:
         """The names of all that were added.
 
         Args:
-            again: All that were added; they are walked where their names were too many to be held.
+            again: All that were added; they are walked where their names were not held.
         """
         if not self.of_golds:
             return DocumentNames()

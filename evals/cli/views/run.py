@@ -65,7 +65,7 @@ def print_score(out: Console, run: EvalRun) -> None:
 
 def print_abstention(out: Console, measured: Measured) -> None:
     """Print who declined what, where the dataset says what can be answered."""
-    table = measured.digest.abstention
+    table = measured.abstention
     if table is None:
         return
     out.print()

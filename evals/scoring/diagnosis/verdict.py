@@ -87,9 +87,14 @@ def justification(record: EvalRecord, case: Case) -> str:
 
 def _is_unjudged(record: EvalRecord) -> bool:
     """Whether nothing was said of how right the answer is, as in a run without a judge."""
-    if record.verdicts:
-        return False
-    return all(score.reason == _NOT_ASKED for score in record.scores if score.name in _NAMES)
+    return not record.verdicts and all(map(_says_nothing, record.scores))
+
+
+def _says_nothing(score: MetricResult) -> bool:
+    """Whether a result is no judgement, given or lost, of how right the answer is."""
+    if score.name not in _NAMES:
+        return True
+    return score.value is None and (score.missing != "judge" or score.reason == _NOT_ASKED)
 
 
 def _labelled(

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.case.abstention import detector
+from evals.case.abstention.idle import HINTS, WITHOUT_APOSTROPHE
+from evals.case.abstention.idle import is_idle as is_idle_word
 from evals.case.abstention.roles import every_lexicon
 
 LABELLED = Path(__file__).with_name("answers.jsonl")
@@ -43,9 +45,16 @@ def is_idle(answer: str, question: str = "") -> bool:
     return detector._is_simple_and_idle(answer) or detector.read_answer(answer, question) is False
 
 
+@given(st.one_of(st.sampled_from(words_of_lexicons()), st.text("abcdefghijklmnopqrstuvwxyz1", min_size=1, max_size=12)))
+def test_a_word_is_idle_only_where_every_lexicon_says_so(word: str) -> None:
+    """The lists of all languages together say what each lexicon says of the word."""
+    told = [one.may_decline({word}) or bool(one.shown([word]) & HINTS) for one in every_lexicon()]
+    assert is_idle_word(word) == (not any(told)) or word in {"cannot", *WITHOUT_APOSTROPHE}
+
+
 def read_whole(answer: str, question: str) -> object:
     """What reading it gives, where nothing is decided at a glance."""
-    with patch.object(detector, "_is_idle_word", return_value=False):
+    with patch.object(detector, "is_idle", return_value=False):
         return detector.read_answer(answer, question)
 
 
