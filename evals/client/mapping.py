@@ -5,13 +5,14 @@ chunks and citations a note says then what stood there.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
 from evals.client.expressions import compiled
 from evals.client.items import UnreadableListError, chunks_of, citations_of, references_of
+from evals.client.markers import MarkerReader
 from evals.client.shape import shape_of
 from evals.client.spec import MapSpec, ServerSpec
 from evals.client.spec_check import check_spec
@@ -19,10 +20,6 @@ from evals.client.values import flag_or_none, is_lost, kind_of, number_or_none, 
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
 
 T = TypeVar("T")
-
-_NUMBER = re.compile(r"\d{1,9}")
-_RANGE = re.compile(r"(\d{1,9})\s*-\s*(\d{1,9})")
-_MAX_RANGE = 100
 
 
 class MappingError(Exception):
@@ -77,7 +74,9 @@ class ResponseReader:
         """Names of documents by the server's ids: what a chunk that has an id alone is recognised by."""
         check_spec(spec)
         self._clean = [re.compile(pattern) for pattern in spec.clean]
-        self._markers = re.compile(spec.citations.markers)
+        self._markers = MarkerReader(
+            spec.citations.markers, spec.citations.base, labels=spec.map.references is not None
+        )
 
     def read(self, body: Any, retrieved: Any = None, streamed: Streamed | None = None) -> dict[str, Any]:
         """The fields of an `EvalResponse` that stand in the body.
@@ -185,13 +184,14 @@ class ResponseReader:
                 return self._listed("citations", found, lambda value, _: citations_of(value, chunks), notes)
         if given_as == "none":
             return None
-        marked = self._read_markers(body, answer, notes)
+        marked = self._read_markers(body, answer, len(chunks or ()), notes)
         # Without a list, no marker may mean that this server never cites: that is "did not say", not "none".
         return marked or (None if given_as == "auto" else [])
 
-    def _read_markers(self, body: Any, answer: str, notes: list[str]) -> list[Citation]:
+    def _read_markers(self, body: Any, answer: str, chunks: int, notes: list[str]) -> list[Citation]:
         """What the markers of the text cite: places of chunks, or what `map.references` says that they stand for."""
-        marked: list[Citation] = self._bounded("citations", list(islice(self._marked(answer), self._most + 1)), notes)
+        found = list(islice(self._markers.read(answer, chunks), self._most + 1))
+        marked: list[Citation] = self._bounded("citations", found, notes)
         if self._map.references is None:
             return marked
         references = dict(self._listed("references", find(self._map.references, body), references_of, notes) or ())
@@ -216,12 +216,6 @@ class ResponseReader:
         notes.append(f"{name}: more than {self._most:,}, and those beyond are left out (server.max_chunks)")
         return value[: self._most]
 
-    def _marked(self, answer: str) -> Iterator[Citation]:
-        for marker in self._markers.finditer(answer):
-            inside = marker.group(1) if self._markers.groups else marker.group(0)
-            for part in (inside or "").split(","):
-                yield from _from_marker(part.strip(), marker.start(), marker.end())
-
 
 def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citation:
     """What a marker stands for; one that is not among the references cites what there is not."""
@@ -230,18 +224,6 @@ def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citatio
     if known is None:
         return citation.model_copy(update={"chunk_id": label, "index": None})
     return known.model_copy(update={"start": citation.start, "end": citation.end})
-
-
-def _from_marker(part: str, start: int, end: int) -> list[Citation]:
-    """The citations of one part of a marker: a number, a range such as 2-4, or an id."""
-    ranged = _RANGE.fullmatch(part)
-    if ranged:
-        low, high = int(ranged.group(1)), int(ranged.group(2))
-        numbers = range(low, min(high, low + _MAX_RANGE) + 1)
-        return [Citation(index=number, start=start, end=end) for number in numbers]
-    if _NUMBER.fullmatch(part):
-        return [Citation(index=int(part), start=start, end=end)]
-    return [Citation(chunk_id=part, start=start, end=end)] if part else []
 
 
 def _usage(value: Any, notes: list[str]) -> TokenUsage | None:

@@ -95,6 +95,49 @@ def test_a_profile_can_have_markers_of_its_own(
     assert [(citation.index, citation.chunk_id) for citation in citations] == expected
 
 
+CHUNKS = [{"full_text": "a"}, {"full_text": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The charter of [1998] says so [2].", [2]),
+        ("Founded [1856-1859] [1, 1998]", [1]),
+        ("Use `rows[0]` first [1].", [1]),
+        ("```python\nx = rows[2]\n```\nThat is all [1].", [1]),
+        ("One ` alone [2], and [57] that is not there", [2, 57]),
+    ],
+)
+def test_years_and_code_cite_nothing(answer: str, expected: list[int], ask: Ask) -> None:
+    """A year would be an invalid citation, and an index in code one of a chunk; a number beyond the list stays one."""
+    citations = ask({"answer": answer, "sources": CHUNKS}, citations=MARKERS).citations or []
+    assert [citation.index for citation in citations] == expected
+
+
+def test_an_answer_of_years_alone_does_not_say_what_it_cites(ask: Ask) -> None:
+    """As any answer without a marker, of a server that need not cite."""
+    assert ask({"answer": "In [1998].", "sources": CHUNKS}).citations is None
+
+
+@pytest.mark.parametrize("pattern", [r"\[doc(\d+)\]", r"#(\d+)"])
+def test_markers_of_another_form_are_taken_at_their_word(pattern: str, ask: Ask) -> None:
+    """Who writes a pattern that no year and no code looks like means each of its matches."""
+    answer = "`[doc1998]` `#1998`"
+    (citation,) = ask({"answer": answer, "sources": CHUNKS}, citations=MARKERS | {"markers": pattern}).citations or []
+    assert citation.index == 1998
+
+
+def test_a_number_that_is_a_chunk_or_a_label_is_no_year(ask: Ask) -> None:
+    """Long lists have a chunk 1000, and labels may be any number."""
+    many = [{"full_text": str(n)} for n in range(1000)]
+    (citation,) = ask({"answer": "yes [1000]", "sources": many}, citations=MARKERS).citations or []
+    assert citation.index == 1000
+    mapped = {"references": "refs[].{index: id, document_id: file}"}
+    body = {"answer": "yes [1998]", "refs": [{"id": "1998", "file": "a.md"}]}
+    (named,) = ask(body, map=mapped, citations=MARKERS).citations or []
+    assert named.document_id == "a.md"
+
+
 REFERENCES = [{"id": "1", "file": "a.md"}, {"id": "e41", "file": "b.md"}, {"file": "c.md"}, {"id": "9"}]
 LABELLED = {"given_as": "markers", "markers": r"\[(\w+)\]"}
 
