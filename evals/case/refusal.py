@@ -58,7 +58,7 @@ OF_BEFORE = JudgedAbstention("refusals")
 
 
 def is_long(answer: str) -> bool:
-    """Whether an answer has more than a few words; Chinese and Japanese signs are a word each."""
+    """Whether an answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
     words = _UNSPACED.sub(r" \g<0> ", answer).split()
     return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
 

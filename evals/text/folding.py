@@ -10,7 +10,10 @@ from evals.text.remembered import remembered
 
 _QUOTES = {"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'}
 # Scripts written without spaces count one character as one token; all others one run of word characters.
-UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+UNSPACED = (
+    r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana and Han
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Myanmar, Khmer
+)
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
 _MARKDOWN = re.compile(r"[*_#>|~]+|^[^\S\n]*+[-+]\s+", re.MULTILINE)
 # Marks that belong to the letter before them: more than Unicode's stream-safe format lets stand in a row.

@@ -52,6 +52,8 @@ def test_equal_ids_are_a_match(
         ("保険料", "年間の保険料は五万円です"),
         ("保险条款", "本保险条款自即日起生效"),
         ("보험료", "연간 보험료 안내"),
+        ("เปิดทำการแปดโมงเช้า", "ร้านค้าเปิดทำการแปดโมงเช้าถึงห้าโมงเย็น"),
+        ("clause 12", "clause ١٢"),
         ("fire & theft", "fire &amp; theft"),
         ("the insurer's duty", "the insurer&rsquo;s duty"),
         ("burst pipes are covered", "burst pipes are cov\u00adered"),

@@ -20,7 +20,7 @@ from evals.text.same_numbers import distinct, missing
 
 _NO_KEYWORDS = (
     "no keywords: the expected answer has no name, no number and no telling word of four letters"
-    " (in Chinese and Japanese only numbers are keywords)"
+    " (where words have no blanks between them only numbers are keywords)"
 )
 _WORD = re.compile(rf"[{UNSPACED}]|(?<![^\s\w])[^\s\w]*+[^\W{UNSPACED}][^\s{UNSPACED}]*+")
 """What stands between blanks and is more than punctuation."""
@@ -90,8 +90,8 @@ class KeywordCoverage(_Coverage):
     as whole words, whatever case, Markdown and apostrophes; numbers by value; citation marks such as [1] do not count.
     Range 0 to 1, higher is better. The details list what is missing. 0 for an abstention. None without an expected
     answer, where it has no keywords, and for unanswerable questions. Scripts that put no blanks between words (Chinese,
-    Japanese) have numbers for keywords and nothing else, so that most expected answers in them have none. Accepted
-    variants do not count: they are short forms.
+    Japanese, Thai) have numbers for keywords and nothing else, so that most expected answers in them have none.
+    Accepted variants do not count: they are short forms.
     Reference: ours; recall of terms as in ROUGE-1 (Lin 2004), over distinct keywords.
     """
 
@@ -150,9 +150,9 @@ class AnswerCompleteness(_Coverage):
     """An estimate of how much of the expected answer is there, by length and keywords.
 
     Formula: (min(words of the answer / words of the expected answer, 1) + keyword_coverage) / 2. Words stand between
-    blanks (Chinese and Japanese: characters) and hold a letter or a digit; citation marks such as [1] are none. Range 0
-    to 1, higher is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for an
-    abstention. None without an expected answer, where it has no keywords (`keyword_coverage` says when), and for
+    blanks (Chinese, Japanese, Thai: characters) and hold a letter or a digit; citation marks such as [1] are none.
+    Range 0 to 1, higher is better. A longer answer is not a better one: read it beside a metric of correctness. 0 for
+    an abstention. None without an expected answer, where it has no keywords (`keyword_coverage` says when), and for
     unanswerable questions.
     Reference: ours.
     """

@@ -14,7 +14,7 @@ Score = Callable[..., MetricResult]
 NAMES = ["exact_match", "keyword_coverage", "number_match", "answer_completeness"]
 NO_KEYWORDS = (
     "no keywords: the expected answer has no name, no number and no telling word of four letters"
-    " (in Chinese and Japanese only numbers are keywords)"
+    " (where words have no blanks between them only numbers are keywords)"
 )
 EXPECTED = "Territory 118 has a rate change of 0.305%"
 
