@@ -138,6 +138,20 @@ def test_a_note_on_one_part_hides_nothing_of_another() -> None:
     ]
 
 
+def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask) -> None:
+    """A server that cites in its text sends no list: an answer without a marker says nothing, unless told otherwise."""
+    sources = [{"chunk_id": "c1", "full_text": "a"}, {"chunk_id": "c2", "full_text": "b"}]
+    answers = [{"answer": text, "sources": sources} for text in ("yes [1]", "no [2]", "perhaps")]
+    records = [EvalRecord(question=EvalQuestion(question="Why?"), response=ask(body)) for body in answers]
+    assert notes_on_answers(records, Cases(ScoreSettings())) == [
+        "1 of 3 answers brings no citation: what is measured by them is of the others "
+        "(with server.citations.given_as: markers they cite nothing)"
+    ]
+    markers = [ask(body, citations={"given_as": "markers"}) for body in answers]
+    counted = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in markers]
+    assert notes_on_answers(counted, Cases(ScoreSettings())) == []
+
+
 def test_a_stored_body_is_read_again_with_its_notes(spec: Callable[..., ServerSpec]) -> None:
     """Another mapping may note what the first one read, and the other way round."""
     client = RAGClient(spec(map=PLAIN))

@@ -37,10 +37,12 @@ class _Lists:
     def __init__(self, name: str) -> None:
         self._name = name
         self._answers = self._without = 0
+        self._in_text = False
 
     def add(self, response: EvalResponse) -> None:
         if response.answer is not None:
             self._answers += 1
+            self._in_text = self._in_text or (self._name == "citations" and _cites_in_text(response))
             self._without += getattr(response, self._name) is None and not response.could_not_read(self._name)
 
     def note(self) -> str | None:
@@ -48,7 +50,19 @@ class _Lists:
         if not 0 < self._without < self._answers:
             return None
         said = share(self._without, self._answers, "answer", "brings")
-        return f"{said} no list of {self._name}: what is measured by them is of the others"
+        measured = "what is measured by them is of the others"
+        if self._in_text:
+            return f"{said} no citation: {measured} (with server.citations.given_as: markers they cite nothing)"
+        return f"{said} no list of {self._name}: {measured}"
+
+
+def _cites_in_text(response: EvalResponse) -> bool:
+    """Whether citations are markers in the text of the answer, and in no list of the server's."""
+    text = response.answer or ""
+    return any(
+        one.index is not None and one.start is not None and str(one.index) in text[one.start : one.end]
+        for one in response.citations or ()
+    )
 
 
 class _ChunkFacts:
