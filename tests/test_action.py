@@ -117,7 +117,7 @@ def test_the_steps_of_the_action_run_from_a_clean_clone(clone: Path, golden_serv
     assert posted[:4] == ["api", "repos/owner/rag/issues/7/comments", "--method", "POST"]
     body = (first.home / "commented.md").read_text()
     assert body.startswith(f"{MARKER}\n### Evaluation: ")
-    assert "there is no finished run in" in body
+    assert "there is no complete run in" in body
     assert "| ✅ | `recall_at_5>=0.1` | met |" in body
     assert read_junit((kept / "junit.xml").read_bytes())["gates.retrieval", "recall_at_5>=0.1"][0] == "passed"
     assert "Gates: 1 of 1 met" in (first.home / "summary.md").read_text()

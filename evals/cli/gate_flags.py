@@ -20,7 +20,7 @@ class ConditionFlags:
     ] = None
     baseline: Annotated[str | None, Option(help="Run that this one must not be worse than")] = None
     baseline_dir: Annotated[
-        Path | None, Option(help="The same, the newest finished run of a folder; it may be empty")
+        Path | None, Option(help="The same, the newest complete run of a folder; it may be empty")
     ] = None
     margin: Annotated[float | None, Option(help="By how much it may be worse (0.03)")] = None
     metrics: Annotated[

@@ -1,6 +1,7 @@
 """The configuration of each variant."""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 from evals.client.profile import resolve_spec
@@ -56,10 +57,10 @@ def _measures(config: EvalConfig) -> dict[str, list[str]]:
 def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
     """Stop at two variants that do not differ, unless both say nothing: a test of equal ones is told to be one."""
     specs = [each.server_spec().model_dump_json() for each in made]  # as text, where true is not 1
-    for place, (label, spec) in enumerate(zip(config.variants, specs, strict=True)):
-        if config.variants[label] and spec in specs[:place]:
+    for (one, its), (other, same) in combinations(zip(config.variants, specs, strict=True), 2):
+        if its == same and (config.variants[one] or config.variants[other]):
             raise ConfigError(
-                f"variant {label!r} asks as another one does",
+                f"variants {one!r} and {other!r} ask alike",
                 "a key is set to the value that it has already; for a test of equal variants write both as {}",
             )
 

@@ -188,12 +188,14 @@ def test_a_folder_without_a_baseline_yet_is_no_fault(save: Cli, evals_cli: Cli, 
     result = evals_cli(*base)
     assert result.code == 0
     assert "there are no gates either: nothing was checked" in result.out
-    assert "there is no finished run in" in comment.read_text(encoding="utf-8")
+    assert "there is no complete run in" in comment.read_text(encoding="utf-8")
     assert evals_cli(*base, "--gate", "recall_at_5>=0.9", "--metrics", "recall_at_5").code == 1
     save("bbbb", recall(50, 1.0), "base")
     save("eeee", recall(50, 1.0), "base", completed_at=None, created_at=datetime(2026, 2, 1, tzinfo=UTC))
+    save("ffff", recall(50, 1.0), "base", status="partial", created_at=datetime(2026, 3, 1, tzinfo=UTC))
+    save("abab", recall(50, 1.0), "base", status="failed", created_at=datetime(2026, 4, 1, tzinfo=UTC))
     result = evals_cli(*base, "--metrics", "recall_at_5", "--margin", "0.01", "--json")
-    assert (result.code, result.json["baseline"]) == (1, "bbbb")
+    assert (result.code, result.json["baseline"]) == (1, "bbbb")  # not a later one that is not whole
     assert evals_cli(*base, "--baseline", "aaaa").code == 2
 
 

@@ -55,7 +55,10 @@ def check_run(run_id: str, flags: GateFlags) -> None:
 def _check_baseline(flags: GateFlags) -> None:
     """Refuse two baselines, and flags that do nothing where there is nothing to hold the run against."""
     if flags.baseline is not None and flags.baseline_dir is not None:
-        raise ConfigError("--baseline and --baseline-dir exclude each other")
+        raise ConfigError(
+            "--baseline and --baseline-dir exclude each other",
+            "name one run with --baseline, or take the newest whole one of a folder with --baseline-dir",
+        )
     for name, value in (("margin", flags.margin), ("metrics", flags.metrics)):
         if flags.baseline is None and flags.baseline_dir is None and value is not None:
             raise ConfigError(
@@ -80,7 +83,7 @@ def _held(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
 
 def _not_yet(saved: SavedRun, flags: GateFlags, reporter: Reporter) -> GateReport:
     """The run by itself, as there is no baseline yet; where it has no gates nothing is checked, and that is said."""
-    said = f"there is no finished run in {flags.baseline_dir} yet, so that this one is held against none"
+    said = f"there is no complete run in {flags.baseline_dir} yet, so that this one is held against none"
     if not (flags.gate or saved.run.eval_config.get("gate")):
         said += "; there are no gates either: nothing was checked"
         report = GateReport(run=saved.run.id, outcome="met", gates=[])
@@ -97,7 +100,7 @@ def _baseline(run: EvalRun, flags: GateFlags) -> SavedRun | None:
     if flags.baseline_dir is None:
         return None
     others = (each for each in reversed(RunStore(flags.baseline_dir).runs()) if each.id != run.id)
-    newest = next((each for each in others if each.completed_at is not None), None)
+    newest = next((each for each in others if each.status == "complete" and each.completed_at is not None), None)
     return None if newest is None else _load(newest.id, flags.baseline_dir)
 
 
