@@ -58,7 +58,7 @@ def commands(folder: Path, questions: int) -> dict[str, list[str]]:
     }
     return {
         "bare typer --help": [sys.executable, str(bare), "--help"],
-        **{f"evals {title}": [sys.executable, str(ours), *arguments] for title, arguments in started.items()},
+        **{f"our {title}": [sys.executable, str(ours), *arguments] for title, arguments in started.items()},
     }
 
 
