@@ -8,7 +8,8 @@ from evals.schemas import Citation
 _NUMBER = re.compile(r"\d{1,9}")
 _RANGE = re.compile(r"(\d{1,9})\s*-\s*(\d{1,9})")
 _MAX_RANGE = 100
-_CODE = r"(?s:```.*?```)|`[^`\n]*+`"
+_CODE = r"(?s:```.*?```)|`(?!\[[\d,\s-]+\]`)[^`\n]*+`"
+"""A block, or a span that holds more than a marker."""
 _LEAST_YEAR = 1000
 
 

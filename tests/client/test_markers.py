@@ -105,6 +105,7 @@ CHUNKS = [{"full_text": "a"}, {"full_text": "b"}]
         ("Founded [1856-1859] [1, 1998]", [1]),
         ("Use `rows[0]` first [1].", [1]),
         ("```python\nx = rows[2]\n```\nThat is all [1].", [1]),
+        ("As it says `[1]`, `[1, 2]`", [1, 1, 2]),
         ("One ` alone [2], and [57] that is not there", [2, 57]),
     ],
 )
