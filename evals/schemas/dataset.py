@@ -1,9 +1,17 @@
 """What is asked: questions with their gold, the documents they were drawn from, and the dataset of both."""
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, SkipValidation, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    SkipValidation,
+    model_serializer,
+    model_validator,
+)
 
 from evals.schemas.base import Finite, Record, Text
 
@@ -113,8 +121,11 @@ CONVERSATION = "conversation"
 class EvalQuestion(Record):
     """One question with what is known about its answer. Only `question` is required of a user's file."""
 
-    id: Text = ""
-    """Unique within a run and the same in every run; derived from the question where a file gives none."""
+    id: Annotated[Text, AfterValidator(intern)] = ""
+    """Unique within a run and the same in every run; derived from the question where a file gives none.
+
+    All that hold the id of a question hold one text, however often the question is read.
+    """
     question: str = Field(min_length=1)
     expected_answer: Text | None = None
     """Where a file gives accepted variants alone, the first of them."""

@@ -1,7 +1,8 @@
 """Which texts came before, and as the how-manieth, without holding them."""
 
 from array import array
-from hashlib import blake2b
+
+from evals.text.hashing import hash64
 
 _FIRST = 1 << 10
 _BYTES = 8
@@ -10,8 +11,7 @@ _BYTES = 8
 class Places:
     """Numbers by text, of each of which 24 to 48 bytes are held, however long it is.
 
-    Texts are told apart by 64 bits of their BLAKE2b hash: of a million, two are taken for one in one of some forty
-    million runs. A table with open addressing, as a `dict` takes four times as much.
+    Texts are told apart by their `hash64`. A table with open addressing, as a `dict` takes four times as much.
     """
 
     def __init__(self) -> None:
@@ -60,4 +60,4 @@ class Places:
 
 def _hash(text: str) -> int:
     """Never 0, which stands for an empty place."""
-    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).digest()) or 1
+    return hash64(text) or 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.case.matching import MatchingSurvey, MatchSettings, evidence_of, survey
+from evals.case.matching import MatchingSurvey, MatchSettings, evidence_of
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 
 
@@ -16,13 +16,15 @@ def record(number: int) -> EvalRecord:
     )
 
 
-def test_names_of_documents_are_the_same_where_they_are_too_many_to_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large run is walked once more instead."""
-    records = [record(number) for number in range(12)]
-    held = evidence_of(records, MatchSettings())
-    monkeypatch.setattr(survey, "_NAMES", 5)
-    assert evidence_of(records, MatchSettings()) == held
-    assert len(held.names.alike) == 12
+def test_a_gold_of_the_first_question_need_not_name_a_document_for_later_ones_to_be_known() -> None:
+    """Names of chunks are held only once a gold has named a document; all are walked again then."""
+    nameless = EvalRecord(
+        question=EvalQuestion.model_validate({"id": "a", "question": "Q?", "gold_passages": [{"text": "Notice."}]}),
+        response=record(0).response,
+    )
+    names = evidence_of([nameless, *(record(number) for number in range(12))], MatchSettings()).names
+    assert names == evidence_of([record(number) for number in range(12)], MatchSettings()).names
+    assert len(names.used) == 12 * 8
 
 
 @pytest.mark.parametrize("again", [0, 3])

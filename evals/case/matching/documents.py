@@ -6,8 +6,11 @@ from enum import IntEnum
 from functools import lru_cache
 from urllib.parse import unquote
 
+from pydantic import Base64Bytes
+
 from evals.schemas import RetrievedChunk
 from evals.text.folding import fold
+from evals.text.hashing import hash64, holds
 
 _ENDINGS = frozenset(
     {"txt", "md", "pdf", "docx", "doc", "pptx", "xlsx", "html", "htm", "csv", "json", "asciidoc", "adoc", "rst", "xml"}
@@ -58,6 +61,12 @@ def bare_name(name: str) -> tuple[str, ...]:
     return parts or (document_key(name),)
 
 
+@lru_cache(maxsize=4096)
+def name_hashes(name: str) -> tuple[int, int]:
+    """The hashes of a document's `document_key` and of its `bare_name`, which are never taken for each other."""
+    return hash64(document_key(name)), hash64("\0".join(("", *bare_name(name))))
+
+
 class Kinship(IntEnum):
     """How near two names of documents are."""
 
@@ -101,13 +110,12 @@ class DocumentNames:
     Attributes:
         comparable: Whether chunks and golds name documents alike: what differs is another document then. Where they do
             not, names are ignored; None where the run does not say.
-        same: Of the golds' documents, the `document_key` of those that chunks name so.
-        alike: Of the golds' documents, the `bare_name` of those that chunks name so.
+        used: Of the golds' documents, those that chunks name by the same `document_key` or `bare_name`: of the
+            `name_hashes`, those that both sides have, packed.
     """
 
     comparable: bool | None = None
-    same: frozenset[str] = frozenset()
-    alike: frozenset[tuple[str, ...]] = frozenset()
+    used: Base64Bytes = b""
 
     def is_same(self, chunk: RetrievedChunk, document_id: str | None) -> bool | None:
         """Whether the chunk is of the gold's document; None where one of the two names none, or nobody can tell."""
@@ -128,8 +136,13 @@ class DocumentNames:
         if not document_id or not names:
             return None
         near = max(kinship(name, document_id) for name in names)
-        if document_key(document_id) in self.same:
-            nearest = Kinship.SAME
-        else:
-            nearest = Kinship.ALIKE if bare_name(document_id) in self.alike else Kinship.PREFIXED
-        return near if near >= nearest else Kinship.OTHER
+        if near in {Kinship.OTHER, Kinship.SAME}:
+            return near
+        nearer = name_hashes(document_id) if near is Kinship.PREFIXED else name_hashes(document_id)[:1]
+        if any(map(self.has, nearer)):
+            return Kinship.OTHER
+        return near
+
+    def has(self, name: int) -> bool:
+        """Whether chunks name a gold's document so."""
+        return holds(self.used, name)

@@ -11,18 +11,17 @@ from itertools import chain
 from zlib import crc32
 
 from evals.case.matching.common import CommonText, common_text
-from evals.case.matching.documents import DocumentNames, bare_name, document_key, names_of
+from evals.case.matching.documents import DocumentNames, name_hashes, names_of
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.recognise import match
 from evals.case.matching.rules import OF_TEXT
 from evals.case.matching.settings import MatchSettings
 from evals.case.matching.words import words_of
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
+from evals.text.hashing import Hashes
 
 _SAMPLE = 50
 """Records in which common text is looked for."""
-_NAMES = 20_000
-"""So many names of documents are held at most; where there are more, records are walked once more instead."""
 _VOTES, _MARGIN = 25, 0.25
 """After so many golds the names are judged, where the share that stands in its own document is that clear."""
 
@@ -152,20 +151,20 @@ class _Names:
     """
 
     def __init__(self) -> None:
-        self.of_golds: set[str] = set()
+        self.of_golds = Hashes()
         self.by_id = self.repeated = False
-        self._used: set[str | None] | None = set()
-        """None where they are too many to be held, or no gold has named a document when there were some to hold."""
+        self._used: Hashes | None = Hashes()
+        """None where no gold has named a document when there were some to hold."""
 
     def add(self, question: EvalQuestion, chunks: Sequence[RetrievedChunk]) -> None:
         """Add one question with what was retrieved for it."""
-        self.of_golds.update(gold.document_id for gold in question.gold_passages if gold.document_id)
+        self.of_golds.update(_hashes({gold.document_id for gold in question.gold_passages}))
         self.by_id = self.by_id or _names_chunks(question)
         self.repeated = self.repeated or _repeats_ids(chunks)
-        if self._used is not None:
-            self._used.update({one.document_id for one in chunks}, {one.document_name for one in chunks})
-            is_wanted = self.of_golds and len(self._used) <= _NAMES
-            self._used = self._used if is_wanted else None
+        if not self.of_golds:
+            self._used = None
+        elif self._used is not None:
+            self._used.update(_hashes({one.document_id for one in chunks} | {one.document_name for one in chunks}))
 
     def found(self, again: Iterable[_Retrieved]) -> DocumentNames:
         """The names of all that were added.
@@ -175,13 +174,17 @@ class _Names:
         """
         if not self.of_golds:
             return DocumentNames()
-        same, alike = set(map(document_key, self.of_golds)), set(map(bare_name, self.of_golds))
-        used = self._used or (name for _, chunks in again for name in _names_in(chunks))
-        found = set[str](), set[tuple[str, ...]]()
-        for name in filter(None, used):
-            found[0].update(same.intersection([document_key(name)]))
-            found[1].update(alike.intersection([bare_name(name)]))
-        return DocumentNames(same=frozenset(found[0]), alike=frozenset(found[1]))
+        used = self._used
+        if used is None:
+            used = Hashes()
+            for _, chunks in again:
+                used.update(_hashes(_names_in(chunks)))
+        return DocumentNames(used=self.of_golds.in_both(used))
+
+
+def _hashes(names: Iterable[str | None]) -> Iterator[int]:
+    """Of names of documents, in the two forms in which they are compared; an empty name is no name."""
+    return chain.from_iterable(name_hashes(name) for name in names if name)
 
 
 def _names_in(chunks: Iterable[RetrievedChunk]) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 from evals.metrics.abstaining import known_answerable
 from evals.schemas import EvalQuestion, EvalRecord
 from evals.scoring.clusters import cluster_of
 from evals.scoring.digest.columns import ColumnMaker, ScoreColumn
+from evals.text.hashing import hash64
 
 GOLD: dict[str, Callable[[EvalQuestion], object]] = {
     "gold passages": lambda question: question.gold_passages,
@@ -93,9 +93,9 @@ class _Maker:
             return
         to.ids.append(question.id)
         to.numbers.append(number)
-        to.texts.append(_hash(question.question))
+        to.texts.append(hash64(question.question))
         for name, part in GOLD.items():
-            to.gold[name].append(_hash(repr(part(question))))
+            to.gold[name].append(hash64(repr(part(question))))
         answered = response.error is None
         to.flags.append(
             CHUNKS * (answered and response.chunks is not None)
@@ -130,10 +130,6 @@ def _add_label(labels: Labels, known: dict[str, int], text: str) -> None:
     if place == len(labels.table):
         labels.table.append(text)
     labels.places.append(place)
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest())
 
 
 def taken(labels: Labels, rows: Sequence[int]) -> list[str]:

@@ -15,6 +15,7 @@ from evals.metrics.performance import RAN_OUT
 from evals.schemas import EvalRecord, MetricResult
 from evals.scoring.clusters import cluster_of
 from evals.scoring.config import BY_DOCUMENT
+from evals.text.hashing import hash64
 
 _LONGEST = 60
 """Characters of a detail that is held: longer ones are texts."""
@@ -82,14 +83,30 @@ class ResultColumn:
         if self._late is not None and result.value is not None and result.details.get(RAN_OUT) is True:
             self._late.append(result.value)
 
+    def extend(self, later: "ResultColumn") -> None:
+        """Add the results of the questions that follow."""
+        codes = [self._code_of(kind) for kind in later._kinds]
+        self.count += later.count
+        self._values.extend(later._values)
+        self._codes.extend(array(self._codes.typecode, map(codes.__getitem__, later._codes)))
+        self._rules.update(later._rules)
+        self._labels.update(later._labels)
+        if self._late is not None:
+            self._late.extend(later._late or ())
+        if self._details is not None and later._details is not None:
+            self._details.extend(later._details)
+
     def _code(self, result: MetricResult) -> int:
         """The code of what is said of a result."""
         if result is not self._latest[0]:
-            kind = _state_of(result)
-            self._latest = result, self._kinds.setdefault(kind, len(self._kinds))
-            if self._latest[1] == _MOST_SHORT and self._codes.typecode == "B":
-                self._codes = array("I", self._codes)
+            self._latest = result, self._code_of(_state_of(result))
         return self._latest[1]
+
+    def _code_of(self, kind: ResultState) -> int:
+        code = self._kinds.setdefault(kind, len(self._kinds))
+        if code == _MOST_SHORT and self._codes.typecode == "B":
+            self._codes = array("I", self._codes)
+        return code
 
     def _count(self, result: MetricResult) -> None:
         """Count what its details say of how it came about."""
@@ -157,11 +174,17 @@ class _Details(Sequence[MetricResult]):
     def add(self, result: MetricResult) -> None:
         short = {name: value for name, value in result.details.items() if _is_short(value)}
         slim = result.model_copy(update={"details": short})
-        key = slim.model_dump_json()
+        self._codes.append(self._place(slim.model_dump_json(), slim))
+
+    def extend(self, later: "_Details") -> None:
+        places = [self._place(key, slim) for key, slim in zip(later._places, later._distinct, strict=True)]
+        self._codes.extend(map(places.__getitem__, later._codes))
+
+    def _place(self, key: str, slim: MetricResult) -> int:
         if key not in self._places:
             self._places[key] = len(self._distinct)
             self._distinct.append(slim)
-        self._codes.append(self._places[key])
+        return self._places[key]
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -184,12 +207,10 @@ class ScoreTable:
 
     def __init__(self, metrics: Iterable[BaseMetric], cluster: str = BY_DOCUMENT) -> None:
         self._cluster = cluster
-        self._metrics = {metric.name: metric for metric in metrics}
-        self._columns = {name: ResultColumn(metric) for name, metric in self._metrics.items()}
+        self._columns = {metric.name: ResultColumn(metric) for metric in metrics}
         self._rows: dict[str, array[int]] = {}
         """Of a metric that some questions lack: the rows of those that have it."""
-        self._labels: dict[str, int] = {}
-        self._clusters = array("I")
+        self._clusters = array("Q")
         self.ids: list[str] = []
         """Of the questions with results, in their order."""
 
@@ -208,13 +229,24 @@ class ScoreTable:
         if not found:
             return
         row = len(self.ids)
-        label = cluster_of(record.question, self._cluster)
         self.ids.append(record.question.id)
-        self._clusters.append(self._labels.setdefault(label, len(self._labels)))
+        self._clusters.append(hash64(cluster_of(record.question, self._cluster)))
         for column, result in found:
             if column.count != row or result.name in self._rows:
                 self._say_row(result.name, column.count, row)
             column.add(result)
+
+    def extend(self, later: "ScoreTable") -> None:
+        """Add the questions that follow, with their results."""
+        before = len(self.ids)
+        self.ids += later.ids
+        self._clusters.extend(later._clusters)
+        for name, column in self._columns.items():
+            other = later.column(name)
+            if column.count != before or other.count != len(later.ids) or name in self._rows or name in later._rows:
+                rows = self._rows.setdefault(name, array("I", range(column.count)))
+                rows.extend(before + row for row in later.rows(name))
+            column.extend(other)
 
     def _say_row(self, name: str, count: int, row: int) -> None:
         """Say which row the next result is of, of a metric that some questions lack; it has so many results."""
@@ -229,6 +261,5 @@ class ScoreTable:
         return self._rows.get(name) or range(len(self._columns[name]))
 
     def clusters(self, rows: Iterable[int]) -> list[str]:
-        """What the questions of these rows belong to."""
-        labels = list(self._labels)
-        return [labels[self._clusters[row]] for row in rows]
+        """What the questions of these rows belong to, each called by the hash of its label."""
+        return [str(self._clusters[row]) for row in rows]

@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.case.abstention import detector
@@ -45,6 +45,7 @@ def is_idle(answer: str, question: str = "") -> bool:
     return detector._is_simple_and_idle(answer) or detector.read_answer(answer, question) is False
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.one_of(st.sampled_from(words_of_lexicons()), st.text("abcdefghijklmnopqrstuvwxyz1", min_size=1, max_size=12)))
 def test_a_word_is_idle_only_where_every_lexicon_says_so(word: str) -> None:
     """The lists of all languages together say what each lexicon says of the word."""
@@ -58,6 +59,7 @@ def read_whole(answer: str, question: str) -> object:
         return detector.read_answer(answer, question)
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from([*PLAIN, *words_of_lexicons()]), min_size=1, max_size=6), st.sampled_from(QUESTIONS))
 def test_an_answer_of_idle_words_declines_nothing_by_any_rule(words: Sequence[str], question: str) -> None:
     """What is decided at a glance is what all rules come to."""
