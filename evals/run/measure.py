@@ -20,6 +20,7 @@ from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking, OnAnswer
+from evals.run.early import EarlyScoring, Scoring
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
@@ -40,8 +41,9 @@ from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
 from evals.scoring.settings import Cases, confidence
+from evals.semantics.base import Semantics
 from evals.store.calibrations import saved_calibrations
-from evals.store.journal import Journal
+from evals.store.journal import Journal, record_line
 from evals.store.runs import RunStore
 
 
@@ -68,6 +70,7 @@ async def measure(
     cases = Cases(instruments.settings(config, work.run.server.citation_base))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
+    early: EarlyScoring | None = None
     problem: BaseException | None = None
     seen, survey = _seen_so_far(work)
     try:
@@ -86,7 +89,10 @@ async def measure(
                 )
                 _add_answers(judging, work, free, journal)
             observer.measured_with(cases)
-            on_answer = _hears(work, journal, (seen, survey), observer, judging)
+            if asking is not None and _can_be_early(instruments):
+                early = EarlyScoring(work, instruments.metrics, cases.settings, config, seen, store.folder)
+                writing.callback(early.end)
+            on_answer = _hears(work, journal, (seen, survey), observer, judging, early)
             await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
@@ -98,10 +104,14 @@ async def measure(
     records = RunRecords(work, judging.verdicts if judging else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
-    digest = DigestMaker(seen.facts(records), cases)
-    conclusion = Conclusion(work.run, instruments.metrics, cases, config, digest)
-    record_sum = store.compact(work.run, _watched(conclusion.scored(records), len(records), observer))
+    evidence, facts = survey.evidence(work.questions, records, cases.settings.match), seen.facts(records)
+    cases.match_with(evidence)
+    scoring = early.scoring(evidence, facts) if early is not None else None
+    if scoring is None:
+        digest = DigestMaker(facts, cases)
+        scoring = Scoring(Conclusion(work.run, instruments.metrics, cases, config, digest), digest)
+    conclusion = scoring.conclusion
+    record_sum = store.compact_lines(work.run, _watched(_lines(scoring, records), len(records), observer))
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
@@ -120,7 +130,7 @@ async def measure(
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, work)
-    return Measured(run, cases, scored, digest.made(confidence(run)))
+    return Measured(run, cases, scored, scoring.digest.made(confidence(run)))
 
 
 def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
@@ -128,12 +138,29 @@ def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | No
     return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
 
 
-def _watched(scored: Iterable[EvalRecord], total: int, observer: Observer) -> Iterator[EvalRecord]:
-    """The same records; who watches hears how many are done, but of the last, which ends the work."""
-    for number, record in enumerate(scored, start=1):
+def _can_be_early(instruments: Instruments) -> bool:
+    """Whether a record can be scored as soon as its answer is there, without a judge and models that compare texts."""
+    return instruments.judge is None and not _compares_by_models(instruments.semantics)
+
+
+def _compares_by_models(semantics: Semantics | None) -> bool:
+    return semantics is not None and (semantics.embedder is not None or semantics.scorer is not None)
+
+
+def _lines(scoring: Scoring, records: RunRecords) -> Iterator[tuple[str, bytes]]:
+    """The lines of all records, each with its question's id: of those that are scored already, then of the others."""
+    yield from scoring.lines
+    done, conclusion = len(scoring.lines), scoring.conclusion
+    rest = conclusion.scored(records[place] for place in range(done, len(records)))
+    yield from ((record.question.id, record_line(record)) for record in rest)
+
+
+def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer) -> Iterator[tuple[str, bytes]]:
+    """The same lines; who watches hears how many are done, but of the last, which ends the work."""
+    for number, line in enumerate(lines, start=1):
         if number < total:
             observer.progress(number, total)
-        yield record
+        yield line
 
 
 def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -> Ended:
@@ -248,6 +275,7 @@ def _hears(
     gathered: tuple[AnswersSeen, MatchingSurvey],
     observer: Observer,
     judging: Judging | None,
+    early: EarlyScoring | None,
 ) -> OnAnswer:
     """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
     seen, survey = gathered
@@ -261,6 +289,8 @@ def _hears(
         observer.answered(question, response)
         if judging is not None:
             judging.judge(question, response)
+        if early is not None:
+            early.arrived(response)
 
     return on_answer
 

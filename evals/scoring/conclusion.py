@@ -88,10 +88,13 @@ class Conclusion:
             records: With what happened to the questions, in their order; those without a response stay as they are.
         """
         with seldom_collecting():
-            for record in records:
-                scored = score_record(self._metrics, record, self._cases)
-                self._gather(scored, self._cases.of(scored))
-                yield scored
+            yield from map(self.score, records)
+
+    def score(self, record: EvalRecord) -> EvalRecord:
+        """Measure the next record; it can be forgotten then."""
+        scored = score_record(self._metrics, record, self._cases)
+        self._gather(scored, self._cases.of(scored))
+        return scored
 
     def _gather(self, scored: EvalRecord, case: Case) -> None:
         self._table.add(scored)

@@ -117,10 +117,13 @@ class RunStore:
         Returns:
             What the run's file is to say of it, as `record_sum`.
         """
+        return self.compact_lines(run, ((record.question.id, record_line(record)) for record in records))
+
+    def compact_lines(self, run: EvalRun, lines: Iterable[tuple[str, bytes]]) -> RecordSum:
+        """The same of the lines of records, as `record_line` makes them, each with the id of its question."""
         self.prepare()  # somebody may have deleted the folder after the last event
         path = self.records_path(run)
         index = IndexWriter(path)
-        lines = ((record.question.id, record_line(record)) for record in records)
         write_atomically(path, index.follow(lines), hint=self._hint(run))
         index.write()
         return index.sum

@@ -1,12 +1,13 @@
 """Which documents are one and the same, by their names."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
+from typing import Annotated
 from urllib.parse import unquote
 
-from pydantic import Base64Bytes
+from pydantic import Base64Bytes, Field
 
 from evals.schemas import RetrievedChunk
 from evals.text.folding import fold
@@ -116,6 +117,8 @@ class DocumentNames:
 
     comparable: bool | None = None
     used: Base64Bytes = b""
+    missed: Annotated[set[int] | None, Field(exclude=True)] = field(default=None, compare=False)
+    """The hashes that were looked for in vain; None where nobody wants to know."""
 
     def is_same(self, chunk: RetrievedChunk, document_id: str | None) -> bool | None:
         """Whether the chunk is of the gold's document; None where one of the two names none, or nobody can tell."""
@@ -141,6 +144,8 @@ class DocumentNames:
         nearer = name_hashes(document_id) if near is Kinship.PREFIXED else name_hashes(document_id)[:1]
         if any(map(self.has, nearer)):
             return Kinship.OTHER
+        if self.missed is not None:
+            self.missed.update(nearer)
         return near
 
     def has(self, name: int) -> bool:

@@ -1,7 +1,7 @@
 """What a whole run says about matching that one response cannot: common text, and whether names can be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evals.case.matching.common import CommonText, common_text
 from evals.case.matching.documents import DocumentNames
@@ -26,6 +26,24 @@ class RunEvidence:
     names: DocumentNames = field(default_factory=DocumentNames)
     repeated_ids: bool = False
     of_run: bool = True
+
+    def watched(self) -> "RunEvidence":
+        """The same; from here on it is noted which names of documents were looked for in vain."""
+        return replace(self, names=replace(self.names, missed=set()))
+
+    def bears_out(self, assumed: "RunEvidence") -> bool:
+        """Whether all that was matched by what was assumed would be matched alike by this.
+
+        Args:
+            assumed: `watched` while it was matched by, and of some of the records that this is of.
+        """
+        names, before = self.names, assumed.names
+        is_other = (self.common, self.repeated_ids, names.comparable) != (
+            assumed.common,
+            assumed.repeated_ids,
+            before.comparable,
+        )
+        return not is_other and not any(map(names.has, before.missed or ()))
 
 
 _NOTHING = RunEvidence(of_run=False)

@@ -1,0 +1,177 @@
+"""Scoring while the server takes its time, so that a run ends soon after its last answer.
+
+What all records of a run say together (`RunEvidence`, `RunFacts`) is known only when all are there. Here it is taken to
+be what the first answers say. That is held against the whole at the end: where it was wrong for any record that was
+scored by it, all of this is dropped, and the records are scored as if there had been none of it.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from evals.case.matching import RunEvidence, evidence_of
+from evals.errors import StoreError
+from evals.metrics.base import BaseMetric
+from evals.run.work import RunRecords, Work
+from evals.runtime import SideThread
+from evals.schemas import EvalResponse
+from evals.scoring.conclusion import Conclusion, Terms
+from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
+from evals.scoring.digest.digest import DigestMaker
+from evals.scoring.settings import Cases, ScoreSettings
+from evals.store.journal import record_line
+from evals.store.spill import SpilledList
+
+_FIRST = 200
+"""Answers by which the rest is judged; shorter runs are scored when all is there."""
+_QUIET_S = 0.0015
+"""Nothing is begun before the server has been silent for as long: answers come in bursts, and none shall wait."""
+_LONGEST_S = 0.05
+"""Where it is never silent, it is listened to at least so often."""
+_SHARE = 0.02
+"""An answer that comes while a record is scored waits for that: it may be made to seem slower by so much."""
+_REMEMBERED = 20
+"""What scoring takes is told from about so many records."""
+_USUAL_S = 0.001
+"""Seconds that a record is taken to need as long as none was scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """The scoring of a run, of which the first records may be done.
+
+    Attributes:
+        conclusion: Takes the records that are left.
+        digest: Made of the same records.
+        lines: Of the records that are done, each with the id of its question.
+    """
+
+    conclusion: Conclusion
+    digest: DigestMaker
+    lines: Sequence[tuple[str, bytes]] = ()
+
+
+class EarlyScoring:
+    """Scores the answers of a run in the order of its questions, in a thread of its own, while others are waited for.
+
+    Args:
+        work: Questions, and the answers as they come.
+        metrics: What to measure; none of a judge, and none that compares texts by models.
+        settings: How records are scored.
+        terms: What else a run is concluded with.
+        seen: What is gathered of the answers as they come.
+        scratch: The folder for what is done.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        metrics: Sequence[BaseMetric],
+        settings: ScoreSettings,
+        terms: Terms,
+        seen: AnswersSeen,
+        scratch: Path,
+    ) -> None:
+        self._work = work
+        self._records = RunRecords(work, {})
+        self._metrics = metrics
+        self._cases = Cases(settings)
+        self._terms = terms
+        self._seen = seen
+        self._scratch = scratch
+        self._there = 0
+        self._assumed: RunEvidence | None = None
+        self._scoring: Scoring | None = None
+        self._lines: SpilledList[tuple[str, bytes]] | None = None
+        self._latest = 0.0
+        self._waited_s, self._answers = 0.0, 0
+        self._each_s = _USUAL_S
+        """What scoring a record takes, the latest most."""
+        self._thread: SideThread | None = None
+
+    def arrived(self, response: EvalResponse) -> None:
+        """Know that an answer has just come."""
+        self._latest = time.perf_counter()
+        if response.latency_ms is not None:
+            self._waited_s += response.latency_ms / 1000
+            self._answers += 1
+        if self._thread is None and len(self._records) > _FIRST:
+            self._thread = SideThread("evals scoring", self._score)
+
+    def end(self) -> None:
+        """Begin nothing more, and wait for the record in hand."""
+        if self._thread is not None:
+            self._thread.end()
+            self._thread = None
+
+    def scoring(self, evidence: RunEvidence, facts: RunFacts) -> Scoring | None:
+        """What is done, to be gone on with.
+
+        Args:
+            evidence: What all records say about matching.
+            facts: What else they say together.
+
+        Returns:
+            None where nothing is done, or was done by what is not so.
+        """
+        if self._scoring is None or self._assumed is None or self._scoring.digest.facts != facts:
+            return None
+        if not evidence.bears_out(self._assumed):
+            return None
+        self._cases.match_with(evidence)
+        return self._scoring
+
+    def _score(self, ending: Event) -> None:
+        pause = _QUIET_S
+        try:
+            while not ending.wait(pause):
+                pause = _QUIET_S if self._score_some(ending) else min(2 * pause, _LONGEST_S)
+        except StoreError:  # nothing is lost: all is scored at the end, and what is in the way then is told
+            self._scoring = None
+
+    def _score_some(self, ending: Event) -> bool:
+        """Score what is there until the next answer comes; returns whether anything was."""
+        count = 0
+        while self._is_quiet() and not ending.is_set():
+            done = self._scoring or self._begun()
+            started = time.thread_time()
+            if done is None or not self._score_next(done.conclusion):
+                break
+            took_s = min(time.thread_time() - started, 2 * self._each_s)  # one long text says little of the others
+            self._each_s += (took_s - self._each_s) / _REMEMBERED
+            count += 1
+        return count > 0
+
+    def _is_quiet(self) -> bool:
+        """Whether no answer is about to come, as far as can be seen, and one that comes would hardly have to wait."""
+        time.sleep(0)  # one that waits to be read goes first
+        is_slow = self._each_s * self._answers <= _SHARE * self._waited_s
+        return is_slow and time.perf_counter() - self._latest > _QUIET_S
+
+    def _score_next(self, conclusion: Conclusion) -> bool:
+        """Score the next record, if it is there; returns whether it was."""
+        if self._lines is None or not self._is_there(len(self._lines)):
+            return False
+        record = conclusion.score(self._records[len(self._lines)])
+        self._lines.append((record.question.id, record_line(record)))
+        return True
+
+    def _is_there(self, place: int) -> bool:
+        return place < len(self._records) and self._work.questions[place].id in self._work.responses
+
+    def _begun(self) -> Scoring | None:
+        """What is to be gone on with, as soon as the first answers are there."""
+        while self._there < _FIRST:
+            if not self._is_there(self._there):
+                return None
+            self._there += 1
+        first = [self._records[place] for place in range(_FIRST)]
+        self._assumed = evidence_of(first, self._cases.settings.match).watched()
+        self._cases.match_with(self._assumed)
+        digest = DigestMaker(self._seen.facts(first), self._cases)
+        conclusion = Conclusion(self._work.run, self._metrics, self._cases, self._terms, digest)
+        self._lines = SpilledList(None, folder=self._scratch, most_held=0)
+        self._scoring = Scoring(conclusion, digest, self._lines)
+        return self._scoring

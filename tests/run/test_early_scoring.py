@@ -1,0 +1,319 @@
+"""Records that are scored while other answers are waited for are those that are scored at the end."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from raw_server import answering
+from servers import wait_until
+
+from evals.case.matching import evidence_of
+from evals.config import EvalConfig
+from evals.errors import StoreError
+from evals.metrics.registry import select
+from evals.run import early
+from evals.run.early import EarlyScoring, Scoring
+from evals.run.work import RunRecords, Work
+from evals.runner import EvaluationRunner
+from evals.schemas import EvalQuestion, EvalResponse, EvalRun
+from evals.scoring.conclusion import Conclusion
+from evals.scoring.diagnosis.facts import AnswersSeen
+from evals.scoring.digest.digest import DigestMaker, digest_of
+from evals.scoring.scorecard import score_record
+from evals.scoring.settings import Cases, ScoreSettings, cases_of
+from evals.store.journal import record_line
+from evals.store.runs import RunStore
+
+FIRST = 10
+SLOW_MS = 60_000.0
+"""Such a server leaves time for anything, also on a machine that is at work."""
+
+
+@pytest.fixture(autouse=True)
+def _few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(early, "_FIRST", FIRST)
+
+
+def question(number: int) -> EvalQuestion:
+    """One with a gold in a document of its own."""
+    gold = {"text": f"The notice of article {number} is {number + 2} days.", "document_id": f"guide-{number}.md"}
+    return EvalQuestion.model_validate(
+        {
+            "id": f"q{number}",
+            "question": f"How long is the notice of article {number}?",
+            "expected_answer": f"{number + 2} days",
+            "gold_passages": [gold],
+        }
+    )
+
+
+def body(number: int, header: str = "") -> dict[str, Any]:
+    """What a server says: the gold for two of three questions, and something else."""
+    said = f"The notice of article {number} is {number + 2} days."
+    other = {"text": f"{header}Article {number + 1} was repealed in {1900 + number}.", "document_id": f"x-{number}.md"}
+    hit = {"chunk_id": f"c{number}", "text": f"{header}{said}", "document_id": f"guide-{number}.md"}
+    chunks = [other, hit] if number % 3 else [other]
+    answer = f"{said} [2]" if number % 5 else "I do not know."
+    return {"answer": answer, "chunks": [{"chunk_id": f"o{number}", **one} for one in chunks]}
+
+
+def response(number: int, **fields: Any) -> EvalResponse:
+    """The same as it was read."""
+    return EvalResponse.model_validate({"latency_ms": SLOW_MS, **body(number), **fields})
+
+
+class Waiting:
+    """A run whose answers come one by one.
+
+    Args:
+        folder: Of its runs.
+        count: Of its questions.
+    """
+
+    def __init__(self, folder: Path, count: int = 40) -> None:
+        self.config = EvalConfig.build({"judge": False, "runs_dir": str(folder)})
+        self.work = Work(EvalRun.model_validate(_run(count)), [question(n) for n in range(count)])
+        self.seen = AnswersSeen(self.work.run)
+        self.metrics = select(["core"], [])
+        settings = ScoreSettings(match=self.config.match)
+        self.early = EarlyScoring(self.work, self.metrics, settings, self.config, self.seen, folder)
+
+    def answer(self, number: int, given: EvalResponse | None = None) -> None:
+        """Have the answer to a question come."""
+        given = given or response(number)
+        self.work.responses[f"q{number}"] = given
+        self.seen.add(given)
+        self.early.arrived(given)
+
+    @property
+    def done(self) -> int:
+        """How many records are scored."""
+        lines = self.early._lines
+        return 0 if lines is None else len(lines)
+
+    def early_scoring(self) -> Scoring | None:
+        """What is done, where it is right."""
+        self.early.end()
+        records = RunRecords(self.work, {})
+        evidence = evidence_of(records, self.config.match)
+        return self.early.scoring(evidence, self.seen.facts(records))
+
+    def late_scoring(self) -> Scoring:
+        """All of it, scored at the end."""
+        records = RunRecords(self.work, {})
+        cases = Cases(ScoreSettings(match=self.config.match)).within(records)
+        digest = DigestMaker(self.seen.facts(records), cases)
+        conclusion = Conclusion(self.work.run, self.metrics, cases, self.config, digest)
+        lines = [(one.question.id, record_line(one)) for one in conclusion.scored(records)]
+        return Scoring(conclusion, digest, lines)
+
+
+def _run(count: int) -> dict[str, Any]:
+    return {
+        "id": "0123abcd",
+        "name": "waiting",
+        "created_at": "2026-01-01T00:00:00Z",
+        "question_count": count,
+        "datasets": ["file"],
+        "seed": 1,
+        "concurrency": 4,
+        "server": {"url": "http://127.0.0.1", "profile": "none"},
+    }
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[Waiting]:
+    """A run that waits for its answers."""
+    made = Waiting(tmp_path)
+    yield made
+    made.early.end()
+
+
+def gone_on(waiting: Waiting, scoring: Scoring) -> list[tuple[str, bytes]]:
+    """The lines of all records, the rest scored now."""
+    done, records = list(scoring.lines), RunRecords(waiting.work, {})
+    rest = scoring.conclusion.scored(records[place] for place in range(len(done), len(records)))
+    return [*done, *((one.question.id, record_line(one)) for one in rest)]
+
+
+def test_what_was_scored_on_the_way_is_what_is_scored_at_the_end(waiting: Waiting) -> None:
+    """Lines, scorecard, notes and digest alike, in whatever order the answers came."""
+    for number in [3, 0, 2, 1, *range(4, 25)]:
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == 25, "25 scored records")
+    for number in (39, *range(25, 39)):
+        waiting.answer(number)
+    scoring, late = waiting.early_scoring(), waiting.late_scoring()
+    assert scoring is not None
+    assert len(scoring.lines) >= 25
+    assert gone_on(waiting, scoring) == late.lines
+    assert scoring.digest.made(0.95) == late.digest.made(0.95)
+    early_run, late_run = scoring.conclusion.concluded([]), late.conclusion.concluded([])
+    assert early_run.model_copy(update={"completed_at": None}) == late_run.model_copy(update={"completed_at": None})
+    recall = early_run.scorecard.get("recall_at_10")
+    assert recall is not None
+    assert recall.value == pytest.approx(26 / 40)
+
+
+def test_records_wait_for_the_answers_before_them(waiting: Waiting) -> None:
+    """They are scored in the order of the questions, and none before the first are there."""
+    for number in range(FIRST - 1):
+        waiting.answer(number)
+    time.sleep(0.2)
+    assert waiting.done == 0
+    waiting.answer(FIRST - 1)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    waiting.answer(FIRST + 1)
+    time.sleep(0.2)
+    assert waiting.done == FIRST
+    waiting.answer(FIRST)
+    wait_until(lambda: waiting.done == FIRST + 2, "the records behind them")
+
+
+def _with_header(number: int) -> EvalResponse:
+    """Every chunk begins with the same line."""
+    return response(number, **body(number, header="Source: the handbook of all articles, second edition. "))
+
+
+def _with_citations(number: int) -> EvalResponse:
+    return response(number, citations=[{"index": 1}])
+
+
+def _with_one_id_in_two_documents(number: int) -> EvalResponse:
+    chunks = body(number)["chunks"]
+    return response(number, chunks=[{**one, "chunk_id": "c0"} for one in chunks])
+
+
+def _in_other_documents(number: int) -> EvalResponse:
+    chunks = body(number)["chunks"]
+    return response(number, chunks=[{**one, "document_id": f"file{number}.bin"} for one in chunks])
+
+
+@pytest.mark.parametrize("later", [_with_header, _with_citations, _in_other_documents])
+def test_what_the_first_answers_said_wrongly_of_the_run_is_not_kept(
+    waiting: Waiting, later: Callable[[int], EvalResponse]
+) -> None:
+    """Header lines, citations or names of documents may show late: all is scored by what is so, as if none had been."""
+    for number in range(FIRST):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    for number in range(FIRST, 40):
+        waiting.answer(number, later(number))
+    assert waiting.early_scoring() is None
+
+
+def test_an_id_in_two_documents_that_shows_late_is_seen(tmp_path: Path) -> None:
+    """From then on ids count within their documents, where golds name chunks."""
+    waiting = Waiting(tmp_path)
+    gold = {"chunk_id": "c1", "text": "The notice of article 1 is 3 days."}
+    named = waiting.work.questions[1].model_copy(
+        update={"gold_passages": EvalQuestion.model_validate({"question": "?", "gold_passages": [gold]}).gold_passages}
+    )
+    questions = list(waiting.work.questions)
+    questions[1] = named
+    object.__setattr__(waiting.work, "questions", questions)
+    for number in range(FIRST):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    for number in range(FIRST, 40):
+        waiting.answer(number, _with_one_id_in_two_documents(number))
+    assert waiting.early_scoring() is None
+
+
+def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(waiting: Waiting) -> None:
+    """Until then `old/guide-1_v2.md` was the nearest to `guide-1.md`."""
+    renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
+    for number in range(FIRST):
+        waiting.answer(number, response(1, chunks=renamed) if number == 1 else None)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    exact = [{**one, "document_id": "guide-1.md"} for one in body(30)["chunks"]]
+    for number in range(FIRST, 40):
+        waiting.answer(number, response(30, chunks=exact) if number == 30 else None)
+    assert waiting.early_scoring() is None
+
+
+def test_nothing_is_scored_early_where_an_answer_would_have_to_wait_for_it(waiting: Waiting) -> None:
+    """A server that answers at once takes all the time there is."""
+    for number in range(40):
+        waiting.answer(number, response(number, latency_ms=2.0))
+    time.sleep(0.3)
+    assert waiting.done == 0
+    assert waiting.early_scoring() is None
+
+
+def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here nothing is lost by it."""
+    failed = threading.Event()
+
+    def full(*_: object, **__: object) -> Sequence[object]:
+        failed.set()
+        raise StoreError("cannot write: no space left on device")
+
+    monkeypatch.setattr(early, "SpilledList", full)
+    for number in range(FIRST):
+        waiting.answer(number)
+    assert failed.wait(60)
+    assert waiting.early_scoring() is None
+
+
+def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake in the thread must not pass unseen."""
+    failed = threading.Event()
+
+    def broken(*_: object) -> None:
+        failed.set()
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Conclusion, "score", broken)
+    for number in range(FIRST):
+        waiting.answer(number)
+    assert failed.wait(60)
+    with pytest.raises(ZeroDivisionError):
+        waiting.early.end()
+    waiting.early._thread = None
+
+
+def test_a_run_over_a_server_that_takes_its_time_is_scored_by_its_last_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records, scorecard and digest are those of its saved answers, scored anew."""
+    kept: list[int] = []
+    scoring = EarlyScoring.scoring
+
+    def watched(self: EarlyScoring, *given: Any) -> Scoring | None:
+        found = scoring(self, *given)
+        kept.append(0 if found is None else len(found.lines))
+        return found
+
+    monkeypatch.setattr(EarlyScoring, "scoring", watched)
+    monkeypatch.setattr(early, "_SHARE", 1.0)
+    path = tmp_path / "q.jsonl"
+    path.write_text("\n".join(question(n).model_dump_json() for n in range(60)), encoding="utf-8")
+
+    def say(request: int) -> list[bytes | Literal["reset"] | None]:
+        time.sleep(0.02)
+        number = int(server.asked[request][1].split(b"of article ")[1].split(b"?")[0])
+        return [b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + json.dumps(body(number)).encode(), None]
+
+    with answering(say) as server:
+        mapped = {"answer": "answer", "chunks": "chunks"}
+        keys = {"url": server.url, "health": None, "info": [], "map": mapped}
+        config = EvalConfig.build(
+            {"dataset_file": str(path), "runs_dir": str(tmp_path / "runs"), "judge": False, "preflight": False}
+            | {"server": keys, "concurrency": 2}
+        )
+        run = asyncio.run(EvaluationRunner(config).run())
+    assert kept[0] >= FIRST
+    records = RunStore(config.runs_dir).records(run)
+    cases = cases_of(run, records)
+    again = [score_record(select(["core"], []), record.model_copy(update={"scores": []}), cases) for record in records]
+    assert [one.scores for one in again] == [one.scores for one in records]
+    assert run.outcomes.answered == 60
+    assert digest_of(run, records, cases).failures.numbers == digest_of(run, again, cases).failures.numbers
