@@ -213,6 +213,7 @@ class EngineFlags:
     workers: Annotated[int | None, Option(help="Of a Dask cluster on this machine (its cores)"), "engine.workers"] = (
         None
     )
+    jobs: Annotated[int | None, Option(help="Processes that score the answers (1)"), "engine.jobs"] = None
 
 
 @dataclass(frozen=True)

@@ -19,3 +19,5 @@ class EngineConfig(Record):
     """Address of the cluster's scheduler, such as tcp://10.0.0.5:8786; None starts a cluster on this machine."""
     workers: Annotated[int | None, MayChange.ON_RESUME] = Field(default=None, ge=1, le=256)
     """Processes of the cluster on this machine; as many as it has cores where None."""
+    jobs: Annotated[int, MayChange.ON_RESUME] = Field(default=1, ge=1, le=256)
+    """Processes of this machine that score the answers once they are there; with 1 it is this one."""

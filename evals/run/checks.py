@@ -1,5 +1,6 @@
 """What can be known to be wrong before anything is loaded or asked: names, gates, models, keys."""
 
+import pickle
 import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -50,6 +51,8 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         for name in config.dataset_names:
             check_name(name)
     check_choice(model_choice(config, metrics))
+    if config.engine.jobs > 1:
+        _check_sendable(metrics)
     if wants_judge(config, metrics):
         _check_model(config.judge)
     if asking:
@@ -116,6 +119,18 @@ def _check_engine(config: EvalConfig) -> None:
     for key in ("scheduler", "workers"):
         if getattr(config.engine, key) is not None:
             raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+
+
+def _check_sendable(metrics: Sequence[BaseMetric]) -> None:
+    """Stop where a metric, such as that of a plugin, cannot be given to other processes."""
+    for metric in metrics:
+        try:
+            pickle.dumps(metric)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ConfigError(
+                f"engine.jobs: metric {metric.name} cannot be sent to other processes: {error}",
+                "leave engine.jobs out, or give it no functions without a name",
+            ) from error
 
 
 def _check_tracing(config: EvalConfig) -> None:

@@ -48,6 +48,11 @@ class Instruments:
     judge: LLMJudge | None
     semantics: Semantics | None
 
+    @property
+    def wait_for_all(self) -> bool:
+        """Whether records cannot be scored before all answers are there: a judge or a model takes part."""
+        return self.judge is not None or (self.semantics is not None and self.semantics.compares)
+
     def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
         """How records are scored with them."""
         plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)

@@ -9,6 +9,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -20,30 +21,30 @@ from evals.judges.record import NOTE, Verdicts
 from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking, OnAnswer
-from evals.run.early import EarlyScoring, Scoring
 from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
 from evals.run.learnt.narrowing import Narrowing
 from evals.run.observer import Observer
+from evals.run.scorers.early import EarlyScoring
+from evals.run.scorers.how import HowToScore
+from evals.run.scorers.lines import scored_lines, scoring_of
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
 from evals.run.work import RunRecords, Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.scoring.calibration.corrections import with_cards
-from evals.scoring.conclusion import Conclusion, Ended
+from evals.scoring.conclusion import Ended
 from evals.scoring.design.load import with_load
 from evals.scoring.design.repeats import with_repeats
-from evals.scoring.diagnosis.facts import AnswersSeen
-from evals.scoring.digest.digest import DigestMaker
+from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
 from evals.scoring.settings import Cases, confidence
-from evals.semantics.base import Semantics
 from evals.store.calibrations import saved_calibrations
-from evals.store.journal import Journal, record_line
+from evals.store.journal import Journal
 from evals.store.runs import RunStore
 
 
@@ -70,9 +71,10 @@ async def measure(
     cases = Cases(instruments.settings(config, work.run.server.citation_base))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
-    early: EarlyScoring | None = None
     problem: BaseException | None = None
     seen, survey = _seen_so_far(work)
+    how = HowToScore(work.run, instruments.metrics, cases.settings, RunFacts(), config)
+    early = EarlyScoring(work, how, seen, store.folder, is_wanted=not instruments.wait_for_all)
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
@@ -89,9 +91,7 @@ async def measure(
                 )
                 _add_answers(judging, work, free, journal)
             observer.measured_with(cases)
-            if asking is not None and _can_be_early(instruments):
-                early = EarlyScoring(work, instruments.metrics, cases.settings, config, seen, store.folder)
-                writing.callback(early.end)
+            writing.callback(early.end)
             on_answer = _hears(work, journal, (seen, survey), observer, judging, early)
             await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
@@ -104,14 +104,12 @@ async def measure(
     records = RunRecords(work, judging.verdicts if judging else {})
     problem = await _compare(instruments.metrics, records, cases, problem, observer)
     observer.phase("scoring")
-    evidence, facts = survey.evidence(work.questions, records, cases.settings.match), seen.facts(records)
-    cases.match_with(evidence)
-    scoring = early.scoring(evidence, facts) if early is not None else None
-    if scoring is None:
-        digest = DigestMaker(facts, cases)
-        scoring = Scoring(Conclusion(work.run, instruments.metrics, cases, config, digest), digest)
+    cases.match_with(survey.evidence(work.questions, records, cases.settings.match))
+    how = replace(how, settings=cases.settings, facts=seen.facts(records))
+    scoring = scoring_of(early, how)
+    lines = scored_lines(scoring, records, how, config.engine.jobs)
+    record_sum = store.compact_lines(work.run, _watched(lines, len(records), observer))
     conclusion = scoring.conclusion
-    record_sum = store.compact_lines(work.run, _watched(_lines(scoring, records), len(records), observer))
     scored = store.open_records(work.run)
     run = conclusion.concluded(
         scored,
@@ -136,23 +134,6 @@ async def measure(
 def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:
     """The run with what repeats and levels of load say, where there are such."""
     return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
-
-
-def _can_be_early(instruments: Instruments) -> bool:
-    """Whether a record can be scored as soon as its answer is there, without a judge and models that compare texts."""
-    return instruments.judge is None and not _compares_by_models(instruments.semantics)
-
-
-def _compares_by_models(semantics: Semantics | None) -> bool:
-    return semantics is not None and (semantics.embedder is not None or semantics.scorer is not None)
-
-
-def _lines(scoring: Scoring, records: RunRecords) -> Iterator[tuple[str, bytes]]:
-    """The lines of all records, each with its question's id: of those that are scored already, then of the others."""
-    yield from scoring.lines
-    done, conclusion = len(scoring.lines), scoring.conclusion
-    rest = conclusion.scored(records[place] for place in range(done, len(records)))
-    yield from ((record.question.id, record_line(record)) for record in rest)
 
 
 def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer) -> Iterator[tuple[str, bytes]]:
@@ -275,12 +256,13 @@ def _hears(
     gathered: tuple[AnswersSeen, MatchingSurvey],
     observer: Observer,
     judging: Judging | None,
-    early: EarlyScoring | None,
+    early: EarlyScoring,
 ) -> OnAnswer:
     """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
     seen, survey = gathered
 
     def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
+        early.arrived(response, is_other=question.id in work.responses)
         work.responses[question.id] = response
         if journal is not None:
             journal.answer(question.id, response)
@@ -289,8 +271,6 @@ def _hears(
         observer.answered(question, response)
         if judging is not None:
             judging.judge(question, response)
-        if early is not None:
-            early.arrived(response)
 
     return on_answer
 

@@ -40,7 +40,7 @@ async def compare_texts(
         observer: Hears of the progress.
     """
     semantics = cases.settings.semantics
-    if semantics is None or (semantics.embedder is None and semantics.scorer is None):
+    if semantics is None or not semantics.compares:
         return
     wanted = _Wanted(metrics, records, cases)
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric
@@ -11,7 +11,7 @@ from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScor
 from evals.schemas.merged_shard import RunStatus
 from evals.schemas.results import SCHEMA_VERSION
 from evals.scoring.config import ScoringConfig
-from evals.scoring.digest.digest import DigestMaker
+from evals.scoring.digest.digest import Collected, DigestMaker
 from evals.scoring.gates import check_gates
 from evals.scoring.gathered.columns import ScoreTable
 from evals.scoring.gathered.notes import MATCHING, AnswerNotes, MatchingNotes
@@ -53,6 +53,17 @@ class Terms(Protocol):
         """Which part of the questions it is; gates are not for a part."""
 
 
+class Gathered(NamedTuple):
+    """What is held of records that were scored, up to the record of this number."""
+
+    number: int
+    table: ScoreTable
+    outcomes: OutcomeCounts
+    matching: MatchingNotes
+    answers: AnswerNotes
+    collected: Collected | None
+
+
 class Conclusion:
     """Scores the records of a run one after the other, and says at the end what follows from all of them.
 
@@ -64,10 +75,18 @@ class Conclusion:
         cases: The records as metrics see them, with what the run says about matching.
         terms: Prices, weights, gates and the error rate: an `EvalConfig` has them.
         digest: Collects what views need; None where nobody wants it.
+        first: The number of the first record that it gets.
     """
 
     def __init__(
-        self, run: EvalRun, metrics: Sequence[BaseMetric], cases: Cases, terms: Terms, digest: DigestMaker | None = None
+        self,
+        run: EvalRun,
+        metrics: Sequence[BaseMetric],
+        cases: Cases,
+        terms: Terms,
+        digest: DigestMaker | None = None,
+        *,
+        first: int = 0,
     ) -> None:
         self._run = run
         self._metrics = with_prices(metrics, terms.prices, run.config)
@@ -77,7 +96,7 @@ class Conclusion:
         self._outcomes = OutcomeCounts(judged=cases.settings.judged)
         self._matching = MatchingNotes()
         self._digest = digest
-        self._number = 0
+        self._number = first
         self.answers = AnswerNotes()
         """What the answers give reason to say."""
 
@@ -104,6 +123,21 @@ class Conclusion:
         if self._digest is not None:
             self._digest.add(self._number, scored)
         self._number += 1
+
+    def gathered(self) -> Gathered:
+        """What is held of the records so far, as another process is sent it."""
+        collected = None if self._digest is None else self._digest.collected
+        return Gathered(self._number, self._table, self._outcomes, self._matching, self.answers, collected)
+
+    def extend(self, later: Gathered) -> None:
+        """Add what another process has gathered of the records that follow."""
+        self._number = later.number
+        self._table.extend(later.table)
+        self._outcomes.extend(later.outcomes)
+        self._matching.extend(later.matching)
+        self.answers.extend(later.answers)
+        if self._digest is not None and later.collected is not None:
+            self._digest.collected.extend(later.collected)
 
     def concluded(
         self,

@@ -52,6 +52,13 @@ class OutcomeCounts:
         if response.citations is not None:
             self._add_citations(case)
 
+    def extend(self, later: "OutcomeCounts") -> None:
+        """Add what was counted of the records that follow."""
+        self._counts.update(later._counts)
+        self._transport.update(later._transport)
+        self._judge.update(later._judge)
+        self._chunks.update(later._chunks)
+
     def _add_abstention(self, case: Case) -> None:
         is_open = case.abstention_open
         self._counts["abstained"] += case.abstained and not is_open

@@ -48,6 +48,11 @@ class Semantics:
     coverage_threshold: float = COVERAGE_THRESHOLD
     at_a_time: int = 1
 
+    @property
+    def compares(self) -> bool:
+        """Whether a model takes part."""
+        return self.embedder is not None or self.scorer is not None
+
     def names(self) -> dict[str, str] | None:
         """What was used, as it is saved with a run; None where nothing was."""
         used = {"embedder": self.embedder, "scorer": self.scorer}

@@ -146,13 +146,13 @@ class SpilledList(Sliced[T]):
         kind: As of `Spill`.
         values: The first of them.
         folder: As of `Spill`.
-        most_held: As of `Spill`.
+        most_held: As of `Spill`; some megabytes where None.
     """
 
     def __init__(
-        self, kind: Any, values: Iterable[T] = (), folder: Path | None = None, *, most_held: int = _HELD
+        self, kind: Any, values: Iterable[T] = (), folder: Path | None = None, *, most_held: int | None = None
     ) -> None:
-        self._spill: Spill[T] = Spill(kind, folder, most_held=most_held)
+        self._spill: Spill[T] = Spill(kind, folder, most_held=_HELD if most_held is None else most_held)
         for value in values:
             self._spill.append(value)
 

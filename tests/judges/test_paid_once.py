@@ -113,7 +113,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, work: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "Conclusion", die)
+        patch.setattr(measuring, "scoring_of", die)
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(work)
 

@@ -44,13 +44,25 @@ class Leg:
     unpaid: int = 0
 
 
+class NoJudge:
+    """Stands in for a judge in a run without one."""
+
+    def log(self) -> list[dict[str, Any]]:
+        """What it was asked."""
+        return []
+
+    def stats(self) -> dict[str, int]:
+        """How much it was asked."""
+        return {"requests": 0, "in_flight": 0}
+
+
 class Attack:
     """One run, its servers, and what they were asked.
 
     Args:
         folder: For the run and its configuration.
         server: Of the questions.
-        judge: An imitation of the Messages API, which counts requests.
+        judge: An imitation of the Messages API, which counts requests; or `NoJudge`.
         questions: What is asked.
     """
 
@@ -71,7 +83,8 @@ class Attack:
                     "warmup": 0,
                     "preflight": False,
                     "concurrency": CONCURRENCY,
-                    "judge": {"base_url": judge.url, "cache": False, "concurrency": JUDGE_CONCURRENCY},
+                    "judge": not isinstance(judge, NoJudge)
+                    and {"base_url": judge.url, "cache": False, "concurrency": JUDGE_CONCURRENCY},
                     "prices": {"claude-sonnet-5-5": {"input": 1, "output": 1}},
                 }
             )
@@ -181,6 +194,17 @@ def kill_often(attack: Attack, kills: int, requests: int, rng: random.Random) ->
 
 def check(attack: Attack, unbroken: Attack) -> None:
     """See that nothing was asked or paid for twice but what was in flight, and that the numbers are the same."""
+    check_answers(attack, unbroken)
+    ours, theirs = attack.run, unbroken.run
+    assert ours is not None
+    assert theirs is not None
+    assert ours.judge is not None
+    assert theirs.judge is not None
+    assert (ours.judge.calls, _tokens(ours.judge.usage)) == (theirs.judge.calls, _tokens(theirs.judge.usage))
+
+
+def check_answers(attack: Attack, unbroken: Attack) -> None:
+    """The same, but for what the judge has cost."""
     _check_counts(attack, unbroken)
     ours, theirs = attack.run, unbroken.run
     assert ours is not None
@@ -188,9 +212,6 @@ def check(attack: Attack, unbroken: Attack) -> None:
     assert (ours.status, ours.completed_at is None) == ("complete", False)
     assert _numbers(ours) == _numbers(theirs)
     assert list(map(_told, attack.records())) == list(map(_told, unbroken.records()))
-    assert ours.judge is not None
-    assert theirs.judge is not None
-    assert (ours.judge.calls, _tokens(ours.judge.usage)) == (theirs.judge.calls, _tokens(theirs.judge.usage))
 
 
 def _check_counts(attack: Attack, unbroken: Attack) -> None:

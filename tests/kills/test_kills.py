@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kills.attack import Attack, check, kill_often
+from kills import counted
+from kills.attack import Attack, NoJudge, check, check_answers, kill_often
 from kills.counted import CountedServer, policies
 from messages_api.fixtures import MessagesApi
 
@@ -67,3 +68,25 @@ def test_a_run_that_is_killed_again_and_again_is_as_one_that_was_not(
         path.name,
         index_path(path).name,
     }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_run_that_is_killed_while_it_scores_beside_asking_is_as_one_that_was_not(
+    tmp_path: Path, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a judge, records behind the first 200 are scored while slow answers are waited for."""
+    monkeypatch.setattr(counted, "_DELAY_S", 0.1)
+    questions, attacks, rng = policies(300), [], random.Random(7)  # noqa: S311 - no secret
+    for name in ("unbroken", "killed"):
+        (tmp_path / name).mkdir()
+        server = CountedServer(questions)
+        stack.callback(server.stop)
+        attacks.append(Attack(tmp_path / name, server, NoJudge(), questions))
+    unbroken, attack = attacks
+    unbroken.whole()
+    for _ in range(3):
+        attack.kill_after(max(1, 220 - attack.requests()) + rng.randint(0, 20), rng.uniform(0, 0.1))
+    attack.whole()
+    check_answers(attack, unbroken)
+    assert not [leg for leg in attack.legs if leg.ended]

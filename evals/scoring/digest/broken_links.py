@@ -107,12 +107,21 @@ class BrokenLinksMaker:
 
     def add(self, number: int, finding: Finding) -> None:
         """Add what was found of the question with this number."""
-        said, found = Said(finding.link, finding.explanation, finding.hit_ranks, finding.remarks), self._found
-        code = self._known.setdefault(said, len(found.table))
-        if code == len(found.table):
-            found.table.append(said)
-        found.numbers.append(number)
-        found.codes.append(code)
+        said = Said(finding.link, finding.explanation, finding.hit_ranks, finding.remarks)
+        self._found.numbers.append(number)
+        self._found.codes.append(self._code(said))
+
+    def extend(self, later: "BrokenLinksMaker") -> None:
+        """Add what was found of the questions that follow."""
+        codes = [self._code(said) for said in later._found.table]
+        self._found.numbers.extend(later._found.numbers)
+        self._found.codes.extend(map(codes.__getitem__, later._found.codes))
+
+    def _code(self, said: Said) -> int:
+        code = self._known.setdefault(said, len(self._found.table))
+        if code == len(self._found.table):
+            self._found.table.append(said)
+        return code
 
     def made(self) -> BrokenLinks:
         """What was added, in the order of the chain, then of the questions."""

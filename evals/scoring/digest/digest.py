@@ -49,16 +49,9 @@ class Digest(Record):
 
 
 @dataclass(slots=True)
-class DigestMaker:
-    """Collects the digest of a run while its records are walked.
+class Collected:
+    """What is held of the records of a digest until it is made."""
 
-    Attributes:
-        facts: What the run says that one record cannot.
-        cases: The records as they are scored.
-    """
-
-    facts: RunFacts
-    cases: Cases
     found: BrokenLinksMaker = field(default_factory=BrokenLinksMaker)
     remarks: RemarksSeen = field(default_factory=dict)
     to_verify: list[int] = field(default_factory=list)
@@ -71,25 +64,21 @@ class DigestMaker:
     ids: list[str] = field(default_factory=list)
     asked: int = 0
 
-    def add(self, number: int, record: EvalRecord) -> None:
-        """Add one record."""
-        cases = self.cases
-        self.ids.append(record.question.id)
-        finding = finding_of(record, cases, self.facts)
-        if finding is not None:
-            self.found.add(number, finding)
-        self.asked += add_remarks(self.remarks, record, cases)
-        if needs_verification(record):
-            self.to_verify.append(number)
-        cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
-        if cell is not None:
-            self.cells[cell] += 1
-        if sure is not None:
-            self.sure.append(sure)
-        add_stages(self.stages, record, cases, self.facts.library)
-        self.declines.append(_declines(record, cases))
-        self.metrics.update(dict.fromkeys([score.name for score in record.scores]))
-        self.keys.update(record.question.metadata)
+    def extend(self, later: "Collected") -> None:
+        """Add what was collected of the records that follow."""
+        self.found.extend(later.found)
+        self.to_verify += later.to_verify
+        self.cells.update(later.cells)
+        self.sure += later.sure
+        self.declines += later.declines
+        self.metrics.update(later.metrics)
+        self.keys |= later.keys
+        self.ids += later.ids
+        self.asked += later.asked
+        for kind, questions in later.remarks.items():
+            self.remarks.setdefault(kind, []).extend(questions)
+        for stage, found in later.stages.items():
+            self.stages.setdefault(stage, []).extend(found)
 
     def _diagnosis(self, found: BrokenLinks, certainty: float) -> Diagnosis:
         """Where the questions went wrong first."""
@@ -112,6 +101,45 @@ class DigestMaker:
             metrics=list(self.metrics),
             keys=sorted(self.keys),
         )
+
+
+@dataclass(slots=True)
+class DigestMaker:
+    """Collects the digest of a run while its records are walked.
+
+    Attributes:
+        facts: What the run says that one record cannot.
+        cases: The records as they are scored.
+        collected: Of the records so far.
+    """
+
+    facts: RunFacts
+    cases: Cases
+    collected: Collected = field(default_factory=Collected)
+
+    def add(self, number: int, record: EvalRecord) -> None:
+        """Add one record."""
+        cases, to = self.cases, self.collected
+        to.ids.append(record.question.id)
+        finding = finding_of(record, cases, self.facts)
+        if finding is not None:
+            to.found.add(number, finding)
+        to.asked += add_remarks(to.remarks, record, cases)
+        if needs_verification(record):
+            to.to_verify.append(number)
+        cell, sure = cell_of(record, cases), confidence_and_loss(record, cases)
+        if cell is not None:
+            to.cells[cell] += 1
+        if sure is not None:
+            to.sure.append(sure)
+        add_stages(to.stages, record, cases, self.facts.library)
+        to.declines.append(_declines(record, cases))
+        to.metrics.update(dict.fromkeys([score.name for score in record.scores]))
+        to.keys.update(record.question.metadata)
+
+    def made(self, certainty: float) -> Digest:
+        """The digest of the records that were added; intervals of this confidence."""
+        return self.collected.made(certainty)
 
 
 def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Digest:

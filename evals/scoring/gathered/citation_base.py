@@ -54,6 +54,16 @@ class CitationSigns:
         if not self._indices:
             self._add_sources(case)
 
+    def extend(self, later: "CitationSigns") -> None:
+        """Add what was gathered of the answers that follow."""
+        self._base = later._base if self._base is None else self._base
+        self._few = [*self._few, *later._few][:_LOOKED_AT]
+        if not self._indices:
+            self._sources += later._sources
+            self._placed = self._placed or later._placed
+            self._numbered = self._numbered or later._numbered
+        self._indices.update(later._indices)
+
     def _add_sources(self, case: Case) -> None:
         self._sources += len(case.cited)
         self._placed = self._placed or any(source.place is not None for source in case.cited)

@@ -45,6 +45,11 @@ class _Lists:
             self._in_text = self._in_text or (self._name == "citations" and _cites_in_text(response))
             self._without += getattr(response, self._name) is None and not response.could_not_read(self._name)
 
+    def extend(self, later: "_Lists") -> None:
+        self._answers += later._answers
+        self._without += later._without
+        self._in_text = self._in_text or later._in_text
+
     def note(self) -> str | None:
         """That some lists are missing: of those answers nothing is measured by them."""
         if not 0 < self._without < self._answers:
@@ -78,6 +83,12 @@ class _ChunkFacts:
             self._texts = self._texts or bool(chunk.text)
             self._named = self._named or bool(chunk.document_id or chunk.document_name)
 
+    def extend(self, later: "_ChunkFacts") -> None:
+        self._any = self._any or later._any
+        self._ids = self._ids or later._ids
+        self._texts = self._texts or later._texts
+        self._named = self._named or later._named
+
     def notes(self) -> Iterator[str]:
         if self._any and not self._ids:
             yield "no retrieved chunk has an id: two passages of one document may have come as one"
@@ -96,6 +107,10 @@ class _Waiting:
         if response.latency_ms is not None and response.total_ms:
             self._latency.append(response.latency_ms)
             self._total.append(response.total_ms)
+
+    def extend(self, later: "_Waiting") -> None:
+        self._latency.extend(later._latency)
+        self._total.extend(later._total)
 
     def note(self) -> str | None:
         """That users wait far longer than the latency says, which is of one attempt."""
@@ -122,6 +137,11 @@ class _Disputed:
             reads_as = case.reads_as_refusal
             self._counts[reads_as] += 1
             self._named[reads_as] += [case.question.id] if len(self._named[reads_as]) < _NAMED else []
+
+    def extend(self, later: "_Disputed") -> None:
+        self._counts.update(later._counts)
+        for reads_as, named in later._named.items():
+            self._named[reads_as] = [*self._named[reads_as], *named][:_NAMED]
 
     def notes(self) -> Iterator[str]:
         for reads_as, is_refusal in (("a refusal", True), ("an answer", False)):
@@ -167,6 +187,20 @@ class AnswerNotes:
         self._citations.add(case)
         for some in self._some_lists:
             some.add(response)
+
+    def extend(self, later: "AnswerNotes") -> None:
+        """Add what was gathered of the records that follow."""
+        self._answered += later._answered
+        self._golds = self._golds or later._golds
+        self._usage = self._usage or later._usage
+        self._lists = self._lists or later._lists
+        self._unread.update(later._unread)
+        self._waiting.extend(later._waiting)
+        self._chunks.extend(later._chunks)
+        self._disputed.extend(later._disputed)
+        self._citations.extend(later._citations)
+        for some, others in zip(self._some_lists, later._some_lists, strict=True):
+            some.extend(others)
 
     def notes(self, *, concurrency: int, usage_limit: int | None) -> list[str]:
         """The notes.
@@ -222,6 +256,11 @@ class MatchingNotes:
         details = [score.details for score in record.scores if "hit_ranks" in score.details]
         self._compared = self._compared or bool(details)
         self._elsewhere += max((found.get("other_documents", 0) for found in details), default=0)
+
+    def extend(self, later: "MatchingNotes") -> None:
+        """Add what was gathered of the records that follow."""
+        self._compared = self._compared or later._compared
+        self._elsewhere += later._elsewhere
 
     def notes(self, settings: ScoreSettings) -> list[str]:
         """What there is to say; nothing where names made no difference.

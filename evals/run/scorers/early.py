@@ -6,21 +6,18 @@ scored by it, all of this is dropped, and the records are scored as if there had
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 from evals.case.matching import RunEvidence, evidence_of
 from evals.errors import StoreError
-from evals.metrics.base import BaseMetric
+from evals.run.scorers.how import HowToScore, Scoring
 from evals.run.work import RunRecords, Work
 from evals.runtime import SideThread
 from evals.schemas import EvalResponse
-from evals.scoring.conclusion import Conclusion, Terms
+from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
-from evals.scoring.digest.digest import DigestMaker
-from evals.scoring.settings import Cases, ScoreSettings
 from evals.store.journal import record_line
 from evals.store.spill import SpilledList
 
@@ -38,49 +35,27 @@ _USUAL_S = 0.001
 """Seconds that a record is taken to need as long as none was scored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
-    """The scoring of a run, of which the first records may be done.
-
-    Attributes:
-        conclusion: Takes the records that are left.
-        digest: Made of the same records.
-        lines: Of the records that are done, each with the id of its question.
-    """
-
-    conclusion: Conclusion
-    digest: DigestMaker
-    lines: Sequence[tuple[str, bytes]] = ()
-
-
 class EarlyScoring:
     """Scores the answers of a run in the order of its questions, in a thread of its own, while others are waited for.
 
     Args:
         work: Questions, and the answers as they come.
-        metrics: What to measure; none of a judge, and none that compares texts by models.
-        settings: How records are scored.
-        terms: What else a run is concluded with.
+        how: To score them, as far as it is known; without a judge, and without models that compare texts.
         seen: What is gathered of the answers as they come.
         scratch: The folder for what is done.
+        is_wanted: Whether anything is to be scored early.
     """
 
     def __init__(
-        self,
-        work: Work,
-        metrics: Sequence[BaseMetric],
-        settings: ScoreSettings,
-        terms: Terms,
-        seen: AnswersSeen,
-        scratch: Path,
+        self, work: Work, how: HowToScore, seen: AnswersSeen, scratch: Path, *, is_wanted: bool = True
     ) -> None:
         self._work = work
         self._records = RunRecords(work, {})
-        self._metrics = metrics
-        self._cases = Cases(settings)
-        self._terms = terms
+        self._how = how
         self._seen = seen
+        self._is_wanted = is_wanted and len(self._records) > _FIRST
         self._scratch = scratch
+        self._is_right = True
         self._there = 0
         self._assumed: RunEvidence | None = None
         self._scoring: Scoring | None = None
@@ -91,13 +66,19 @@ class EarlyScoring:
         """What scoring a record takes, the latest most."""
         self._thread: SideThread | None = None
 
-    def arrived(self, response: EvalResponse) -> None:
-        """Know that an answer has just come."""
+    def arrived(self, response: EvalResponse, *, is_other: bool = False) -> None:
+        """Know that an answer has just come.
+
+        Args:
+            response: The answer.
+            is_other: Whether its question has had another one, by which its record may be scored already.
+        """
         self._latest = time.perf_counter()
+        self._is_right = self._is_right and not is_other
         if response.latency_ms is not None:
             self._waited_s += response.latency_ms / 1000
             self._answers += 1
-        if self._thread is None and len(self._records) > _FIRST:
+        if self._thread is None and self._is_wanted:
             self._thread = SideThread("evals scoring", self._score)
 
     def end(self) -> None:
@@ -116,12 +97,13 @@ class EarlyScoring:
         Returns:
             None where nothing is done, or was done by what is not so.
         """
-        if self._scoring is None or self._assumed is None or self._scoring.digest.facts != facts:
+        begun = self._scoring
+        if begun is None or self._assumed is None or not self._is_right:
             return None
-        if not evidence.bears_out(self._assumed):
+        if begun.digest.facts != facts or not evidence.bears_out(self._assumed):
             return None
-        self._cases.match_with(evidence)
-        return self._scoring
+        begun.digest.cases.match_with(evidence)
+        return begun
 
     def _score(self, ending: Event) -> None:
         pause = _QUIET_S
@@ -168,10 +150,9 @@ class EarlyScoring:
                 return None
             self._there += 1
         first = [self._records[place] for place in range(_FIRST)]
-        self._assumed = evidence_of(first, self._cases.settings.match).watched()
-        self._cases.match_with(self._assumed)
-        digest = DigestMaker(self._seen.facts(first), self._cases)
-        conclusion = Conclusion(self._work.run, self._metrics, self._cases, self._terms, digest)
+        settings = self._how.settings
+        self._assumed = evidence_of(first, settings.match).watched()
+        how = replace(self._how, settings=replace(settings, evidence=self._assumed), facts=self._seen.facts(first))
         self._lines = SpilledList(None, folder=self._scratch, most_held=0)
-        self._scoring = Scoring(conclusion, digest, self._lines)
+        self._scoring = how.scoring(lines=self._lines)
         return self._scoring

@@ -16,13 +16,14 @@ from evals.case.matching import evidence_of
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
-from evals.run import early
-from evals.run.early import EarlyScoring, Scoring
+from evals.run.scorers import early
+from evals.run.scorers.early import EarlyScoring
+from evals.run.scorers.how import HowToScore, Scoring
 from evals.run.work import RunRecords, Work
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun
 from evals.scoring.conclusion import Conclusion
-from evals.scoring.diagnosis.facts import AnswersSeen
+from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
 from evals.scoring.digest.digest import DigestMaker, digest_of
 from evals.scoring.scorecard import score_record
 from evals.scoring.settings import Cases, ScoreSettings, cases_of
@@ -81,14 +82,15 @@ class Waiting:
         self.seen = AnswersSeen(self.work.run)
         self.metrics = select(["core"], [])
         settings = ScoreSettings(match=self.config.match)
-        self.early = EarlyScoring(self.work, self.metrics, settings, self.config, self.seen, folder)
+        how = HowToScore(self.work.run, self.metrics, settings, RunFacts(), self.config)
+        self.early = EarlyScoring(self.work, how, self.seen, folder)
 
     def answer(self, number: int, given: EvalResponse | None = None) -> None:
         """Have the answer to a question come."""
         given = given or response(number)
+        self.early.arrived(given, is_other=f"q{number}" in self.work.responses)
         self.work.responses[f"q{number}"] = given
         self.seen.add(given)
-        self.early.arrived(given)
 
     @property
     def done(self) -> int:
@@ -222,6 +224,15 @@ def test_an_id_in_two_documents_that_shows_late_is_seen(tmp_path: Path) -> None:
     wait_until(lambda: waiting.done == FIRST, "the first records")
     for number in range(FIRST, 40):
         waiting.answer(number, _with_one_id_in_two_documents(number))
+    assert waiting.early_scoring() is None
+
+
+def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting: Waiting) -> None:
+    """Its record may be done by then."""
+    for number in range(40):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == 40, "all records")
+    waiting.answer(3, response(3, answer="Another one."))
     assert waiting.early_scoring() is None
 
 

@@ -1,0 +1,179 @@
+"""Records that several processes score, put together, are those that one process scores."""
+
+import os
+import pickle
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.case.case import Case
+from evals.config import EvalConfig
+from evals.errors import ConfigError, EngineError
+from evals.metrics.answer.squad import SquadF1
+from evals.metrics.registry import select
+from evals.run import checks
+from evals.run.scorers import processes
+from evals.run.scorers.how import HowToScore
+from evals.run.scorers.processes import lines_of
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, MetricResult
+from evals.scoring.conclusion import Conclusion
+from evals.scoring.diagnosis.facts import facts_of
+from evals.scoring.digest.digest import Digest
+from evals.scoring.gathered.notes import AnswerNotes
+from evals.scoring.settings import Cases, ScoreSettings
+from evals.store.journal import record_line
+
+COUNT = 90
+CONFIG = EvalConfig.build({"judge": False, "gate": ["recall_at_5>=0.1"]})
+
+
+def run_of(count: int) -> EvalRun:
+    """A run that is not concluded yet."""
+    return EvalRun.model_validate(
+        {
+            "id": "0123abcd",
+            "name": "parts",
+            "created_at": "2026-01-01T00:00:00Z",
+            "question_count": count,
+            "datasets": ["file"],
+            "seed": 1,
+            "concurrency": 4,
+            "server": {"url": "http://127.0.0.1", "profile": "none"},
+        }
+    )
+
+
+def record(number: int) -> EvalRecord:
+    """One of many kinds: failed, declining, without chunks, with citations to nothing, slow, with stages."""
+    said = f"The notice of article {number} is {number + 2} days."
+    question = {
+        "id": f"q{number}",
+        "question": f"How long is the notice of article {number}?",
+        "expected_answer": None if number % 7 == 3 else f"{number + 2} days",
+        "gold_passages": [] if number % 7 == 3 else [{"text": said, "document_id": f"guide-{number // 3}.md"}],
+        "is_unanswerable": number % 7 == 3,
+        "metadata": {"kind": f"k{number % 4}"} if number % 2 else {},
+    }
+    return EvalRecord(
+        question=EvalQuestion.model_validate(question), response=_response(number, said) if number % 11 else None
+    )
+
+
+def _response(number: int, said: str) -> EvalResponse:
+    if number % 13 == 5:
+        return EvalResponse.model_validate({"error": {"kind": "timeout", "message": "no answer in 5 s"}})
+    other = {"text": f"Article {number + 1} was repealed in {1900 + number}.", "document_id": f"x-{number}.md"}
+    hit = {"chunk_id": f"c{number}", "text": said, "document_id": f"guide-{number // 3}.md"}
+    return EvalResponse.model_validate(
+        {
+            "answer": None if number % 17 == 2 else "I do not know." if number % 5 == 1 else f"{said} [2]",
+            "chunks": None if number % 19 == 4 else [other, hit] if number % 3 else [other],
+            "citations": None if number % 6 == 0 else [{"index": number % 5}] if number % 4 else [],
+            "latency_ms": 100.0 + number,
+            "total_ms": 400.0 + number if number % 8 == 1 else 100.0 + number,
+            "attempts": 1 + (number % 8 == 1),
+            "usage": {"prompt_tokens": 9 + number, "completion_tokens": 2} if number % 9 == 2 else None,
+            "notes": [f"null in field {number % 3}"] if number % 10 == 7 else [],
+            "confidence": (number % 10) / 10 if number % 2 else None,
+            "stages": [{"name": "dense", "chunks": [hit]}, {"name": "rerank", "chunks": [other]}]
+            if number % 12 == 7
+            else None,
+        }
+    )
+
+
+def how_to(records: Sequence[EvalRecord]) -> HowToScore:
+    """As a run of these records is scored."""
+    run = run_of(len(records))
+    scored = Cases(ScoreSettings(match=CONFIG.match)).within(records).settings
+    return HowToScore(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
+
+
+def concluded(conclusion: Conclusion, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], Digest]:
+    """All that follows from what a conclusion has gathered."""
+    run = conclusion.concluded(records).model_dump(exclude={"completed_at"})
+    assert conclusion._digest is not None
+    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.made(0.95)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.sets(st.integers(0, COUNT), max_size=6), st.integers(1, COUNT))
+def test_what_was_gathered_in_parts_is_what_was_gathered_at_once(cuts: set[int], count: int) -> None:
+    """Values, intervals, counts, notes and digest, wherever the records are cut and however few there are."""
+    records = [record(number) for number in range(count)]
+    how = how_to(records)
+    whole, together = how.scoring().conclusion, how.scoring().conclusion
+    scored = list(whole.scored(records))
+    ends = [*sorted(cut for cut in cuts if cut < count), count]
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        part = how.scoring(start).conclusion
+        assert list(part.scored(records[start:end])) == scored[start:end]
+        together.extend(pickle.loads(pickle.dumps(part.gathered())))  # noqa: S301 - our own
+    assert concluded(together, scored) == concluded(whole, scored)
+
+
+def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the questions, from the first that is not done yet."""
+    monkeypatch.setattr(processes, "BATCH", 20)
+    records = [record(number) for number in range(COUNT)]
+    how = how_to(records)
+    whole, together = how.scoring().conclusion, how.scoring().conclusion
+    lines = [(one.question.id, record_line(one)) for one in whole.scored(records)]
+    done = [(one.question.id, record_line(one)) for one in together.scored(records[:7])]
+    assert [*done, *lines_of(how, records, 7, 2, together)] == lines
+    assert concluded(together, []) == concluded(whole, [])
+
+
+class Deadly(SquadF1):
+    """Ends the process that measures it."""
+
+    name = "deadly"
+
+    def measure(self, case: Case) -> MetricResult:
+        os._exit(1)
+
+
+def test_a_process_that_ends_by_itself_is_told_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that the system ends for want of memory."""
+    monkeypatch.setattr(processes, "BATCH", 5)
+    records = [record(number) for number in range(1, 10)]
+    how = how_to(records)
+    deadly = HowToScore(how.run, [Deadly()], how.settings, how.facts, how.terms)
+    with pytest.raises(EngineError, match="ended by itself") as refused:
+        list(lines_of(deadly, records, 0, 2, deadly.scoring().conclusion))
+    assert "engine.jobs" in (refused.value.hint or "")
+
+
+def test_a_metric_that_cannot_be_sent_is_named_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one of a plugin that holds a function without a name."""
+    metric = SquadF1()
+    metric.way = lambda text: text  # type: ignore[attr-defined]
+    monkeypatch.setattr(checks, "select", lambda *_: [metric])
+    with pytest.raises(ConfigError, match="metric squad_f1 cannot be sent"):
+        checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
+    assert checks.check_config(EvalConfig.build({"judge": False})) == [metric]
+
+
+def test_every_metric_of_ours_can_be_sent() -> None:
+    """Those of all suites."""
+    checks._check_sendable(select(["all"], []))
+
+
+def test_answers_of_which_rules_and_judge_disagree_are_named_as_by_one_process() -> None:
+    """Five at most, the first of all."""
+
+    def disputed(number: int) -> Any:
+        asked = SimpleNamespace(id=f"q{number}")
+        return SimpleNamespace(abstention_disputed=True, reads_as_refusal=number % 3 == 0, question=asked)
+
+    whole, parts = AnswerNotes(), [AnswerNotes() for _ in range(3)]
+    for number in range(20):
+        whole._disputed.add(disputed(number))
+        parts[number // 7]._disputed.add(disputed(number))
+    parts[0].extend(parts[1])
+    parts[0].extend(parts[2])
+    assert list(parts[0]._disputed.notes()) == list(whole._disputed.notes())
