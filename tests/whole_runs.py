@@ -7,13 +7,29 @@ from statistics import fmean
 
 from evals.datasets.answers import each_answer
 from evals.judges.flips import disagreements
-from evals.schemas import EvalRecord, EvalResponse, JudgeVerdict
+from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.results import Outcomes
 from evals.scoring.abstention_table import AbstentionTable, cell_of, table_of
 from evals.scoring.gathered.notes import AnswerNotes
 from evals.scoring.outcomes import OutcomeCounts
 from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
 from evals.scoring.settings import Cases
+
+
+def run_to_conclude(count: int) -> EvalRun:
+    """A run of so many questions, before anything is known of its answers."""
+    return EvalRun.model_validate(
+        {
+            "id": "0123abcd",
+            "name": "to conclude",
+            "created_at": "2026-01-01T00:00:00Z",
+            "question_count": count,
+            "datasets": ["file"],
+            "seed": 1,
+            "concurrency": 4,
+            "server": {"url": "http://127.0.0.1", "profile": "none"},
+        }
+    )
 
 
 def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95) -> AbstentionTable | None:

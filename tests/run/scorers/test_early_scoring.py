@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 from raw_server import answering
 from servers import wait_until
+from whole_runs import run_to_conclude
 
 from evals.case.matching import evidence_of
 from evals.config import EvalConfig
@@ -21,7 +22,7 @@ from evals.run.scorers.early import EarlyScoring
 from evals.run.scorers.how import HowToScore, Scoring
 from evals.run.work import RunRecords, Work
 from evals.runner import EvaluationRunner
-from evals.schemas import EvalQuestion, EvalResponse, EvalRun
+from evals.schemas import EvalQuestion, EvalResponse
 from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
 from evals.scoring.digest.digest import DigestMaker, digest_of
@@ -78,7 +79,7 @@ class Waiting:
 
     def __init__(self, folder: Path, count: int = 40) -> None:
         self.config = EvalConfig.build({"judge": False, "runs_dir": str(folder)})
-        self.work = Work(EvalRun.model_validate(_run(count)), [question(n) for n in range(count)])
+        self.work = Work(run_to_conclude(count), [question(n) for n in range(count)])
         self.seen = AnswersSeen(self.work.run)
         self.metrics = select(["core"], [])
         settings = ScoreSettings(match=self.config.match)
@@ -113,19 +114,6 @@ class Waiting:
         conclusion = Conclusion(self.work.run, self.metrics, cases, self.config, digest)
         lines = [(one.question.id, record_line(one)) for one in conclusion.scored(records)]
         return Scoring(conclusion, digest, lines)
-
-
-def _run(count: int) -> dict[str, Any]:
-    return {
-        "id": "0123abcd",
-        "name": "waiting",
-        "created_at": "2026-01-01T00:00:00Z",
-        "question_count": count,
-        "datasets": ["file"],
-        "seed": 1,
-        "concurrency": 4,
-        "server": {"url": "http://127.0.0.1", "profile": "none"},
-    }
 
 
 @pytest.fixture

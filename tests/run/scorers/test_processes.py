@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whole_runs import run_to_conclude
 
 from evals.case.case import Case
 from evals.config import EvalConfig
@@ -19,7 +20,7 @@ from evals.run import checks
 from evals.run.scorers import processes
 from evals.run.scorers.how import HowToScore
 from evals.run.scorers.processes import lines_of
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, MetricResult
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricResult
 from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis.facts import facts_of
 from evals.scoring.digest.digest import Digest
@@ -29,22 +30,6 @@ from evals.store.journal import record_line
 
 COUNT = 90
 CONFIG = EvalConfig.build({"judge": False, "gate": ["recall_at_5>=0.1"]})
-
-
-def run_of(count: int) -> EvalRun:
-    """A run that is not concluded yet."""
-    return EvalRun.model_validate(
-        {
-            "id": "0123abcd",
-            "name": "parts",
-            "created_at": "2026-01-01T00:00:00Z",
-            "question_count": count,
-            "datasets": ["file"],
-            "seed": 1,
-            "concurrency": 4,
-            "server": {"url": "http://127.0.0.1", "profile": "none"},
-        }
-    )
 
 
 def record(number: int) -> EvalRecord:
@@ -88,7 +73,7 @@ def _response(number: int, said: str) -> EvalResponse:
 
 def how_to(records: Sequence[EvalRecord]) -> HowToScore:
     """As a run of these records is scored."""
-    run = run_of(len(records))
+    run = run_to_conclude(len(records))
     scored = Cases(ScoreSettings(match=CONFIG.match)).within(records).settings
     return HowToScore(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
 
