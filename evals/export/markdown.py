@@ -147,7 +147,7 @@ def _failures(measured: Measured, room: int) -> str:
     title = f"{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong; the first link that broke"
     head = f"\n<details>\n<summary>{title}</summary>\n\n{kinds}\n"
     more, end = "… and more: `evals show` lists them all.\n", "\n</details>\n"
-    chosen = in_turn(failures)[:_FAILURES]
+    chosen = in_turn(failures, _FAILURES)
     blocks = (_block(finding) for finding in measured.findings(chosen))
     body = joined(blocks, room - len(head) - len(more) - len(end), more)
     rest = more if len(failures) > len(chosen) and not body.endswith(more) else ""

@@ -153,7 +153,7 @@ def print_findings(out: Console, measured: Measured, *, limit: int, runs_dir: Pa
     out.print(f"\n{share(diagnosis.wrong, diagnosis.asked, 'question')} ended wrong", style="bold")
     for line in link_lines(diagnosis):
         out.print(f"  {line}")
-    for finding in measured.findings(in_turn(failures)[:limit]):
+    for finding in measured.findings(in_turn(failures, limit)):
         print_finding(out, finding)
     if len(failures) > limit:
         all_of_them = command(f"show {run.id} --failures {len(failures)}", runs_dir)

@@ -75,7 +75,7 @@ def _worse(pair: MetricPair, baseline: str) -> tuple[str, str]:
 def _wrong(checked: Checked) -> Iterator[tuple[str, str]]:
     if checked.run.is_unscored:
         return
-    chosen = in_turn(checked.measured.digest.failures)[: 2 * MOST]
+    chosen = in_turn(checked.measured.digest.failures, 2 * MOST)
     for finding in checked.measured.findings(chosen):
         question = finding.record.question
         yield f"{question.id}: {finding.link.label}", f"{finding.explanation}: {question.question}"

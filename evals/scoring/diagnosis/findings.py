@@ -1,8 +1,8 @@
 """The questions of a run that ended wrong, in the order of the chain."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Protocol, TypeVar
 
 from evals.schemas import EvalRecord
@@ -52,14 +52,20 @@ def diagnose(records: Iterable[EvalRecord], cases: Cases, facts: RunFacts) -> li
     return sorted((finding for finding in found if finding), key=lambda finding: finding.link.place)
 
 
-def in_turn(findings: Iterable[_Linked]) -> list[_Linked]:
-    """Order findings so that each link comes first once, then each a second time, and so on."""
-    seen: Counter[Link] = Counter()
-    keyed: list[tuple[tuple[int, int], _Linked]] = []
+def in_turn(findings: Iterable[_Linked], most: int | None = None) -> list[_Linked]:
+    """Order findings so that each link comes first once, then each a second time, and so on.
+
+    Args:
+        findings: In whatever order; of one link they stay in it.
+        most: So many are wanted at most; all where None.
+    """
+    by_link: dict[Link, list[_Linked]] = {}
     for finding in findings:
-        seen[finding.link] += 1
-        keyed.append(((seen[finding.link], finding.link.place), finding))
-    return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
+        some = by_link.setdefault(finding.link, [])
+        if most is None or len(some) < most:
+            some.append(finding)
+    turns = zip_longest(*(by_link[link] for link in sorted(by_link, key=lambda link: link.place)))
+    return [finding for turn in turns for finding in turn if finding is not None][:most]
 
 
 def finding_of(record: EvalRecord, cases: Cases, facts: RunFacts) -> Finding | None:

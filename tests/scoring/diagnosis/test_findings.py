@@ -166,7 +166,9 @@ def test_in_turn_shows_every_link_before_any_a_second_time() -> None:
     """A short list is not filled by one link."""
     links = [Link.TRANSPORT, Link.NOT_RETRIEVED, Link.UNUSED]
     records = [CASES[link][0] for link in links for _ in range(2)] + [LOST]
-    assert [finding.link for finding in in_turn(found(*records))] == [*links, *links, Link.TRANSPORT]
+    every = in_turn(found(*records))
+    assert [finding.link for finding in every] == [*links, *links, Link.TRANSPORT]
+    assert [in_turn(found(*records), most) for most in range(9)] == [every[:most] for most in range(9)]
 
 
 def test_links_are_counted_with_intervals_over_the_questions_asked() -> None:
