@@ -52,8 +52,10 @@ def lines_of(
         while waiting:
             yield from _taken(waiting.popleft(), conclusion)
     except BrokenProcessPool as error:
-        what = "a process that scored answers ended by itself: the machine may be short of memory"
-        raise EngineError(what, "lower engine.jobs") from error
+        raise EngineError(
+            "a process that scored answers ended by itself: the machine may be short of memory",
+            'lower engine.jobs; a script of your own needs `if __name__ == "__main__":`, as processes are spawned',
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -93,6 +93,18 @@ class Waiting:
         self.work.responses[f"q{number}"] = given
         self.seen.add(given)
 
+    def answer_all(
+        self,
+        later: Callable[[int], EvalResponse],
+        first: Callable[[int], EvalResponse | None] = lambda _number: None,
+    ) -> None:
+        """Have the first answers come, see that their records are scored, and have the others come."""
+        for number in range(FIRST):
+            self.answer(number, first(number))
+        wait_until(lambda: self.done == FIRST, "the first records")
+        for number in range(FIRST, len(self.work.questions)):
+            self.answer(number, later(number))
+
     @property
     def done(self) -> int:
         """How many records are scored."""
@@ -189,11 +201,7 @@ def test_what_the_first_answers_said_wrongly_of_the_run_is_not_kept(
     waiting: Waiting, later: Callable[[int], EvalResponse]
 ) -> None:
     """Header lines, citations or names of documents may show late: all is scored by what is so, as if none had been."""
-    for number in range(FIRST):
-        waiting.answer(number)
-    wait_until(lambda: waiting.done == FIRST, "the first records")
-    for number in range(FIRST, 40):
-        waiting.answer(number, later(number))
+    waiting.answer_all(later)
     assert waiting.early_scoring() is None
 
 
@@ -207,11 +215,7 @@ def test_an_id_in_two_documents_that_shows_late_is_seen(tmp_path: Path) -> None:
     questions = list(waiting.work.questions)
     questions[1] = named
     object.__setattr__(waiting.work, "questions", questions)
-    for number in range(FIRST):
-        waiting.answer(number)
-    wait_until(lambda: waiting.done == FIRST, "the first records")
-    for number in range(FIRST, 40):
-        waiting.answer(number, _with_one_id_in_two_documents(number))
+    waiting.answer_all(_with_one_id_in_two_documents)
     assert waiting.early_scoring() is None
 
 
@@ -227,12 +231,9 @@ def test_a_question_that_is_answered_again_is_scored_by_its_last_answer(waiting:
 def test_a_document_that_is_named_exactly_later_undoes_what_was_taken_for_it(waiting: Waiting) -> None:
     """Until then `old/guide-1_v2.md` was the nearest to `guide-1.md`."""
     renamed = [{**one, "document_id": "guide-1_v2.md"} for one in body(1)["chunks"]]
-    for number in range(FIRST):
-        waiting.answer(number, response(1, chunks=renamed) if number == 1 else None)
-    wait_until(lambda: waiting.done == FIRST, "the first records")
     exact = [{**one, "document_id": "guide-1.md"} for one in body(30)["chunks"]]
-    for number in range(FIRST, 40):
-        waiting.answer(number, response(30, chunks=exact) if number == 30 else None)
+    other = {1: response(1, chunks=renamed), 30: response(30, chunks=exact)}
+    waiting.answer_all(lambda number: other.get(number, response(number)), other.get)
     assert waiting.early_scoring() is None
 
 
