@@ -18,7 +18,8 @@ pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
 
 HOME = Path(__file__).resolve().parents[1]
 _LONGEST_S = 60
-_MAIN = """import os
+_MAIN = """import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it, and so would this
 os.close(os.open(os.ttyname(0), os.O_RDWR))  # now it is the terminal whose Ctrl-C this process hears
 from evals.cli import main
 main()"""
