@@ -80,35 +80,6 @@ _short_turns = _ShortTurns()
 """One for the process, as the interval is."""
 
 
-class SideThread:
-    """A thread for work beside an event loop; the work is to let others go first often, as threads take long turns.
-
-    Args:
-        name: Of the thread.
-        work: What it does, until this event is set; what it raises is raised by `end`.
-    """
-
-    def __init__(self, name: str, work: Callable[[threading.Event], None]) -> None:
-        self._ending = threading.Event()
-        self._work = work
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._work(self._ending)
-        except BaseException as error:  # noqa: BLE001 - carried over to the thread that ends it
-            self._error = error
-
-    def end(self) -> None:
-        """Have it end, and wait for it."""
-        self._ending.set()
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-
 class SideLoop:
     """An event loop in a thread of its own, for work that must not hold up the caller's loop.
 

@@ -6,6 +6,7 @@ scored by it, all of this is dropped, and the records are scored as if there had
 """
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -14,8 +15,7 @@ from evals.case.matching import RunEvidence, evidence_of
 from evals.errors import StoreError
 from evals.run.scorers.how import HowToScore, Scoring
 from evals.run.work import RunRecords, Work
-from evals.runtime import SideThread
-from evals.schemas import EvalResponse
+from evals.schemas import EvalRecord, EvalResponse
 from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
 from evals.store.journal import record_line
@@ -56,7 +56,7 @@ class EarlyScoring:
         self._is_wanted = is_wanted and len(self._records) > _FIRST
         self._scratch = scratch
         self._is_right = True
-        self._there = 0
+        self._first: list[EvalRecord] = []
         self._assumed: RunEvidence | None = None
         self._scoring: Scoring | None = None
         self._lines: SpilledList[tuple[str, bytes]] | None = None
@@ -64,7 +64,9 @@ class EarlyScoring:
         self._waited_s, self._answers = 0.0, 0
         self._each_s = _USUAL_S
         """What scoring a record takes, the latest most."""
-        self._thread: SideThread | None = None
+        self._pool = ThreadPoolExecutor(1, "evals scoring")
+        self._ending = Event()
+        self._work_on: Future[None] | None = None
 
     def arrived(self, response: EvalResponse, *, is_other: bool = False) -> None:
         """Know that an answer has just come.
@@ -78,14 +80,15 @@ class EarlyScoring:
         if response.latency_ms is not None:
             self._waited_s += response.latency_ms / 1000
             self._answers += 1
-        if self._thread is None and self._is_wanted:
-            self._thread = SideThread("evals scoring", self._score)
+        if self._work_on is None and self._is_wanted:
+            self._work_on = self._pool.submit(self._score)
 
     def end(self) -> None:
-        """Begin nothing more, and wait for the record in hand."""
-        if self._thread is not None:
-            self._thread.end()
-            self._thread = None
+        """Begin nothing more, and wait for the record in hand; what broke meanwhile is raised."""
+        self._ending.set()
+        self._pool.shutdown()
+        if self._work_on is not None:
+            self._work_on.result()
 
     def scoring(self, evidence: RunEvidence, facts: RunFacts) -> Scoring | None:
         """What is done, to be gone on with.
@@ -105,26 +108,26 @@ class EarlyScoring:
         begun.digest.cases.match_with(evidence)
         return begun
 
-    def _score(self, ending: Event) -> None:
+    def _score(self) -> None:
         pause = _QUIET_S
         try:
-            while not ending.wait(pause):
-                pause = _QUIET_S if self._score_some(ending) else min(2 * pause, _LONGEST_S)
+            while not self._ending.wait(pause):
+                pause = _QUIET_S if self._score_some() else min(2 * pause, _LONGEST_S)
         except StoreError:  # nothing is lost: all is scored at the end, and what is in the way then is told
             self._scoring = None
 
-    def _score_some(self, ending: Event) -> bool:
+    def _score_some(self) -> bool:
         """Score what is there until the next answer comes; returns whether anything was."""
-        count = 0
-        while self._is_quiet() and not ending.is_set():
+        has_scored = False
+        while self._is_quiet() and not self._ending.is_set():
             done = self._scoring or self._begun()
             started = time.thread_time()
             if done is None or not self._score_next(done.conclusion):
                 break
             took_s = min(time.thread_time() - started, 2 * self._each_s)  # one long text says little of the others
             self._each_s += (took_s - self._each_s) / _REMEMBERED
-            count += 1
-        return count > 0
+            has_scored = True
+        return has_scored
 
     def _is_quiet(self) -> bool:
         """Whether no answer is about to come, as far as can be seen, and one that comes would hardly have to wait."""
@@ -134,22 +137,25 @@ class EarlyScoring:
 
     def _score_next(self, conclusion: Conclusion) -> bool:
         """Score the next record, if it is there; returns whether it was."""
-        if self._lines is None or not self._is_there(len(self._lines)):
+        if self._lines is None or (record := self._next(len(self._lines))) is None:
             return False
-        record = conclusion.score(self._records[len(self._lines)])
-        self._lines.append((record.question.id, record_line(record)))
+        scored = conclusion.score(record)
+        self._lines.append((scored.question.id, record_line(scored)))
         return True
 
-    def _is_there(self, place: int) -> bool:
-        return place < len(self._records) and self._work.questions[place].id in self._work.responses
+    def _next(self, place: int) -> EvalRecord | None:
+        """The record with this number; None where it is not there yet, and behind the last."""
+        record = self._records[place] if place < len(self._records) else None
+        return None if record is None or record.response is None else record
 
     def _begun(self) -> Scoring | None:
         """What is to be gone on with, as soon as the first answers are there."""
-        while self._there < _FIRST:
-            if not self._is_there(self._there):
+        while len(self._first) < _FIRST:
+            record = self._next(len(self._first))
+            if record is None:
                 return None
-            self._there += 1
-        first = [self._records[place] for place in range(_FIRST)]
+            self._first.append(record)
+        first, self._first = self._first, []
         settings = self._how.settings
         self._assumed = evidence_of(first, settings.match).watched()
         how = replace(self._how, settings=replace(settings, evidence=self._assumed), facts=self._seen.facts(first))

@@ -277,7 +277,7 @@ def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
     assert failed.wait(60)
     with pytest.raises(ZeroDivisionError):
         waiting.early.end()
-    waiting.early._thread = None
+    waiting.early._work_on = None
 
 
 def test_a_run_over_a_server_that_takes_its_time_is_scored_by_its_last_answer(
