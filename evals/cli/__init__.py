@@ -54,6 +54,7 @@ def options(
     ] = False,
 ) -> None:
     """Measure a live RAG server over HTTP, with error bars."""
+    gc.enable()
 
 
 @app.command("eval")
@@ -337,6 +338,10 @@ def main() -> None:
     from evals.cli.terminal.streams import prepare_streams
 
     gc.set_threshold(*_SELDOM)
-    prepare_streams()
-    end_like_ctrl_c()
-    raise SystemExit(run(app))
+    gc.disable()  # until a command begins: what is made before it stays
+    try:
+        prepare_streams()
+        end_like_ctrl_c()
+        raise SystemExit(run(app))
+    finally:
+        gc.enable()

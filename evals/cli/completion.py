@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from click import Context
+from typer import Context
 
 _RUNS_DIR = "data/eval_runs"
 

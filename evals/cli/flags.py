@@ -1,7 +1,8 @@
 """The flags of `eval`, `rescore` and `score`, each told once.
 
 Behind a flag's option stand the key of the configuration that it sets, if any, and what reads its value, if that is
-more than the value itself. A class is a panel of the help. Nothing heavy is imported here, as `--help` needs it.
+more than the value itself. A class is a panel of the help. Nothing heavy is imported here, as `--help` needs it, and
+dataclasses make no method that is not used, as each is compiled at every start.
 """
 
 import math
@@ -84,7 +85,7 @@ AllowUncalibrated = Annotated[bool, Option("--allow-uncalibrated", help="Gate on
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class QuestionFlags:
     """Which questions of which datasets."""
 
@@ -106,7 +107,7 @@ class QuestionFlags:
     data_dir: DataDir = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class FileFlags:
     """Questions of your own."""
 
@@ -115,7 +116,7 @@ class FileFlags:
     columns: Columns = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class ServerFlags:
     """Which server, and how it is asked."""
 
@@ -139,7 +140,7 @@ class ServerFlags:
     warmup: Annotated[int | None, Option(help="Unscored questions asked first (1)"), "warmup"] = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class VariantFlags:
     """Several runs over the same questions."""
 
@@ -149,7 +150,7 @@ class VariantFlags:
     alone: Annotated[bool, Option("--alone", help="Of variants, resume this one only")] = False
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class MeasureFlags:
     """What is computed, and what it must reach."""
 
@@ -176,7 +177,7 @@ class MeasureFlags:
     ] = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class JudgeFlags:
     """Who judges, and for how much money."""
 
@@ -199,7 +200,7 @@ class JudgeFlags:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class EngineFlags:
     """Who asks and embeds."""
 
@@ -216,7 +217,7 @@ class EngineFlags:
     jobs: Annotated[int | None, Option(help="Processes that score the answers (1)"), "engine.jobs"] = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class RunFlags:
     """What every command that makes a run takes."""
 
@@ -228,7 +229,7 @@ class RunFlags:
     runs_dir: RunsDir = None
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class TellFlags:
     """How much is told."""
 
@@ -238,7 +239,7 @@ class TellFlags:
 
 
 # The fields of the last base come first.
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class EvalFlags(
     CiFlags,
     RunFlags,
@@ -266,26 +267,26 @@ class EvalFlags(
     tracing: Annotated[bool | None, Option("--tracing", help="Spans of OpenTelemetry"), "tracing"] = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class RescoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags):
     """The flags of `rescore`."""
 
     remap: Annotated[bool, Option("--remap", help="Read the stored bodies again with the mapping given")] = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class ScoreFlags(CiFlags, RunFlags, TellFlags, EngineFlags, JudgeFlags, MeasureFlags, FileFlags):
     """The flags of `score` for saved answers."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class CalibrateFlags(RunFlags, JudgeFlags):
     """The flags of `calibrate`."""
 
     as_json: Annotated[bool, Option("--json", help="Print the calibration as JSON and nothing else")] = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class IngestFlags(FileFlags):
     """The flags of `ingest`."""
 
@@ -317,7 +318,7 @@ class IngestFlags(FileFlags):
     runs_dir: RunsDir = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class InitFlags:
     """The flags of `init`; what is not given is asked for on a terminal."""
 

@@ -10,7 +10,7 @@ from evals.cli.ci.flags import CiFlags
 from evals.cli.flags import AllowUncalibrated, Lenient, RunsDir
 
 
-@dataclass(frozen=True)
+@dataclass(init=False, eq=False, repr=False)
 class ConditionFlags:
     """What a run must meet."""
 
@@ -33,6 +33,6 @@ class ConditionFlags:
 
 
 # The fields of the last base come first.
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class GateFlags(CiFlags, ConditionFlags):
     """The flags of `gate`."""

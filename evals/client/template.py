@@ -70,4 +70,6 @@ def render_texts(templates: Mapping[str, str], values: Mapping[str, Any]) -> dic
 
 def render_path(path: str, values: Mapping[str, Any]) -> str:
     """Fill the template of a path. Values are quoted, so that none can lead to another path."""
+    if "{{" not in path:  # as most are: no value need be quoted for it
+        return path
     return str(render(path, {name: quote(as_text(value), safe="") for name, value in values.items()}))

@@ -51,7 +51,7 @@ def test_a_command_takes_its_own_parameters_and_those_of_its_flags() -> None:
     app = typer.Typer()
     app.command()(command)
     app(["abcd", "--suite", "core", "--no-judge"], standalone_mode=False)
-    assert taken == {"run": "abcd", "flags": RescoreFlags(suite="core", judge=False)}
+    assert (taken["run"], vars(taken["flags"])) == ("abcd", vars(RescoreFlags(suite="core", judge=False)))
     helps = {name: get_args(each.annotation)[1].help for name, each in list(signature(command).parameters.items())[1:]}
     assert helps["suite"] == "Other words"
     assert get_args(RescoreFlags.__dataclass_fields__["suite"].type)[1].help == "Suites of metrics, with commas (core)"

@@ -10,7 +10,7 @@ Comment = Annotated[Path | None, Option(help="Markdown for a pull request, howev
 NoCi = Annotated[bool, Option("--no-ci", help="No summary and no annotations in GitHub Actions")]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class CiFlags:
     """What is left for a continuous integration, and what it fails by."""
 
@@ -23,6 +23,6 @@ class CiFlags:
     no_ci: NoCi = False
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class ReportFlags(CiFlags):
     """The same, of a command without a panel for each part."""
