@@ -83,7 +83,7 @@ class MatchingSurvey:
     def evidence(
         self, questions: Iterable[EvalQuestion], records: Sequence[EvalRecord], settings: MatchSettings
     ) -> RunEvidence:
-        """What `evidence_of` says of the records.
+        """What `evidence_of` says of the records; what was gathered for it is held no longer.
 
         Args:
             questions: Of the records, in their order.
@@ -94,7 +94,8 @@ class MatchingSurvey:
             return evidence_of(records, settings)
         numbered = enumerate(questions) if self._retrieved else ()  # which may lie on disk
         drawn = array("Q", (_draw(one, place) for place, one in numbered if one.id in self._retrieved))
-        return _evidence(records, drawn, self._names, settings)
+        names, self._names, self._retrieved = self._names, _Names(), set()
+        return _evidence(records, drawn, names, settings)
 
 
 def _evidence(
