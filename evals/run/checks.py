@@ -2,8 +2,11 @@
 
 import pickle
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from multiprocessing import current_process
+from pathlib import Path
 
 from evals.config import EngineConfig, EvalConfig
 from evals.datasets.registry import check_name
@@ -38,6 +41,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
         ConfigError: The configuration cannot work.
         JudgeError: The judge is wanted and there is no key.
     """
+    _check_process()
     _check_asking(config)
     _check_engine(config)
     _check_tracing(config)
@@ -52,6 +56,7 @@ def check_config(config: EvalConfig, *, asking: bool = True) -> list[BaseMetric]
             check_name(name)
     check_choice(model_choice(config, metrics))
     if config.engine.jobs > 1:
+        _check_spawning()
         _check_sendable(metrics)
     if wants_judge(config, metrics):
         _check_model(config.judge)
@@ -119,6 +124,27 @@ def _check_engine(config: EvalConfig) -> None:
     for key in ("scheduler", "workers"):
         if getattr(config.engine, key) is not None:
             raise ConfigError(f"engine.{key} is of a Dask cluster, and this process does the work", "add --engine dask")
+
+
+def _check_process() -> None:
+    """Stop in a process that is just being spawned: it reads the script anew, which would ask everything again."""
+    if getattr(current_process(), "_inheriting", False):  # what multiprocessing itself goes by, and has no public name
+        raise ConfigError(
+            "a process that was started to score is about to begin the run again",
+            'put what begins it under `if __name__ == "__main__":`',
+        )
+
+
+def _check_spawning() -> None:
+    """Stop where no process could be started to score, or it could not read the script that this one runs."""
+    if current_process().daemon:
+        raise ConfigError("engine.jobs: a daemonic process can start no others", "leave engine.jobs out")
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if script is not None and not Path(script).exists():
+        raise ConfigError(
+            f"engine.jobs: processes are spawned, and read the script again, which {script} does not hold",
+            "run it from a file, or leave engine.jobs out",
+        )
 
 
 def _check_sendable(metrics: Sequence[BaseMetric]) -> None:

@@ -20,6 +20,7 @@ from evals.judges.forecast import Forecast
 from evals.judges.llm_judge import LLMJudge
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import judged_abstention
+from evals.metrics.registry import METRICS
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
 from evals.run.learnt.saved_sizes import saved_sizes
@@ -50,13 +51,21 @@ class Instruments:
 
     @property
     def wait_for_all(self) -> bool:
-        """Whether records cannot be scored before all answers are there: a judge or a model takes part."""
-        return self.judge is not None or (self.semantics is not None and self.semantics.compares)
+        """Whether records are scored when all answers are there: a judge, a model or the metric of a plugin takes part.
+
+        What a plugin does may depend on the thread, on the order, or on being done once.
+        """
+        compares = self.semantics is not None and self.semantics.compares
+        return self.judge is not None or compares or not all(map(_is_built_in, self.metrics))
 
     def settings(self, config: EvalConfig, citation_base: int) -> ScoreSettings:
         """How records are scored with them."""
         plain = config.score_settings(judged=self.judge is not None, citation_base=citation_base)
         return replace(plain, semantics=self.semantics, declining=judged_abstention(self.metrics))
+
+
+def _is_built_in(metric: BaseMetric) -> bool:
+    return type(metric) in METRICS
 
 
 async def join_cluster(stack: AsyncExitStack, config: EvalConfig, observer: Observer) -> Cluster | None:

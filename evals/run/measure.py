@@ -34,6 +34,7 @@ from evals.run.text_models import compare_texts, leave_out_models
 from evals.run.unfound import UNFOUND
 from evals.run.work import RunRecords, Work
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
+from evals.schemas.record_sum import RecordSum
 from evals.scoring.calibration.corrections import with_cards
 from evals.scoring.conclusion import Ended
 from evals.scoring.design.load import with_load
@@ -74,6 +75,7 @@ async def measure(
     problem: BaseException | None = None
     seen, survey = _seen_so_far(work)
     how = HowToScore(work.run, instruments.metrics, cases.settings, RunFacts(), config)
+    way_on = _way_on(work, asking, instruments)
     early = EarlyScoring(work, how, seen, store.folder, is_wanted=not instruments.wait_for_all)
     try:
         with ExitStack() as writing:
@@ -96,9 +98,9 @@ async def measure(
             await _ask_and_judge(work, cases, asking, judging, on_answer, observer)
     except (asyncio.CancelledError, CorpusMissingError, EngineError, JudgeError) as error:
         problem = error
-    except StoreError:
+    except StoreError as error:
         store.restore(work.run)
-        raise
+        raise _with_way_on(error, way_on) from error
     finally:
         observer.end()
     records = RunRecords(work, judging.verdicts if judging else {})
@@ -108,7 +110,7 @@ async def measure(
     how = replace(how, settings=cases.settings, facts=seen.facts(records))
     scoring = scoring_of(early, how)
     lines = scored_lines(scoring, records, how, config.engine.jobs)
-    record_sum = store.compact_lines(work.run, _watched(lines, len(records), observer))
+    record_sum = _save_lines(store, work, _watched(lines, len(records), observer), way_on)
     conclusion = scoring.conclusion
     scored = store.open_records(work.run)
     run = conclusion.concluded(
@@ -127,7 +129,7 @@ async def measure(
     run = with_cards(run, scored, saved_calibrations(config.runs_dir))
     store.save(run)
     if problem is not None:
-        raise _with_way_on(problem, work)
+        raise _with_way_on(problem, way_on)
     return Measured(run, cases, scored, scoring.digest.made(confidence(run)))
 
 
@@ -136,9 +138,24 @@ def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | No
     return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
 
 
+def _save_lines(store: RunStore, work: Work, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
+    """Write the records; returns their checksum."""
+    try:
+        return store.compact_lines(work.run, lines)
+    except EngineError as error:
+        raise _with_way_on(error, way_on) from error
+
+
 def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer) -> Iterator[tuple[str, bytes]]:
-    """The same lines; who watches hears how many are done, but of the last, which ends the work."""
+    """The same lines; who watches hears how many are done, but of the last, which ends the work.
+
+    Nothing is awaited meanwhile, so that whether the work was cancelled has to be asked for.
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task is not None else 0
     for number, line in enumerate(lines, start=1):
+        if task is not None and task.cancelling() > before:
+            raise asyncio.CancelledError
         if number < total:
             observer.progress(number, total)
         yield line
@@ -344,8 +361,15 @@ def _notes_on_answers(
     return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 
-def _with_way_on(problem: BaseException, work: Work) -> BaseException:
-    """The same error; one of the judge's or the cluster's also says how to go on with what is saved."""
-    if not isinstance(problem, (EngineError, JudgeError)) or not work.way_on:
+def _way_on(work: Work, asking: Asking | None, instruments: Instruments) -> str:
+    """What to do where the work ends early; nothing where all that was paid for was there before."""
+    return work.way_on if asking is not None or instruments.judge is not None else ""
+
+
+def _with_way_on(problem: BaseException, way_on: str) -> BaseException:
+    """The same error; one that leaves answers behind also says how to go on with them."""
+    if not isinstance(problem, (EngineError, JudgeError, StoreError)) or not way_on:
         return problem
-    return type(problem)(problem.message, f"{problem.hint}; {work.way_on}" if problem.hint else work.way_on)
+    if "resume" in (problem.hint or ""):  # as that of the log does already
+        return problem
+    return type(problem)(problem.message, f"{problem.hint}; {way_on}" if problem.hint else way_on)

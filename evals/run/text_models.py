@@ -89,7 +89,8 @@ class _Wanted:
 
 def leave_out_models(cases: Cases, reason: str) -> None:
     """Score without what compares texts, which takes no time then; the metrics give the reason."""
-    if cases.settings.semantics is not None:
+    semantics = cases.settings.semantics
+    if semantics is not None and (semantics.compares or semantics.reason is None):  # else it says why there is none
         cases.compare_by(Semantics(reason=reason))
 
 

@@ -11,9 +11,10 @@ import weakref
 from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, TypeVar, overload
+from typing import IO, Any, Generic, TypeVar, overload
 
 from pydantic import TypeAdapter
 
@@ -55,11 +56,13 @@ class Spill(Generic[T]):
         self._ahead, self._ahead_from, self._next = b"", 0, -1
         self._is_at_end = True
         self._lock = Lock()  # asking and judging run in two threads
+        self._folder = folder if folder and folder.is_dir() else None
         try:
-            self._file = tempfile.TemporaryFile(dir=folder if folder and folder.is_dir() else None)  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
         except OSError as error:
-            raise _write_error(error) from error
-        weakref.finalize(self, self._file.close)
+            raise self._write_error(error) from error
+        self.close = weakref.finalize(self, _close, self._file)
+        """Gives back the room on the disk; the values are gone."""
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -74,7 +77,7 @@ class Spill(Generic[T]):
                     self._is_at_end = True
                 self._file.write(data)
             except OSError as error:
-                raise _write_error(error) from error
+                raise self._write_error(error) from error
             self._ends.append(self._ends[-1] + len(data))
             if self._ends[-1] <= self._most_held:
                 self._held.append(value)
@@ -101,8 +104,15 @@ class Spill(Generic[T]):
             self._file.seek(start)  # writes what waits in the buffer first
             self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)
         except OSError as error:
-            raise _write_error(error) from error
+            raise self._write_error(error) from error
         self._ahead_from = start
+
+    def _write_error(self, error: OSError) -> StoreError:
+        why = error.strerror or str(error)
+        if self._folder is not None:
+            return StoreError(f"cannot write to {self._folder}: {why}", "make room there")
+        hint = "make room, or name another folder by the environment variable TMPDIR"
+        return StoreError(f"cannot write to the folder of temporary files: {why}", hint)
 
     def _written(self, value: T) -> bytes:
         if self._adapter is None or not is_plain(getattr(value, "metadata", None)):
@@ -159,6 +169,10 @@ class SpilledList(Sliced[T]):
     def append(self, value: T) -> None:
         """Add a value."""
         self._spill.append(value)
+
+    def close(self) -> None:
+        """Give back the room on the disk; the values are gone."""
+        self._spill.close()
 
     def __len__(self) -> int:
         return len(self._spill)
@@ -217,8 +231,6 @@ class Chosen(Sliced[T]):
         return self._base[self._places[place]]
 
 
-def _write_error(error: OSError) -> StoreError:
-    return StoreError(
-        f"cannot write to the folder of temporary files: {error.strerror or error}",
-        "make room, or name another folder by the environment variable TMPDIR",
-    )
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # what a full disk kept back is of no use any more
+        file.close()

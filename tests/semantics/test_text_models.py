@@ -161,3 +161,10 @@ def test_a_run_that_compares_nothing_keeps_its_settings() -> None:
     for cases in (plain, comparing):
         leave_out_models(cases, "interrupted")
     assert (plain.settings.semantics, comparing.settings.semantics) == (None, Semantics(reason="interrupted"))
+
+
+def test_a_model_that_cannot_be_had_is_told_as_that_in_a_run_that_is_interrupted_too() -> None:
+    """Records that were scored before say it already."""
+    cases = Cases(ScoreSettings(semantics=Semantics(reason="bert-score is not installed")))
+    leave_out_models(cases, "interrupted")
+    assert cases.settings.semantics == Semantics(reason="bert-score is not installed")

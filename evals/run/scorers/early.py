@@ -5,6 +5,7 @@ be what the first answers say. That is held against the whole at the end: where 
 scored by it, all of this is dropped, and the records are scored as if there had been none of it.
 """
 
+import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -15,6 +16,7 @@ from evals.case.matching import RunEvidence, evidence_of
 from evals.errors import StoreError
 from evals.run.scorers.how import HowToScore, Scoring
 from evals.run.work import RunRecords, Work
+from evals.runtime import short_turns
 from evals.schemas import EvalRecord, EvalResponse
 from evals.scoring.conclusion import Conclusion
 from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
@@ -29,6 +31,8 @@ _LONGEST_S = 0.05
 """Where it is never silent, it is listened to at least so often."""
 _SHARE = 0.02
 """An answer that comes while a record is scored waits for that: it may be made to seem slower by so much."""
+_ROOM = 256 << 20
+"""Bytes that must be free on the disk: answers go first, and what is scored early lies there twice at the end."""
 _REMEMBERED = 20
 """What scoring takes is told from about so many records."""
 _USUAL_S = 0.001
@@ -60,6 +64,8 @@ class EarlyScoring:
         self._assumed: RunEvidence | None = None
         self._scoring: Scoring | None = None
         self._lines: SpilledList[tuple[str, bytes]] | None = None
+        self._written = 0
+        """Bytes of the lines."""
         self._latest = 0.0
         self._waited_s, self._answers = 0.0, 0
         self._each_s = _USUAL_S
@@ -91,7 +97,7 @@ class EarlyScoring:
             self._work_on.result()
 
     def scoring(self, evidence: RunEvidence, facts: RunFacts) -> Scoring | None:
-        """What is done, to be gone on with.
+        """What is done, to be gone on with; it is dropped where it cannot be.
 
         Args:
             evidence: What all records say about matching.
@@ -100,10 +106,9 @@ class EarlyScoring:
         Returns:
             None where nothing is done, or was done by what is not so.
         """
-        begun = self._scoring
-        if begun is None or self._assumed is None or not self._is_right:
-            return None
-        if begun.digest.facts != facts or not evidence.bears_out(self._assumed):
+        begun, assumed = self._scoring if self._is_right and self._has_room() else None, self._assumed
+        if begun is None or assumed is None or begun.digest.facts != facts or not evidence.bears_out(assumed):
+            self._drop()
             return None
         begun.digest.cases.match_with(evidence)
         return begun
@@ -111,10 +116,24 @@ class EarlyScoring:
     def _score(self) -> None:
         pause = _QUIET_S
         try:
-            while not self._ending.wait(pause):
-                pause = _QUIET_S if self._score_some() else min(2 * pause, _LONGEST_S)
+            with short_turns():
+                while not self._ending.wait(pause):
+                    if not self._has_room():
+                        self._drop()
+                        break
+                    pause = _QUIET_S if self._score_some() else min(2 * pause, _LONGEST_S)
         except StoreError:  # nothing is lost: all is scored at the end, and what is in the way then is told
-            self._scoring = None
+            self._drop()
+
+    def _has_room(self) -> bool:
+        """Whether there is room for more on the disk, such that no answer and no record ever lacks it."""
+        return shutil.disk_usage(self._scratch).free > _ROOM + self._written
+
+    def _drop(self) -> None:
+        """Give up what is done, and the room that it takes."""
+        self._scoring, lines, self._lines = None, self._lines, None
+        if lines is not None:
+            lines.close()
 
     def _score_some(self) -> bool:
         """Score what is there until the next answer comes; returns whether anything was."""
@@ -140,7 +159,9 @@ class EarlyScoring:
         if self._lines is None or (record := self._next(len(self._lines))) is None:
             return False
         scored = conclusion.score(record)
-        self._lines.append((scored.question.id, record_line(scored)))
+        line = record_line(scored)
+        self._lines.append((scored.question.id, line))
+        self._written += len(line)
         return True
 
     def _next(self, place: int) -> EvalRecord | None:

@@ -261,6 +261,35 @@ def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, mon
     assert waiting.early_scoring() is None
 
 
+def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers and records are written with all the room that there would be without it."""
+    for number in range(FIRST):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == FIRST, "the first records")
+    lines = waiting.early._lines
+    assert lines is not None
+    monkeypatch.setattr(early, "_ROOM", 1 << 60)
+    wait_until(lambda: waiting.early._lines is None, "room")
+    waiting.answer(FIRST)
+    assert waiting.early_scoring() is None
+    assert lines._spill._file.closed
+
+
+def test_what_would_not_find_room_a_second_time_is_scored_at_the_end(
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records are written while what was scored early is still there."""
+    for number in range(40):
+        waiting.answer(number)
+    wait_until(lambda: waiting.done == 40, "all records")
+    waiting.early.end()
+    monkeypatch.setattr(early, "_ROOM", 1 << 60)
+    assert waiting.early_scoring() is None
+    assert waiting.early._lines is None
+
+
 def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
     waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

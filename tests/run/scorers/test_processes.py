@@ -2,13 +2,18 @@
 
 import os
 import pickle
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from servers import wait_until
 from whole_runs import run_to_conclude
 
 from evals.case.case import Case
@@ -141,6 +146,123 @@ def test_a_metric_that_cannot_be_sent_is_named_before_anything_is_asked(monkeypa
     with pytest.raises(ConfigError, match="metric squad_f1 cannot be sent"):
         checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
     assert checks.check_config(EvalConfig.build({"judge": False})) == [metric]
+
+
+def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as a disk that is full, though the system says both alike."""
+
+    def refused(*_: object) -> object:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", refused)
+    records = [record(1)]
+    how = how_to(records)
+    with pytest.raises(EngineError, match="cannot start processes that score: Too many open files"):
+        list(lines_of(how, records, 0, 2, how.scoring().conclusion))
+
+
+def test_a_batch_of_long_records_holds_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process holds some batches."""
+    monkeypatch.setattr(processes, "BATCH", 20)
+    records = [record(number) for number in range(COUNT)]
+    assert [(start, len(batch)) for start, batch in processes._batches(records, 25)] == [
+        (25, 20), (45, 20), (65, 20), (85, 5),
+    ]  # fmt: skip
+    monkeypatch.setattr(processes, "_LARGEST", 1)
+    batches = [batch for _, batch in processes._batches(records, 25)]
+    assert len(batches) > 40
+    assert not any(processes._characters(one.response) for batch in batches for one in batch[:-1])
+    assert [one for batch in batches for one in batch] == records[25:]
+
+
+class Sleepy(SquadF1):
+    """Takes its time, and says in which process."""
+
+    name = "sleepy"
+
+    def measure(self, case: Case) -> MetricResult:
+        Path(os.environ["SLEEPY_PIDS"], str(os.getpid())).touch()
+        time.sleep(0.5)
+        return super().measure(case)
+
+
+KILLED = """
+import sys, test_processes as t
+from evals.run.scorers import processes
+if __name__ == "__main__":
+    processes.BATCH = 5
+    records = [t.record(number) for number in range(t.COUNT)]
+    how = t.how_to(records)
+    how = t.HowToScore(how.run, [t.Sleepy()], how.settings, how.facts, how.terms)
+    list(processes.lines_of(how, records, 0, 2, how.scoring().conclusion))
+"""
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="sees processes by /proc")
+def test_processes_end_where_the_one_that_waits_for_them_is_killed(tmp_path: Path) -> None:
+    """Nobody else would end them."""
+    script, pids = tmp_path / "killed.py", tmp_path / "pids"
+    script.write_text(KILLED)
+    pids.mkdir()
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], env={**os.environ, "PYTHONPATH": path, "SLEEPY_PIDS": str(pids)}
+    )
+    try:
+        wait_until(lambda: len(list(pids.iterdir())) == 2, "two processes that score")
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not any(_is_running(int(one.name)) for one in pids.iterdir()), "their end")
+
+
+UNGUARDED = """
+import asyncio
+from pathlib import Path
+from evals.config import EvalConfig
+from evals.run.answers import score_answers
+from evals.run.scorers import lines, processes
+lines.BATCH = processes.BATCH = 5
+config = {{"dataset_file": {questions!r}, "runs_dir": {runs!r}, "judge": False, "engine": {{"jobs": 2}}}}
+Path({begun!r}).open("a").write("begun ")
+asyncio.run(score_answers(Path({answers!r}), EvalConfig.build(config)))
+"""
+
+
+def test_a_script_that_begins_a_run_as_it_is_read_begins_it_once(tmp_path: Path) -> None:
+    """Each process that it starts reads it again, and would ask and pay for everything again."""
+    names = {name: str(tmp_path / name) for name in ("questions.jsonl", "answers.jsonl", "runs", "begun")}
+    Path(names["questions.jsonl"]).write_text("\n".join(f'{{"id": "q{n}", "question": "{n}?"}}' for n in range(30)))
+    Path(names["answers.jsonl"]).write_text("\n".join(f'{{"question_id": "q{n}", "answer": "{n}"}}' for n in range(30)))
+    script = tmp_path / "unguarded.py"
+    script.write_text(UNGUARDED.format(**{name.partition(".")[0]: path for name, path in names.items()}))
+    ended = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 1
+    assert "is about to begin the run again" in ended.stderr
+    assert 'put what begins it under `if __name__ == "__main__":`' in ended.stderr
+    assert len(Path(names["begun"]).read_text().split()) > 1
+    assert len(list(Path(names["runs"]).glob("*Z.json"))) <= 1
+
+
+def test_a_script_that_is_no_file_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one that is read from the standard input."""
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", "<stdin>", raising=False)
+    with pytest.raises(ConfigError, match="which <stdin> does not hold"):
+        checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
+    assert checks.check_config(EvalConfig.build({"judge": False}))
 
 
 def test_every_metric_of_ours_can_be_sent() -> None:

@@ -1,0 +1,55 @@
+"""Scoring that nothing is waited for in: by whom, and until when."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evals.config import EvalConfig
+from evals.metrics.answer.squad import SquadF1
+from evals.metrics.registry import select
+from evals.run import measure
+from evals.run.answers import score_answers
+from evals.run.instruments import Instruments
+
+
+class OfAPlugin(SquadF1):
+    """One that no metric of ours is."""
+
+    name = "of_a_plugin"
+
+
+def test_a_metric_of_a_plugin_is_measured_when_all_is_there() -> None:
+    """In the thread that began the run, and once an answer: what it does may depend on either."""
+    assert not Instruments(select(["all"], []), None, None).wait_for_all
+    assert Instruments([*select(["core"], []), OfAPlugin()], None, None).wait_for_all
+
+
+def test_a_run_that_is_interrupted_while_it_is_scored_ends_at_the_next_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not saved, as what is there of it is not all."""
+    questions, answers, runs = (tmp_path / name for name in ("q.jsonl", "a.jsonl", "runs"))
+    questions.write_text("\n".join(json.dumps({"id": f"q{n}", "question": f"{n}?"}) for n in range(9)))
+    answers.write_text("\n".join(json.dumps({"question_id": f"q{n}", "answer": f"{n}"}) for n in range(9)))
+    config = EvalConfig.build({"dataset_file": questions, "runs_dir": runs, "judge": False})
+    scored_lines, seen = measure.scored_lines, []
+
+    def interrupted(*given: object) -> Iterator[tuple[str, bytes]]:
+        for line in scored_lines(*given):  # type: ignore[arg-type]
+            seen.append(line)
+            if len(seen) == 3:
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()  # as Ctrl-C does
+            yield line
+
+    monkeypatch.setattr(measure, "scored_lines", interrupted)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(score_answers(answers, config))
+    assert len(seen) == 3
+    assert not list(runs.iterdir())
+    monkeypatch.setattr(measure, "scored_lines", scored_lines)
+    assert asyncio.run(score_answers(answers, config)).status == "complete"
