@@ -130,7 +130,7 @@ def _check_process() -> None:
     """Stop in a process that is just being spawned: it reads the script anew, which would ask everything again."""
     if getattr(current_process(), "_inheriting", False):  # what multiprocessing itself goes by, and has no public name
         raise ConfigError(
-            "a process that was started to score is about to begin the run again",
+            "a process that was started to help with a run is about to begin it again",
             'put what begins it under `if __name__ == "__main__":`',
         )
 
@@ -139,8 +139,9 @@ def _check_spawning() -> None:
     """Stop where no process could be started to score, or it could not read the script that this one runs."""
     if current_process().daemon:
         raise ConfigError("engine.jobs: a daemonic process can start no others", "leave engine.jobs out")
-    script = getattr(sys.modules["__main__"], "__file__", None)
-    if script is not None and not Path(script).exists():
+    main = sys.modules["__main__"]
+    script = getattr(main, "__file__", None)
+    if script is not None and main.__spec__ is None and not Path(script).exists():
         raise ConfigError(
             f"engine.jobs: processes are spawned, and read the script again, which {script} does not hold",
             "run it from a file, or leave engine.jobs out",

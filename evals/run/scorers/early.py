@@ -106,12 +106,13 @@ class EarlyScoring:
         Returns:
             None where nothing is done, or was done by what is not so.
         """
-        begun, assumed = self._scoring if self._is_right and self._has_room() else None, self._assumed
-        if begun is None or assumed is None or begun.digest.facts != facts or not evidence.bears_out(assumed):
-            self._drop()
-            return None
-        begun.digest.cases.match_with(evidence)
-        return begun
+        begun, assumed = self._scoring if self._is_right else None, self._assumed
+        is_so = assumed is not None and evidence.bears_out(assumed)
+        if begun is not None and begun.digest.facts == facts and is_so and self._has_room():
+            begun.digest.cases.match_with(evidence)
+            return begun
+        self._drop()
+        return None
 
     def _score(self) -> None:
         pause = _QUIET_S
@@ -127,7 +128,10 @@ class EarlyScoring:
 
     def _has_room(self) -> bool:
         """Whether there is room for more on the disk, such that no answer and no record ever lacks it."""
-        return shutil.disk_usage(self._scratch).free > _ROOM + self._written
+        try:
+            return shutil.disk_usage(self._scratch).free > _ROOM + self._written
+        except OSError:  # the folder is gone, which whoever writes the log tells
+            return False
 
     def _drop(self) -> None:
         """Give up what is done, and the room that it takes."""

@@ -277,6 +277,16 @@ def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
     assert lines._spill._file.closed
 
 
+def test_nothing_is_scored_early_in_a_folder_that_is_gone(waiting: Waiting, tmp_path: Path) -> None:
+    """Who writes the log there tells it."""
+    waiting.early._scratch = tmp_path / "gone"
+    for number in range(40):
+        waiting.answer(number)
+    time.sleep(0.1)
+    assert waiting.done == 0
+    assert waiting.early_scoring() is None
+
+
 def test_what_would_not_find_room_a_second_time_is_scored_at_the_end(
     waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

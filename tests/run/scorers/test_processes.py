@@ -251,7 +251,7 @@ def test_a_script_that_begins_a_run_as_it_is_read_begins_it_once(tmp_path: Path)
         timeout=120,
     )
     assert ended.returncode == 1
-    assert "is about to begin the run again" in ended.stderr
+    assert "is about to begin it again" in ended.stderr
     assert 'put what begins it under `if __name__ == "__main__":`' in ended.stderr
     assert len(Path(names["begun"]).read_text().split()) > 1
     assert len(list(Path(names["runs"]).glob("*Z.json"))) <= 1
@@ -259,7 +259,7 @@ def test_a_script_that_begins_a_run_as_it_is_read_begins_it_once(tmp_path: Path)
 
 def test_a_script_that_is_no_file_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as one that is read from the standard input."""
-    monkeypatch.setattr(sys.modules["__main__"], "__file__", "<stdin>", raising=False)
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
     with pytest.raises(ConfigError, match="which <stdin> does not hold"):
         checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
     assert checks.check_config(EvalConfig.build({"judge": False}))
