@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import comb
 
 from evals.schemas import EvalRecord
 from evals.schemas.base import Finite, Record
 from evals.scoring.diagnosis.findings import Finding
 from evals.scoring.diagnosis.links import Link
 from evals.scoring.slices import value_of
+from evals.stats.hypergeometric import too_many_p
 from evals.stats.intervals import wilson
 
 
@@ -80,13 +80,6 @@ def _slice(value: str, found: "Counter[Link | None]", all_wrong: int, confidence
         wrong=wrong,
         share=wrong / asked,
         interval=interval,
-        is_worse=_chance(wrong, asked, all_wrong, all_asked) < 1 - confidence,
+        is_worse=too_many_p(wrong, asked, all_wrong, all_asked) < 1 - confidence,
         links={link: count for link, count in found.most_common() if link is not None and count},
     )
-
-
-def _chance(wrong: int, drawn: int, all_wrong: int, asked: int) -> float:
-    """P(X >= wrong) of a hypergeometric X: so many drawn of those asked, of which so many are wrong (Fisher 1935)."""
-    rest = asked - all_wrong
-    ways = sum(comb(all_wrong, k) * comb(rest, drawn - k) for k in range(wrong, min(drawn, all_wrong) + 1))
-    return ways / comb(asked, drawn)
