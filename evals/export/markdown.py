@@ -11,7 +11,7 @@ from evals.scoring.measured import Measured
 from evals.scoring.settings import confidence
 from evals.text.counts import share
 from evals.views.abstention import abstention_cells, abstention_rates
-from evals.views.formatting import arrow, bounds, interval, lost, place_of, sampling, score_range, value
+from evals.views.formatting import arrow, bounds, interval, level, lost, place_of, sampling, score_range, value
 from evals.views.intervals import interval_notes
 from evals.views.judge_card import card_lines
 from evals.views.links import link_lines
@@ -109,7 +109,7 @@ def weighted_line(run: EvalRun) -> str:
 
 def scorecard_table(run: EvalRun) -> Iterator[str]:
     """The metrics by group, line by line."""
-    yield f"| metric | value | {confidence(run):.0%} interval | n | with lost questions | |\n"
+    yield f"| metric | value | {level(confidence(run))} interval | n | with lost questions | |\n"
     yield "|---|---:|---:|---:|---:|---|\n"
     for group, names in run.scorecard.by_group.items():
         yield f"| **{escape(group)}** | | | | | |\n"

@@ -9,7 +9,7 @@ from evals.schemas import EvalRun
 from evals.scoring.headline import headline, percent
 from evals.scoring.measured import Measured
 from evals.scoring.settings import confidence
-from evals.views.formatting import one_line, plain, score_range
+from evals.views.formatting import level, one_line, plain, score_range
 from evals.views.intervals import interval_notes
 from evals.views.outcomes import outcome_parts
 from evals.views.questions import questions_of, reading_notes
@@ -69,7 +69,7 @@ def _score(run: EvalRun) -> str:
         return f'<p class="score none">No weighted score: {_text(head.reason or "", _LONGEST)}</p>\n{made_of}'
     told = [f"of {percent(head.coverage)} of the weight"]
     if weighted.ci is not None:
-        told.append(f"{confidence(run):.0%} interval {score_range(weighted.ci)}")
+        told.append(f"{level(confidence(run))} interval {score_range(weighted.ci)}")
     if weighted.bounds is not None:
         told.append(f"{score_range(weighted.bounds)} with lost questions")
     return (
@@ -97,7 +97,7 @@ def _scorecard(run: EvalRun) -> Iterator[str]:
         name = escape(group["group"])
         yield f'<div class="group" data-group="{name}">\n<table class="scorecard">\n<caption>{name}</caption>\n'
         yield '<thead><tr><th scope="col">metric</th><th scope="col">value</th>'
-        yield f'<th scope="col">{confidence(run):.0%} interval</th><th scope="col">n</th></tr></thead>\n<tbody>\n'
+        yield f'<th scope="col">{level(confidence(run))} interval</th><th scope="col">n</th></tr></thead>\n<tbody>\n'
         yield from map(_row, group["metrics"])
         yield "</tbody>\n</table>\n</div>\n"
 

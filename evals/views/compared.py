@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
 from evals.text.counts import counted
 from evals.views.differences import difference_interval, probability, signed
-from evals.views.formatting import arrow, number
+from evals.views.formatting import arrow, level, number
 
 STAR = "*: the primary metric of its group, which is tested first"
 
@@ -163,7 +163,7 @@ def sum_of(one: RunComparison, label: str, baseline: str) -> str:
 def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
     """How many times as long the run takes, where both were asked in turn."""
     took = f"latency of {label}: {found.ratio:.3f} times that of {baseline}{_ratio_interval(found.interval)}"
-    within = f"within {found.margin:.0%}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
+    within = f"within {level(found.margin)}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
     said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
     return f"{took}, p {probability(found.q)}, n {found.n}: {said.get(found.verdict, found.verdict)}"
 

@@ -56,6 +56,11 @@ def number(value: float | None, unit: str) -> str:
     return f"{value:.3f}"
 
 
+def level(share: float) -> str:
+    """A level that somebody set, such as a confidence, in percent with the decimals that it has: 95%, 99.5%."""
+    return f"{100 * share:.10g}%"
+
+
 def interval_end(value: float, unit: str) -> str:
     """One end of an interval: of counts with a decimal, as no interval ends at whole answers."""
     return f"{value:.1f}" if unit == "answers" else number(value, unit)

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.schemas import MetricCounts, MetricSummary
-from evals.views.formatting import interval, interval_end, natural_order, number, one_line, plain, printable
+from evals.views.formatting import interval, interval_end, level, natural_order, number, one_line, plain, printable
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,15 @@ from evals.views.formatting import interval, interval_end, natural_order, number
 def test_a_number_has_the_form_of_its_unit(value: float | None, unit: str, shown: str) -> None:
     """Counts are whole, percentages say so, money and time are of a size that can be read."""
     assert number(value, unit) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.95, "95%"), (0.995, "99.5%"), (0.975, "97.5%"), (0.9999, "99.99%"), (0.025, "2.5%"), (0.07, "7%")],
+)
+def test_a_level_is_not_rounded(share: float, shown: str) -> None:
+    """An interval at 99.5 % is called so, and neither 99 nor 100."""
+    assert level(share) == shown
 
 
 def test_an_interval_of_counts_has_decimals() -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from evals.cli.terminal.console import clean
 from evals.schemas import EvalRun, MetricSummary
 from evals.scoring.settings import confidence
-from evals.views.formatting import arrow, bounds, interval, lost, sampling, value
+from evals.views.formatting import arrow, bounds, interval, level, lost, sampling, value
 
 _INDENT = "  "
 _GAP = "  "
@@ -38,7 +38,7 @@ def scorecard_lines(run: EvalRun, width: int, *, pictures: bool = False) -> Iter
     remarks stand below both. With pictures, a dot and a line show where between 0 and 1 a value and its interval lie,
     where there is room. What all metrics of a group have to remark stands once, beside its name.
     """
-    head = _Row(("metric", "value", f"{confidence(run):.0%} interval", "n"), "", True, _PICTURED)
+    head = _Row(("metric", "value", f"{level(confidence(run))} interval", "n"), "", True, _PICTURED)
     groups = {"": [head], **{group: _rows(run, names) for group, names in run.scorecard.by_group.items()}}
     if pictures:
         groups = _pictured(groups, width)

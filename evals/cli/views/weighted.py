@@ -7,7 +7,7 @@ from evals.cli.terminal.console import clean
 from evals.schemas import EvalRun
 from evals.scoring.headline import Headline, headline, percent
 from evals.scoring.settings import confidence
-from evals.views.formatting import score_range
+from evals.views.formatting import level, score_range
 from evals.views.weighted import weighted_remarks
 
 
@@ -27,7 +27,7 @@ def _line(run: EvalRun, head: Headline) -> Text:
     if not head.is_whole:
         line.append(f" of {percent(head.coverage)} of the weight")
     if weighted.ci is not None:
-        line.append(f", {score_range(weighted.ci)} ({confidence(run):.0%} interval)")
+        line.append(f", {score_range(weighted.ci)} ({level(confidence(run))} interval)")
     if weighted.bounds is not None:
         line.append(f", {score_range(weighted.bounds)} with lost questions")
     return line
