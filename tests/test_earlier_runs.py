@@ -202,7 +202,7 @@ def test_a_comparison_says_of_a_killed_run_that_it_did_not_finish(cli: Cli) -> N
     assert f"! run {KILLED} did not finish, and none of it is scored yet" in told
     assert told.count("recall_at_10") == 0
     assert "no value any more" not in told
-    assert "no question changed" not in told
+    assert "no question scored differently" not in told
     assert (result.code, "did not finish" in result.err) == (1, True)
 
 

@@ -72,7 +72,7 @@ def test_runs_with_the_same_values_show_no_difference(save: Cli, compare: Cli) -
     save("bbbb", 30)
     result = compare("aaaa", "bbbb", "--fail-on-regression")
     assert result.code == 0
-    assert "no question changed" in result.out
+    assert "no question scored differently" in result.out
     assert "worse" not in result.out
 
 
@@ -117,7 +117,7 @@ def test_a_gate_that_could_compare_nothing_fails(build_run: Callable[..., Any], 
 def test_runs_without_a_metric_in_common_say_that_nothing_could_be_compared(
     build_run: Callable[..., Any], compare: Cli, tmp_path: Path
 ) -> None:
-    """Instead of "no difference" and "no question changed", which nobody looked at; as a gate it fails."""
+    """Instead of "no difference" and "no question scored differently", which nobody looked at; as a gate it fails."""
     store = RunStore(tmp_path / "runs")
     store.prepare()
     for run_id, metric in (("aaaa", "mrr"), ("bbbb", "recall_at_1")):
@@ -132,7 +132,7 @@ def test_runs_without_a_metric_in_common_say_that_nothing_could_be_compared(
     assert "no verdict, no value in aaaa: recall_at_1" in result.out
     assert "nothing could be compared: B and A have no metric with values in common" in result.out
     assert "B against A:" not in result.out
-    assert "no question changed" not in result.out
+    assert "no question scored differently" not in result.out
     assert compare("aaaa", "bbbb", "--json").json["pairs"] == []
     gate = compare("aaaa", "bbbb", "--fail-on-regression")
     assert gate.code == 1

@@ -183,7 +183,7 @@ def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> N
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
     if one.pairs and not one.lost and not one.gained:
-        out.print(f"\n{of_which}no question changed")
+        out.print(f"\n{of_which}no question scored differently")
 
 
 def _print_moves(out: Console, one: RunComparison, labels: Sequence[str]) -> None:

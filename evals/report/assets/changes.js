@@ -20,7 +20,7 @@
       const kept = Object.entries(filter).filter(([, value]) => value);
       history.replaceState(null, "", pages.address("compare", [context.first, context.last], kept));
     };
-    if (!questions.ids.length) return section("Questions that fared differently", {}, el("p", {}, "No question changed."));
+    if (!questions.ids.length) return section("Questions that fared differently", {}, el("p", {}, "No question scored differently."));
     requestAnimationFrame(refresh);
     return section("Questions that fared differently", { class: "changes" }, form(questions, filter, refresh), counted, list.element);
   });
