@@ -95,6 +95,26 @@ def test_questions_are_filtered_by_slice_and_by_the_value_of_a_metric(page: Path
     opened.check()
 
 
+def test_each_way_of_underlining_a_sentence_stands_in_the_legend(
+    tmp_path: Path, write_page: Callable[..., Path], open_page: OpenPage
+) -> None:
+    """A sentence with a citation, one that cites what was not retrieved, and one without."""
+    (record,) = policy_records(1)
+    assert record.response is not None
+    told = {
+        "answer": "The fee is 5 euros [1]. The limit is 9 days [7]. It is new.",
+        "citations": [{"index": 1}, {"index": 7}],
+    }
+    response = EvalResponse.model_validate(record.response.model_dump() | told)
+    save_run(tmp_path, "cited", [record.model_copy(update={"response": response})])
+    opened = open_page(write_page(tmp_path, "cited"), "#/question/cited/1")
+    legend = opened.page.locator(".legend .sentence").all_inner_texts()
+    assert legend == ["with a citation", "cites what was not retrieved", "without a citation"]
+    titles = [each.get_attribute("title") for each in opened.page.locator(".text .sentence").all()]
+    assert titles == ["cites 1", "cites what was not retrieved", "cites nothing"]
+    opened.check()
+
+
 def test_all_can_be_done_by_keyboard(page: Path, open_page: OpenPage) -> None:
     """From the address bar to a question and back: Tab, Enter and Escape; the first Tab offers to skip what repeats."""
     opened = open_page(page)

@@ -77,21 +77,29 @@
     ];
   }
 
-  const KINDS = { supported: "supported by what it cites", unsupported: "not supported by what it cites", cannot_tell: "the judge could not tell" };
+  const KINDS = {
+    supported: "supported by what it cites",
+    unsupported: "not supported by what it cites",
+    cannot_tell: "the judge could not tell",
+    invalid: "cites what was not retrieved",
+    cited: "with a citation",
+    uncited: "without a citation",
+  };
+
+  const kindOf = (piece) => piece.verdict || (piece.invalid ? "invalid" : piece.cited.length ? "cited" : "uncited");
 
   function answer(data) {
     const pieces = data.answer.map((piece) => {
       if (!("cited" in piece)) return piece.text;
-      const kind = piece.verdict || (piece.invalid ? "invalid" : piece.cited.length ? "cited" : "uncited");
-      const cites = piece.cited.length ? `cites ${piece.cited.join(", ")}` : "cites nothing";
-      const title = [cites, piece.invalid ? "cites what was not retrieved" : "", KINDS[piece.verdict] || ""].filter(Boolean).join("; ");
-      return el("span", { class: `sentence ${kind}`, title }, piece.text, el("span", { class: "hidden" }, ` (${title}) `));
+      const cites = piece.cited.length ? `cites ${piece.cited.join(", ")}` : piece.invalid ? "" : "cites nothing";
+      const title = [cites, piece.invalid ? KINDS.invalid : "", KINDS[piece.verdict] || ""].filter(Boolean).join("; ");
+      return el("span", { class: `sentence ${kindOf(piece)}`, title }, piece.text, el("span", { class: "hidden" }, ` (${title}) `));
     });
-    const kinds = new Set(data.answer.filter((piece) => "cited" in piece).map((piece) => piece.verdict || (piece.cited.length ? "cited" : "uncited")));
+    const kinds = new Set(data.answer.filter((piece) => "cited" in piece).map(kindOf));
     return [
       ...data.notes.map((note) => el("p", { class: "note" }, foreign(note))),
       pieces.length ? el("div", { class: "text", dir: "auto" }, pieces) : null,
-      kinds.size ? el("p", { class: "legend faint" }, [...kinds].map((kind) => el("span", { class: `sentence ${kind}` }, KINDS[kind] || (kind === "cited" ? "with a citation" : "without a citation")))) : null,
+      kinds.size ? el("p", { class: "legend faint" }, [...kinds].map((kind) => el("span", { class: `sentence ${kind}` }, KINDS[kind]))) : null,
     ];
   }
 
@@ -131,7 +139,7 @@
       { class: "lines" },
       data.citations.map((one) => {
         const where = one.ranks.length ? `rank ${one.ranks.join(", ")}` : "nothing that was retrieved";
-        return el("li", {}, where, one.sections.length ? [" – ", foreign(one.sections.join(", "))] : null, one.gold ? el("span", { class: "tag good" }, "holds gold") : null);
+        return el("li", {}, where, one.sections.length ? [" – ", foreign(one.sections.join(", "))] : null, one.gold ? [" ", el("span", { class: "tag good" }, "holds gold")] : null);
       }),
     );
   }
