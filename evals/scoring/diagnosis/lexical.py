@@ -16,7 +16,8 @@ from functools import lru_cache
 
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import EvalQuestion
-from evals.scoring.diagnosis.values import Values, in_place_of, lacking, readable_units, wanted_values
+from evals.scoring.diagnosis.notation import in_one_notation
+from evals.scoring.diagnosis.values import Values, in_place_of, lacking, wanted_values
 from evals.text.denials import denials, may_deny
 from evals.text.folding import tokens
 from evals.text.number_words import spelt_out
@@ -46,6 +47,7 @@ _BESIDE = re.compile(
 _ASKS_WHERE = re.compile(r"\b(?:where|when|(?:on|at|for|from|with|in) (?:which|what|whom))\b", re.IGNORECASE)
 
 _SAYS = {"yes": True, "yeah": True, "true": True, "correct": True, "no": False, "false": False, "nope": False}
+_YES_AND_NO = {"Y": "yes", "N": "no"}
 _ANSWER_IS = re.compile(r"\banswer (?:is|would be) (yes|no|true|false)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;.](?!\d)")
 _WHETHER = re.compile(
@@ -83,13 +85,15 @@ def is_right(question: EvalQuestion, answer: str) -> bool | None:
     Returns:
         None where no answer is expected that could be looked for.
     """
-    accepted, answer = accepted_answers(question), readable_units(answer)
+    accepted, answer = accepted_answers(question), in_one_notation(answer)
     return any(_is_said(form, answer, question.question) for form in accepted) if accepted else None
 
 
 def accepted_answers(question: EvalQuestion) -> list[str]:
     """The expected answer and its accepted variants."""
-    return [readable_units(text) for text in (question.expected_answer or "", *question.answers) if text.strip()]
+    given = (text for text in (question.expected_answer or "", *question.answers) if text.strip())
+    short = _YES_AND_NO if _WHETHER.match(question.question.strip()) else {}
+    return [in_one_notation(short.get(text.strip().upper(), text)) for text in given]
 
 
 def states_otherwise(question: EvalQuestion, answer: str) -> bool:
@@ -102,7 +106,7 @@ def states_otherwise(question: EvalQuestion, answer: str) -> bool:
 
 def has_other_value(question: EvalQuestion, answer: str) -> bool:
     """Whether an answer has another value of the same kind than all accepted ones: number, date, name, yes or no."""
-    asked, accepted, answer = question.question, accepted_answers(question), readable_units(answer)
+    asked, accepted, answer = question.question, accepted_answers(question), in_one_notation(answer)
     return bool(accepted) and all(_contradicts(form, accepted, answer, asked) for form in accepted)
 
 

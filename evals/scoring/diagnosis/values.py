@@ -67,7 +67,6 @@ _NO_NAMES = frozenset(
         "sir",
     )
 )
-_PER_HOUR = ((re.compile(r"\bkilomet(?:re|er)s? per hour\b"), "km/h"), (re.compile(r"\bmiles per hour\b"), "mph"))
 _OPENS = ("", *".!?:\n•*-")
 """The characters behind which a sentence or an item begins."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,5}\b")
@@ -85,13 +84,6 @@ class Values(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.dates) + len(self.names)
-
-
-def readable_units(text: str) -> str:
-    """The text with one way to write what several words say of a speed."""
-    for pattern, unit in _PER_HOUR:
-        text = pattern.sub(unit, text)
-    return text
 
 
 @lru_cache(maxsize=512)

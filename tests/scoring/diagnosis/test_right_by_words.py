@@ -56,18 +56,65 @@ SILENT = [
     (LOGO, "blue", "Our company was founded by two sisters."),
 ]
 
+COST = "What does the licence cost?"
+SPEED = "How fast is the line?"
+OPEN = "When is it open?"
+NOTES = [
+    (COST, "120 EUR", "The limit is 120 euros elsewhere."),
+    (COST, "EUR 120", "It is €120."),
+    (COST, "120 EUR per month", "It costs €120 per month."),
+    (COST, "USD 49/month", "It costs $49 per month."),
+    (COST, "49 USD", "It costs 49 dollars a month."),
+    (COST, "49 AUD", "It costs 49 Australian dollars."),
+    (COST, "CHF 1'200", "The licence costs 1,200 Swiss francs."),
+    (COST, "30 GBP", "It is £30 a seat."),
+    (COST, "JPY 5000", "It costs ¥5,000."),
+    (COST, "4.2 mn EUR", "It came to €4.2 million."),
+    (COST, "EUR 3.5m", "It came to 3.5 million euros."),
+    ("In which currency are invoices issued?", "EUR", "Invoices are issued in EUR."),
+    ("How much power?", "5 MW", "It delivers five megawatts."),
+    ("How much energy?", "12 kilowatt-hours", "It stores 12 kWh."),
+    (SPEED, "100 Mbps", "The line does 100 megabits per second."),
+    ("Which version is supported?", "v2.3", "Version 2.3 is supported."),
+    ("Which version is supported?", "version 2.3", "v2.3 is supported."),
+    ("Which weekday?", "Thursday", "Every Thu. at noon."),
+    (OPEN, "Mon-Sat", "From Monday to Saturday."),
+    (OPEN, "Mon.–Fri., 9-17", "From Monday to Friday, 9 to 17."),
+    (PETS, "Y", "Yes, they are."),
+    (PETS, "N", "Dogs are not allowed in the office."),
+    ("Which option is right?", "N", "Option N."),
+]
+OTHER_NOTES = [
+    (COST, "120 EUR", "The limit is 180 euros."),
+    (COST, "120 EUR", "The limit is 120 dollars."),
+    (COST, "49 USD", "It costs 49 Canadian dollars."),
+    (COST, "49 CAD", "It costs US$49."),
+    (COST, "EUR 3.5 million", "It came to 3.5 billion euros."),
+    ("In which currency are invoices issued?", "EUR", "Invoices are issued in US dollars."),
+    ("Which software is used?", "CAD", "They use spreadsheets."),
+    ("How much power?", "5 MW", "It delivers 5 kilowatts."),
+    ("How much energy?", "12 kWh", "It stores 12 kW."),
+    (SPEED, "1 Gbps", "It does 1 Mbps."),
+    ("Which version is supported?", "v3", "Version 4 is."),
+    ("Which weekday?", "Wed", "On Thursday."),
+    (OPEN, "Mon-Fri", "On weekends."),
+    ("Which star do planets orbit?", "the Sun", "They orbit Sirius."),
+    (PETS, "N", "Dogs are allowed in the office."),
+    ("Which gas fills the tank?", "N", "Argon fills it."),
+]
+
 
 def question(text: str, expected: str) -> EvalQuestion:
     return EvalQuestion(question=text, expected_answer=expected, is_unanswerable=False)
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT)
+@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES)
 def test_an_answer_that_says_what_is_expected_is_right(asked: str, expected: str, answer: str) -> None:
     """Other words, dates and numbers in another form, or more words around it, do not matter."""
     assert is_right(question(asked, expected), answer) is True
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + SILENT)
+@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + SILENT + OTHER_NOTES)
 def test_an_answer_that_does_not_say_it_is_wrong(asked: str, expected: str, answer: str) -> None:
     """Another value, or none."""
     assert is_right(question(asked, expected), answer) is False
