@@ -53,7 +53,6 @@ BRANCHY = (
     ("datasets/hub.py", "hub_rows", 13),
     ("datasets/imports/answered.py", "answer_and_chunks", 14),
     ("datasets/imports/columns.py", "reading_of", 22),
-    ("datasets/imports/fields.py", "question_data", 14),
     ("datasets/imports/judged.py", "judgements_beside", 11),
     ("datasets/imports/judged.py", "read_judgements", 11),
     ("datasets/imports/judged.py", "read_topics", 11),

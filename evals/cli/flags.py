@@ -331,6 +331,7 @@ class InitFlags:
     header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
     body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None
     questions: Annotated[str | None, Option(help="A file, or golden (a template to fill in)")] = None
+    columns: Annotated[str | None, Option(help="Columns of your file: question=Frage")] = None
     judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
     output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
     yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal")] = False

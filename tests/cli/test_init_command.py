@@ -84,6 +84,28 @@ def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
     assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
 
 
+def test_columns_of_ones_own_are_written_too(start: Start, evals_cli: Cli, evaluated: Callable[[], Any]) -> None:
+    """The file is read by them for the first question already."""
+    rows = [
+        {
+            "User question": row["question"],
+            "Answerable?": not row["is_unanswerable"],
+            "Where it says so": row["gold_passages"],
+        }
+        for row in corpus.questions()
+    ]
+    Path("sheet.json").write_text(json.dumps(rows), encoding="utf-8")
+    columns = "question=User question,gold_passages=Where it says so"
+    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--questions", "sheet.json", "--columns", columns)
+    assert made.code == 0, made.err
+    written = load_yaml(Path("eval_config.yml").read_text())["columns"]
+    assert written == {"question": "User question", "gold_passages": "Where it says so"}
+    figures = evaluated()
+    expected = {**corpus.RETRIEVAL, **corpus.ABSTENTION}
+    del expected["recall_at_3"]
+    assert {name: figures.get(name) for name in expected} == pytest.approx(expected)
+
+
 def test_every_commented_key_is_one_with_its_default(evals_cli: Cli) -> None:
     """With every comment of a key taken away, the configuration is the same."""
     assert evals_cli("init", "--rag-url", NOWHERE, "--profile", "r2r", "--questions", "golden").code == 0
@@ -163,6 +185,8 @@ def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
         (("--rag-url", NOWHERE, "--profile", "r2r", "--body", "{}"), 2, "exclude each other"),
         (("--rag-url", NOWHERE, "--questions", "missing.jsonl"), 2, "missing.jsonl"),
         (("--rag-url", NOWHERE, "--output", "missing/eval.yml"), 2, "there is no folder"),
+        (("--rag-url", NOWHERE, "--columns", "question=Q"), 2, "none is named"),
+        (("--rag-url", NOWHERE, "--questions", "golden", "--columns", "question=Q"), 2, "none is named"),
     ],
 )
 def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: int, said: str, evals_cli: Cli) -> None:

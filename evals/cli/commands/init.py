@@ -3,8 +3,8 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from evals.store.atomic import write_output
 GOLDEN = "golden"
 _QUESTIONS = "questions.jsonl"
 _SAID = 400
+_NO_FILE = "--columns are those of a file of yours, and none is named"
 _NO_CHUNKS = (
     "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
     "answer the first question, and repeat this with --force"
@@ -54,11 +55,13 @@ class _Questions:
         file: None for the golden set.
         first: The one that the server is asked.
         to_fill: Whether the file is a template, which is written with the configuration.
+        columns: By field, the column of the file that holds it, where its name does not say so.
     """
 
     file: Path | None
     first: str
     to_fill: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 def init(flags: InitFlags) -> None:
@@ -79,7 +82,7 @@ def init(flags: InitFlags) -> None:
         judged = flags.judge if flags.judge is not None else asks and ask_yes(_OF_THE_JUDGE, default=False)
     except KeyboardInterrupt as error:
         raise RunInterruptedError(f"interrupted; {flags.output} was not written") from error
-    config = FirstConfig(flags.output, server, questions.file, judged, doubts)
+    config = FirstConfig(flags.output, server, questions.file, judged, doubts, questions.columns)
     text = config_text(config)
     EvalConfig.build(load_yaml(text))
     _check_free(flags)
@@ -137,13 +140,28 @@ def _questions(flags: InitFlags, *, asks: bool) -> _Questions:
     beside = flags.output.with_name(_QUESTIONS)
     named = flags.questions or (_named_by_somebody(beside) if asks else None)
     if named == GOLDEN:
-        return _Questions(None, first_question(GOLDEN_QUESTIONS))
+        return _of_file(GOLDEN_QUESTIONS, None, flags.columns)
     if named is not None:
-        return _Questions(Path(named), first_question(Path(named)))
+        return _of_file(Path(named), Path(named), flags.columns)
     if beside.exists() and not is_template(beside):
         console(sys.stderr).print(f"the questions are those of {beside}, which is there", soft_wrap=True)
-        return _Questions(beside, first_question(beside))
+        return _of_file(beside, beside, flags.columns)
+    if flags.columns is not None:
+        raise ConfigError(_NO_FILE, "name it with --questions")
     return _new_questions(beside, _typed() if asks else [])
+
+
+def _of_file(path: Path, named: Path | None, columns: str | None) -> _Questions:
+    """The questions of a file, which the configuration names; of the golden set None.
+
+    Raises:
+        ConfigError: Columns are said of no file, or are no pairs of fields and columns.
+        DatasetError: The file cannot be read.
+    """
+    if named is None and columns is not None:
+        raise ConfigError(_NO_FILE, "leave --columns out")
+    said = EvalConfig.build({"dataset_file": str(path), "columns": columns or {}}).columns
+    return _Questions(named, first_question(path, said), columns=said)
 
 
 def _named_by_somebody(beside: Path) -> str | None:

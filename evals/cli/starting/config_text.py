@@ -22,8 +22,8 @@ _SERVER = {
     "map": "where the parts of an answer stand, as JMESPath (default: those of the profile)",
     "citations": "what the answer cites, by list or marks, and the number of the first chunk (default: auto, base 1)",
 }
+_NO_COLUMNS = "# columns: {}                     # which column is which field, such as {question: Frage}\n"
 _FILE_KEYS = """\
-# columns: {}                     # which column is which field, such as {question: Frage}
 # samples_per_dataset: default    # of your own file all, of a dataset 100; a number, or 0 for all
 # seed: 42                        # of the draw; the same seed draws the same questions
 """
@@ -68,6 +68,7 @@ class FirstConfig:
         questions: The file of questions; None for the golden set.
         judged: Whether an LLM judge takes part.
         doubts: What of the server's keys is a guess.
+        columns: By field, the column of the file that holds it, where its name does not say so.
     """
 
     path: Path
@@ -75,6 +76,7 @@ class FirstConfig:
     questions: Path | None
     judged: bool
     doubts: Sequence[Doubt] = field(default_factory=list)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, name: str) -> str:
         """A command of `evals` that takes the file."""
@@ -88,7 +90,7 @@ def config_text(config: FirstConfig) -> str:
             f"# Evaluate:    {config.command('eval')}\n# Look first:  {config.command('doctor')}\n"
             '# A line such as "# seed: 42" shows a key with its default: take the first "# " away to set it.\n'
             "# docs/configuration.md has every key.\n",
-            f"{_questions(config)}{_FILE_KEYS}",
+            f"{_questions(config)}{_columns(config)}{_FILE_KEYS}",
             f"{''.join(_server_lines(config))}{_SERVER_KEYS}",
             _RUN_KEYS,
             f"{_judge(judged=config.judged)}{_JUDGE_KEYS}",
@@ -107,6 +109,10 @@ def _questions(config: FirstConfig) -> str:
         "# The questions: a row each, of which only `question` is required; docs/datasets.md has the other columns\n"
         f"dataset_file: {flow(str(config.questions))}    # default: none, which asks `datasets`\n"
     )
+
+
+def _columns(config: FirstConfig) -> str:
+    return f"columns: {flow(config.columns)}    # which column is which field\n" if config.columns else _NO_COLUMNS
 
 
 def _server_lines(config: FirstConfig) -> Iterator[str]:

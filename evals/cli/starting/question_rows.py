@@ -1,7 +1,7 @@
 """A first file of questions: what somebody typed, or rows to be filled in."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +71,17 @@ def is_template(path: Path) -> bool:
     return bool(rows) and all(isinstance(row, dict) and _HOW in row and not row.get("question") for row in rows)
 
 
-def first_question(path: Path) -> str:
+def first_question(path: Path, columns: Mapping[str, str]) -> str:
     """The question of a file that shows the most of a server: the first that names a gold, else the first of all.
+
+    Args:
+        path: The file.
+        columns: By field, the column that holds it, where its name does not say so.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    return _first(read_file(path).questions)
+    return _first(read_file(path, columns).questions)
 
 
 def _first(questions: Sequence[EvalQuestion]) -> str:

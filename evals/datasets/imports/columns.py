@@ -27,13 +27,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "gold_document_ids": ("gold_document_ids",),
     "gold_chunk_ids": ("gold_chunk_ids", "reference_context_ids"),
     "key_sentences": ("key_sentences", "expected_facts"),
-    "is_unanswerable": ("is_unanswerable", "is_impossible"),
+    "is_unanswerable": ("is_unanswerable", "is_impossible", "unanswerable"),
+    "is_answerable": ("is_answerable", "answerable"),
     "dataset": ("dataset",),
     "checks": ("checks",),
     "metadata": ("metadata", "additional_metadata"),
 }
 """Fields of a question, and the names of their columns: our own, then those of ragas, deepeval, MLflow, LangSmith,
-Phoenix, BEIR and SQuAD. Where a file has several the first counts. The `gold_…_ids` are golds known by an id alone."""
+Phoenix, BEIR and SQuAD. Where a file has several the first counts. The `gold_…_ids` are golds known by an id alone,
+`is_answerable` is the contrary of `is_unanswerable`."""
 EITHER = ("answer", "output", "outputs")
 """The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
 MLflow)."""
@@ -59,8 +61,8 @@ _LISTED = 12
 
 @lru_cache(maxsize=1024)
 def plain_name(title: str) -> str:
-    """A title as names are compared: "Ground Truth", "groundTruth" and "ground-truth" are `ground_truth`."""
-    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip()))).casefold()
+    """A title as names are compared: "Ground Truth:", "groundTruth" and "ground-truth" are `ground_truth`."""
+    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip().rstrip("?:* ")))).casefold()
 
 
 def is_known(title: str) -> bool:

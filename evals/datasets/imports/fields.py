@@ -34,15 +34,24 @@ def question_data(row: Mapping[str, Any], reading: Reading, where: str) -> dict[
                 data[field] = _READERS[field](_split(value, column, row))
             except ValueError as error:
                 raise DatasetError(f"{where}, column {column}: {error}") from error
+    _in_our_fields(data, reading, where)
+    extra = {title: _kept(row[title]) for title in reading.metadata if not is_nothing(row.get(title))}
+    if extra and isinstance(data.setdefault("metadata", {}), Mapping):
+        data["metadata"] = {**extra, **data["metadata"]}
+    return data
+
+
+def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
+    """Turn ids of gold into gold passages, what can be answered into the contrary, and name where sentences are of."""
     if "key_sentences" in data:
         data["key_sentences"] = _with_source(data["key_sentences"], reading.fields["key_sentences"])
     for field, key in _IDS.items():
         if field in data:
             data.setdefault("gold_passages", []).extend({key: item} for item in data.pop(field))
-    extra = {title: _kept(row[title]) for title in reading.metadata if not is_nothing(row.get(title))}
-    if extra and isinstance(data.setdefault("metadata", {}), Mapping):
-        data["metadata"] = {**extra, **data["metadata"]}
-    return data
+    if "is_answerable" in data:
+        answerable = data.pop("is_answerable")
+        if data.setdefault("is_unanswerable", not answerable) is answerable:
+            raise DatasetError(f"{where}: it is answerable and unanswerable at once", "correct one of the two columns")
 
 
 def passages(value: Any, column: str, row: Mapping[str, Any]) -> list[Any]:
@@ -108,6 +117,13 @@ def _said(value: Any) -> Any:
     return _WORDS[value.strip().lower()]
 
 
+def _bool(value: Any) -> bool:
+    found = _said(value)
+    if found is True or found is False:
+        return found
+    raise ValueError(f"{value!r} is not true or false")
+
+
 def _with_source(sentences: list[Any], column: str) -> list[Any]:
     """Sentences that are nothing but a text, with the column as what names them key."""
     return [{"text": each, "source": column} if isinstance(each, str) else each for each in sentences]
@@ -156,6 +172,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "gold_chunk_ids": _ids,
     "key_sentences": as_list,
     "is_unanswerable": _said,
+    "is_answerable": _bool,
     "dataset": as_text,
     "checks": _json,
     "metadata": lambda value: _kept(_json(value)),

@@ -106,6 +106,41 @@ def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> Non
     assert "for `evals score`: answer" in content.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("row", "unanswerable"),
+    [
+        ({"Answerable?": "no"}, True),
+        ({"Answerable?": "Yes"}, False),
+        ({"is_answerable": True, "is_unanswerable": False}, False),
+        ({"unanswerable": 1}, True),
+        ({"Answerable?": ""}, None),
+    ],
+    ids=str,
+)
+def test_whether_there_is_an_answer_may_be_said_either_way(
+    read: Read, row: dict[str, Any], unanswerable: bool | None
+) -> None:
+    """Nobody who writes a table thinks of a negation; an empty cell says nothing."""
+    (question,) = read({"question": "Q?", **row}).questions
+    assert question.is_unanswerable is unanswerable
+    assert question.metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"answerable": "yes", "is_unanswerable": "yes"}, "question 1: it is answerable and unanswerable at once"),
+        ({"answerable": "maybe"}, "column answerable: 'maybe' is not true or false"),
+        ({"answerable": [1]}, r"column answerable: \[1\] is not true or false"),
+    ],
+    ids=str,
+)
+def test_what_is_said_of_an_answer_must_make_sense(read: Read, row: dict[str, Any], message: str) -> None:
+    """Each metric would believe another column."""
+    with pytest.raises(DatasetError, match=message):
+        read({"question": "Q?", **row})
+
+
 def test_a_column_that_is_said_must_be_there(read: Read) -> None:
     """The message lists what there is."""
     with pytest.raises(DatasetError, match=r"q\.json has no column 'Frge', which `columns` names") as caught:
@@ -130,7 +165,16 @@ def test_a_fault_is_told_by_the_name_that_the_file_has(read: Read, row: dict[str
 
 
 @pytest.mark.parametrize(
-    "title", ["Ground Truth", "ground-truth", "groundTruth", " GROUND_TRUTH ", "outputs.ground_truth"]
+    "title",
+    [
+        "Ground Truth",
+        "Ground truth:",
+        "ground truth ?",
+        "ground-truth",
+        "groundTruth",
+        " GROUND_TRUTH ",
+        "outputs.ground_truth",
+    ],
 )
 def test_names_are_compared_as_words(title: str) -> None:
     """Capitals, hyphens and the objects that a tool took apart make no other name."""
