@@ -59,6 +59,7 @@ SILENT = [
 COST = "What does the licence cost?"
 SPEED = "How fast is the line?"
 OPEN = "When is it open?"
+CLOSE = "When does the office close?"
 NOTES = [
     (COST, "120 EUR", "The limit is 120 euros elsewhere."),
     (COST, "EUR 120", "It is €120."),
@@ -83,6 +84,14 @@ NOTES = [
     (PETS, "Y", "Yes, they are."),
     (PETS, "N", "Dogs are not allowed in the office."),
     ("Which option is right?", "N", "Option N."),
+    (CLOSE, "5 PM", "It closes at 17:00."),
+    (CLOSE, "17:00", "It closes at 5 p.m. every day."),
+    (CLOSE, "5:30 pm", "We close at 17:30."),
+    (CLOSE, "09:00", "It closes at 9 a.m."),
+    (CLOSE, "12 PM", "It closes at noon."),
+    (CLOSE, "midnight", "It closes at 12 AM."),
+    (CLOSE, "9am-5pm", "It is open from 9:00 to 17:00."),
+    ("How is it mixed?", "1:10", "It is mixed in a ratio of 1 to 10."),
 ]
 OTHER_NOTES = [
     (COST, "120 EUR", "The limit is 180 euros."),
@@ -101,6 +110,12 @@ OTHER_NOTES = [
     ("Which star do planets orbit?", "the Sun", "They orbit Sirius."),
     (PETS, "N", "Dogs are allowed in the office."),
     ("Which gas fills the tank?", "N", "Argon fills it."),
+    (CLOSE, "5 PM", "It closes at 5 AM."),
+    (CLOSE, "5 PM", "It closes at 5:30 PM."),
+    (CLOSE, "5 PM", "It closes at 18:00."),
+    (CLOSE, "02:15", "It closes at 2:15 PM."),
+    (CLOSE, "12 AM", "It closes at noon."),
+    ("How much current does it take?", "5 am", "It takes 5 amps."),
 ]
 
 
