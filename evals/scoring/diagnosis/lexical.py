@@ -85,8 +85,8 @@ def is_right(question: EvalQuestion, answer: str) -> bool | None:
     Returns:
         None where no answer is expected that could be looked for.
     """
-    accepted, answer = accepted_answers(question), in_one_notation(answer)
-    return any(_is_said(form, answer, question.question) for form in accepted) if accepted else None
+    accepted, asked, answer = accepted_answers(question), in_one_notation(question.question), in_one_notation(answer)
+    return any(_is_said(form, answer, asked) for form in accepted) if accepted else None
 
 
 def accepted_answers(question: EvalQuestion) -> list[str]:
@@ -98,7 +98,7 @@ def accepted_answers(question: EvalQuestion) -> list[str]:
 
 def states_otherwise(question: EvalQuestion, answer: str) -> bool:
     """Whether a wrong answer states something else in the place of what is expected."""
-    asked, accepted = question.question, accepted_answers(question)
+    asked, accepted, answer = in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
     if not accepted:
         return False
     return has_other_value(question, answer) or all(_has_other_words(form, answer, asked) for form in accepted)
@@ -106,7 +106,7 @@ def states_otherwise(question: EvalQuestion, answer: str) -> bool:
 
 def has_other_value(question: EvalQuestion, answer: str) -> bool:
     """Whether an answer has another value of the same kind than all accepted ones: number, date, name, yes or no."""
-    asked, accepted, answer = question.question, accepted_answers(question), in_one_notation(answer)
+    asked, accepted, answer = in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
     return bool(accepted) and all(_contradicts(form, accepted, answer, asked) for form in accepted)
 
 
