@@ -67,6 +67,51 @@ _NO_NAMES = frozenset(
         "sir",
     )
 )
+_TITLES = frozenset(
+    (
+        *(
+            "president",
+            "chancellor",
+            "minister",
+            "professor",
+            "doctor",
+            "captain",
+            "general",
+            "senator",
+            "judge",
+            "mayor",
+        ),
+        *(
+            "director",
+            "manager",
+            "officer",
+            "chief",
+            "chair",
+            "chairman",
+            "chairwoman",
+            "head",
+            "ceo",
+            "cfo",
+            "cto",
+            "coo",
+        ),
+        *(
+            "king",
+            "queen",
+            "prince",
+            "princess",
+            "lord",
+            "lady",
+            "saint",
+            "pope",
+            "governor",
+            "secretary",
+            "miss",
+            "vp",
+        ),
+    )
+)
+"""What stands before a family name in the place of a given name."""
 _OPENS = ("", *".!?:\n•*-")
 """The characters behind which a sentence or an item begins."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,5}\b")
@@ -133,8 +178,16 @@ def lacking(wanted: Values, answer: str, question: str) -> Values:
     return Values(
         frozenset(one for one in numbers if not any(_same_amount(one, other) for other in given.numbers)),
         frozenset(one for one in wanted.dates if not any(says_all(one, other) for other in given.dates)),
-        frozenset(name for name in wanted.names if name[-1] not in words and not words.issuperset(name)),
+        frozenset(name for name in wanted.names if not _is_named(name, words, given.names)),
     )
+
+
+def _is_named(name: tuple[str, ...], words: set[str], given: Iterable[tuple[str, ...]]) -> bool:
+    """Whether an answer names somebody: by the family name alone too, where no other given name stands before it."""
+    if words.issuperset(name):
+        return True
+    others = [other[0] for other in given if len(other) > 1 and other[-1] == name[-1] and other[0] not in _TITLES]
+    return name[-1] in words and (not others or any(other[0] == name[0][0] for other in others))
 
 
 def _same_amount(one: Quantity, other: Quantity) -> bool:

@@ -93,6 +93,15 @@ NOTES = [
     (CLOSE, "midnight", "It closes at 12 AM."),
     (CLOSE, "9am-5pm", "It is open from 9:00 to 17:00."),
     ("How is it mixed?", "1:10", "It is mixed in a ratio of 1 to 10."),
+    ("How long is the flight?", "1h 30m", "It takes 90 minutes."),
+    ("How long is the flight?", "1:30 h", "It takes an hour and a half."),
+    ("When was it signed?", "Q1 2026", "In the first quarter of 2026."),
+    ("How many seats are there?", "a dozen", "There are 12 seats."),
+    ("Where is the portal?", "https://portal.example.com", "It is at portal.example.com."),
+    ("Whom do I write to?", "hr@halden.no", "Write to HR@halden.no."),
+    (SIGNS, "A. Berg", "The contract is signed by Anna Berg."),
+    (SIGNS, "Anna Berg", "Mrs. Berg signs the contract."),
+    (SIGNS, "Anna Berg", "It is signed by President Berg."),
 ]
 OTHER_NOTES = [
     (COST, "120 EUR", "The limit is 180 euros."),
@@ -117,6 +126,11 @@ OTHER_NOTES = [
     (CLOSE, "02:15", "It closes at 2:15 PM."),
     (CLOSE, "12 AM", "It closes at noon."),
     ("How much current does it take?", "5 am", "It takes 5 amps."),
+    ("How long is the flight?", "1h 30m", "It takes 30 minutes."),
+    ("When was it signed?", "Q1 2026", "In the second quarter of 2026."),
+    ("Whom do I write to?", "hr@halden.no", "Write to it@halden.no."),
+    (SIGNS, "Anna Berg", "The contract is signed by Bernd Berg."),
+    ("Who sets the rate?", "the Bank of England", "The rate is set by the Church of England."),
 ]
 
 
