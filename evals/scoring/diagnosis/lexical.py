@@ -12,7 +12,9 @@ asked. It states nothing where it says part of it, or names the place where the 
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import EvalQuestion
@@ -60,6 +62,7 @@ _FORBIDS = frozenset(
         *("unable", "ineligible", "illegal", "unlawful", "invalid", "cannot", "fails", "lacks"),
     )
 )
+_PREFIXES = ("un", "non", "in", "im", "dis")
 _EVASIVE = re.compile(
     r"\b(?:(?:is|are|was|were|be|been|being) (?:\w+ )?(?:described|explained|defined|determined|specified|regulated|"
     r"governed|laid down|set out|set forth|stated|listed|found|outlined|covered|detailed|documented|mentioned|given|"
@@ -194,12 +197,19 @@ def _said_beside(answer: str, question: str) -> frozenset[str]:
 
 def _denies(form: str, answer: str) -> bool:
     """Whether the sentence of the answer that is nearest to the expected one has a negation where that has none."""
-    wanted, expected = _content(form), bool(denials(tokens(form)))
-    if len(wanted) < 2 or not (expected or may_deny(tokens(answer))):
+    wanted, words = _content(form), tokens(form)
+    if len(wanted) < 2 or not (denials(words) or may_deny(tokens(answer))):
         return False  # too little to find the sentence by, or none that has a negation
     nearest = max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
-    return near and bool(denials(tokens(nearest))) is not expected
+    return near and _negates(tokens(nearest), words) is not _negates(words, tokens(nearest))
+
+
+def _negates(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether words deny something; "not listed" does not where the others have "unlisted"."""
+    known = {other.removeprefix(prefix) for prefix in _PREFIXES for other in others if other.startswith(prefix)}
+    left = [word for word, behind in pairwise((*words, "")) if word != "not" or behind not in known]
+    return bool(denials(left))
 
 
 def _yes_or_no(form: str) -> tuple[bool | None, str]:

@@ -33,8 +33,9 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """The number of a place in a document, which is no value."""
-_PLACE = re.compile(
-    r"\b(?:section|chapter|article|paragraph|clause|rule|table|figure|appendix|annex|page|part|form|version|document|"
+_ASKS_FOR_PLACE = re.compile(
+    r"\b(?:which|what|whose|where|how many|list|name|give|tell|state|cite|find|identify|specify)\b(?:\W+\w+){0,4}?\W+"
+    r"(?:section|chapter|article|paragraph|clause|rule|table|figure|appendix|annex|page|part|form|version|document|"
     r"schedule|item|step|number)s?\b",
     re.IGNORECASE,
 )
@@ -134,7 +135,7 @@ class Values(NamedTuple):
 @lru_cache(maxsize=512)
 def values_of(text: str, question: str = "") -> Values:
     """The values of a text; the numbers of sections, pages and the like are none, unless one was asked for."""
-    plain, found = without_dates(text if _PLACE.search(question) else _REFERENCE.sub(" ", text))
+    plain, found = without_dates(text if _ASKS_FOR_PLACE.search(question) else _REFERENCE.sub(" ", text))
     return Values(distinct(plain) | _in_words(plain), frozenset(found), frozenset(_names(plain)))
 
 

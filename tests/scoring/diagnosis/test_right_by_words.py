@@ -27,6 +27,11 @@ RIGHT = [
     (PETS, "Yes", "They are allowed in the office."),
     ("What does the tank hold?", "2.5 litres", "It holds 2500 ml."),
     ("Which section is on fees?", "Section 4", "Fees are in section 4."),
+    (
+        "What do I use?",
+        "Unlisted vehicles are given group 38 for now.",
+        "Vehicles not listed are given group 38 for now.",
+    ),
     ("What happens to unused leave?", "It is carried over to the next year.", "Unused leave carries to next year."),
 ]
 CONTRARY = [
@@ -42,6 +47,11 @@ CONTRARY = [
     (LOGO, "blue", "The logo is green."),
     ("Which version is supported?", "3.11", "Version 3.12 is supported."),
     ("Which section is on fees?", "Section 4", "Fees are in section 7."),
+    (
+        "What is given?",
+        "Unlisted vehicles are given group 38 for now.",
+        "Unlisted vehicles are not given group 38 for now.",
+    ),
     ("May the valve be opened?", "The valve must not be opened.", "The valve must be opened."),
 ]
 SILENT = [
