@@ -10,7 +10,7 @@ from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring.strata import value_over, weighted_value
 from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p, weighted_difference
 from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.clusters import group
+from evals.stats.clusters import group, questions_among
 
 _PAIR = 2
 """Of fewer questions nothing is said."""
@@ -56,8 +56,8 @@ class PairedMetric:
 
     @property
     def differing(self) -> int:
-        """How many questions differ."""
-        return sum(before != after for before, after in zip(self.first, self.last, strict=True))
+        """How many questions differ; one that was asked several times counts once."""
+        return _differing(self.first, self.last, self.clusters)
 
     @property
     def span(self) -> float | None:
@@ -103,9 +103,14 @@ def measure(
     lost: LostPairs | None = None,
 ) -> PairedMetric:
     """Compare the values of one metric, pair by pair; where verdicts are lost, pairs stand for those that are."""
-    differing = sum(before != after for before, after in zip(first, last, strict=True))
+    differing = _differing(first, last, clusters)
     p, test = _test(metric, first, last, clusters) if lost is None else _weighted_test(metric, first, last, lost)
     return PairedMetric(metric, first, last, clusters, None if p is None else max(p, least_p(differing)), test, lost)
+
+
+def _differing(first: Sequence[float], last: Sequence[float], clusters: Sequence[str]) -> int:
+    changed = (place for place, (before, after) in enumerate(zip(first, last, strict=True)) if before != after)
+    return questions_among(changed, clusters)
 
 
 def _test(

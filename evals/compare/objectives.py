@@ -1,7 +1,7 @@
 """The difference between two runs in one objective, which one metric or several feed."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isnan, nan
 
@@ -10,7 +10,7 @@ from evals.compare.lost_pairs import LostPairs
 from evals.compare.measured import measure, span_of
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.stats import Weighted, sign_flip_p
-from evals.stats.clusters import group
+from evals.stats.clusters import group, questions_among
 from evals.stats.differences import bounded_error
 from evals.stats.distributions import two_sided_p
 
@@ -154,10 +154,16 @@ def _stand_in_mean(parts: Sequence[_Part], clusters: Mapping[str, str]) -> Stand
     places = array("I", (place for place, row in enumerate(zip(*table, strict=True)) if not all(map(isnan, row))))
     if len(places) < _PAIR:
         return Standing(reason="too few pairs")
-    differing = sum(any(step and not isnan(step) for step in row) for row in zip(*table, strict=True))
+    differing = questions_among(_moved(table), list(clusters.values()))
     lossy = any(part.lost is not None for part in parts)
     gain, p = _weighted_gain(parts, clusters) if lossy else _gain(parts, places, list(clusters.values()))
     return Standing(gain, max(p, least_p(differing)), differing, len(places))
+
+
+def _moved(table: Sequence[Sequence[float]]) -> Iterator[int]:
+    """The places of the questions that differ in any metric."""
+    rows = enumerate(zip(*table, strict=True))
+    return (place for place, row in rows if any(step and not isnan(step) for step in row))
 
 
 def _gain(parts: Sequence[_Part], places: Sequence[int], clusters: Sequence[str]) -> tuple[float, float]:

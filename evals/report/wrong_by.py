@@ -26,7 +26,7 @@ def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
     for key in slice_keys(measured):
         values = measured.values(key)
         asked = ((number, values[number]) for number in measured.columns.numbers)
-        found = wrong_slices(links, asked, confidence(measured.run))
+        found = wrong_slices(links, asked, confidence(measured.run), measured.questions())
         tables.append({"key": one_line(key, _NAME), "values": [_row(one) for one in found]})
     return tables
 

@@ -43,7 +43,7 @@ from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
 from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
-from evals.scoring.settings import Cases, confidence
+from evals.scoring.settings import Cases, confidence, times_asked
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
@@ -130,7 +130,7 @@ async def measure(
     store.save(run)
     if problem is not None:
         raise _with_way_on(problem, way_on)
-    return Measured(run, cases, scored, scoring.digest.made(confidence(run)))
+    return Measured(run, cases, scored, scoring.digest.made(confidence(run), times_asked(run)))
 
 
 def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | None) -> EvalRun:

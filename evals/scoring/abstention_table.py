@@ -52,12 +52,13 @@ class AbstentionTable(Record):
     """The accuracy of a server that declines everything: a baseline."""
 
 
-def table_of(counts: Mapping[Cell, int], confidence: float = 0.95) -> AbstentionTable | None:
+def table_of(counts: Mapping[Cell, int], confidence: float = 0.95, times: int = 1) -> AbstentionTable | None:
     """The table of questions that are counted already; None where there is none.
 
     Args:
         counts: How many questions each cell has.
         confidence: Of the intervals.
+        times: How often each question was asked.
     """
     if not counts:
         return None
@@ -68,7 +69,8 @@ def table_of(counts: Mapping[Cell, int], confidence: float = 0.95) -> Abstention
     both = answerable + unanswerable
 
     def rate(count: int, of: int) -> Rate:
-        return Rate(count=count, of=of, value=count / of if of else None, interval=wilson(count, of, confidence))
+        interval = wilson(count, of, confidence, times=times)
+        return Rate(count=count, of=of, value=count / of if of else None, interval=interval)
 
     return AbstentionTable(
         answerable_answered=answered,

@@ -7,6 +7,7 @@ from evals.errors import ConfigError
 from evals.schemas import EvalQuestion
 from evals.schemas.dataset import CONVERSATION
 from evals.scoring.config import BY_DOCUMENT, BY_QUESTION
+from evals.stats.clusters import asked_again
 
 REPEAT_OF = "repeat_of"
 """The key of the metadata that holds the id of the question that is asked again: they are one cluster, or of one."""
@@ -18,7 +19,8 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
     Args:
         question: With its gold and metadata.
         key: "document", the document of its first gold passage; "question", itself; else a key of its metadata. Turns
-            of one conversation are a cluster whatever it is.
+            of one conversation are a cluster whatever it is. The label of a question that was asked several times
+            names it beside.
     """
     belongs = None
     if question.turns and (conversation := spelled(question.metadata.get(CONVERSATION))):
@@ -28,8 +30,10 @@ def cluster_of(question: EvalQuestion, key: str) -> str:
         belongs = golds[0].document_id if golds else None
     elif key != BY_QUESTION:
         belongs = spelled(question.metadata.get(key))
-    own = question.metadata.get(REPEAT_OF, question.id)
-    return f"{question.dataset}/{key}/{belongs}" if belongs else f"{question.dataset}/{BY_QUESTION}/{own}"
+    asked = question.metadata.get(REPEAT_OF)
+    own = f"{question.dataset}/{BY_QUESTION}/{question.id if asked is None else asked}"
+    cluster = f"{question.dataset}/{key}/{belongs}" if belongs else own
+    return cluster if asked is None else asked_again(cluster, own)
 
 
 def spelled(value: Any) -> str | None:

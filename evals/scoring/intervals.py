@@ -9,6 +9,7 @@ from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.strata import Sample, size_of
 from evals.stats import Interval, IntervalEstimate, Mark, mean_interval, percentile_estimate, weighted_interval
+from evals.stats.clusters import units
 
 
 def metric_interval(
@@ -61,7 +62,7 @@ def _of_percentile(metric: BaseMetric, sample: Sample, confidence: float) -> Int
     """Order statistics; none where values stand for different numbers of lost ones, which have no such ranks."""
     if sample.weighted is not None:
         n = len(sample.values)
-        return IntervalEstimate(None, "order statistics", n, len(set(sample.clusters)), (Mark.WEIGHTED,))
+        return IntervalEstimate(None, "order statistics", n, units(sample.clusters, n)[1], (Mark.WEIGHTED,))
     return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
 
 

@@ -11,8 +11,9 @@ from evals.scoring.diagnosis import Finding
 from evals.scoring.digest.broken_links import BrokenLink
 from evals.scoring.digest.digest import Digest
 from evals.scoring.digest.kept import evidence_within, keep_digest, keep_slices, kept_columns, kept_digest, kept_values
-from evals.scoring.digest.run_columns import RunColumns
-from evals.scoring.settings import Cases, score_settings
+from evals.scoring.digest.run_columns import RunColumns, taken
+from evals.scoring.settings import Cases, score_settings, times_asked
+from evals.stats.clusters import distinct
 from evals.store.record_file import RecordFile
 
 
@@ -64,6 +65,19 @@ class Measured:
         if key not in self._values:
             self._values[key] = kept_values(self.run, self.source, key)
         return self._values[key]
+
+    def questions(self) -> dict[int, str] | None:
+        """Where questions were asked several times: by the number of an answer, which question it is of."""
+        if times_asked(self.run) == 1:
+            return None
+        columns = self.columns
+        return dict(
+            zip(
+                columns.numbers,
+                distinct(taken(columns.clusters, range(len(columns.numbers))), len(columns.numbers)),
+                strict=True,
+            )
+        )
 
     def records(self) -> Iterator[EvalRecord]:
         """The records, in the order of the questions; they can be walked again and again."""

@@ -192,6 +192,11 @@ def confidence(run: EvalRun) -> float:
     return float(found)
 
 
+def times_asked(run: EvalRun) -> int:
+    """How often each question was asked: by repeats, and once at each level of load."""
+    return int(run.eval_config.get("repeats") or 1) * max(1, len(run.eval_config.get("load") or ()))
+
+
 def known_metrics(run: EvalRun) -> list[BaseMetric]:
     """The metrics of the run's scorecard that exist here, in its order."""
     found = (known_metric(summary.name) for summary in run.scorecard.metrics)

@@ -6,7 +6,7 @@ By numpy alone: scipy, whose `bootstrap` it would be, takes more than 100 MB.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evals.stats.clusters import units_of
+from evals.stats.clusters import distinct, units_of
 from evals.stats.intervals import Interval, percentile_interval
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def paired_percentile_difference(
     Returns:
         None where the percentile itself has no interval: there are too few pairs, or q is 100.
     """
-    if percentile_interval(first, q, confidence) is None:
+    questions = len(set(distinct(clusters, len(first))))
+    if percentile_interval(list(map(float, range(questions))), q, confidence) is None:
         return None
     import numpy as np  # noqa: PLC0415
 

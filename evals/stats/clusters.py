@@ -1,15 +1,63 @@
-"""Which values are independent of each other: questions about one document are not.
+"""Which values are independent of each other: questions about one document are not, nor is a question asked again.
 
 A server that has misread a document fails on most questions about it, so fifty questions about five documents say less
-than fifty about fifty. A cluster is what belongs together; its label may be any text.
+than fifty about fifty. A cluster is what belongs together; its label may be any text. Where a question was asked
+several times, the label names the question too (`asked_again`): its answers are one, whatever else is a unit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
 FEWEST = 6
 """With fewer clusters than these, their spread cannot be told: the questions themselves are the units then."""
+_OF = "\x1f"
+"""Between the label of a cluster and that of a question in it."""
+
+
+def asked_again(cluster: str, question: str) -> str:
+    """The label of a value of a question that was asked several times.
+
+    Args:
+        cluster: What the question belongs to.
+        question: Which it is.
+    """
+    return f"{cluster}{_OF}{question}"
+
+
+def parts_of(label: str) -> tuple[str, str]:
+    """The cluster of a label, and the question of it that was asked several times; "" where it was asked once."""
+    cluster, _, question = label.partition(_OF)
+    return cluster, question
+
+
+def distinct(labels: Sequence[str] | None, n: int) -> Sequence[str]:
+    """A label for each question that n values are of: values of one question have the same."""
+    if labels is None or not any(_OF in label for label in labels):
+        return [str(place) for place in range(n)]
+    return [label if _OF in label else str(place) for place, label in enumerate(labels)]
+
+
+def questions_among(places: Iterable[int], labels: Sequence[str] | None) -> int:
+    """How many questions the values at some places are of."""
+    chosen = list(places)
+    return len(chosen) if labels is None else len(set(distinct([labels[place] for place in chosen], len(chosen))))
+
+
+def units(labels: Sequence[str] | None, n: int) -> tuple[Sequence[str], int, bool]:
+    """What n values are grouped by.
+
+    Returns:
+        A label for each value, of its cluster or of its question; how many clusters there are; and whether these are
+        too few to serve as units.
+    """
+    questions = distinct(labels, n)
+    if labels is None:
+        return questions, n, False
+    clusters = [parts_of(label)[0] for label in labels]
+    count = len(set(clusters))
+    few = count < min(len(set(questions)), FEWEST)
+    return questions if few else clusters, count, few
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +69,9 @@ class Grouped:
         sizes: How many values each unit has, or stands for.
         n: How many values there are.
         clusters: How many labels there are.
-        few: Whether there are clusters, but too few to serve as units: values are the units, and what is found holds
-            for these clusters alone.
+        few: Whether there are clusters, but too few to serve as units: questions are the units, and what is found
+            holds for these clusters alone.
+        questions: How many questions the values are of.
     """
 
     sums: list[float]
@@ -30,6 +79,12 @@ class Grouped:
     n: int
     clusters: int
     few: bool
+    questions: int
+
+    @property
+    def times(self) -> float:
+        """How often a question was asked, on average."""
+        return self.n / self.questions
 
     @property
     def plain(self) -> bool:
@@ -49,24 +104,25 @@ def group(values: Sequence[float], labels: Sequence[str] | None) -> Grouped:
         values: In any order.
         labels: As many, in the same order.
     """
+    n = len(values)
+    if labels is None:
+        return Grouped(list(values), [1] * n, n, n, few=False, questions=n)
+    by, clusters, few = units(labels, n)
+    questions = len(set(distinct(labels, n)))
     members: dict[str, list[float]] = {}
-    for label, value in zip(labels, values, strict=True) if labels is not None else ():
+    for label, value in zip(by, values, strict=True):
         members.setdefault(label, []).append(value)
-    n, clusters = len(values), len(members) if labels is not None else len(values)
-    few = clusters < min(n, FEWEST)
-    if few or clusters == n:
-        return Grouped(list(values), [1] * n, n, clusters, few)
-    return Grouped(
-        [fsum(each) for each in members.values()], [len(each) for each in members.values()], n, clusters, few
-    )
+    if len(members) == n:
+        return Grouped(list(values), [1] * n, n, clusters, few, questions)
+    sums, sizes = [fsum(each) for each in members.values()], [len(each) for each in members.values()]
+    return Grouped(sums, sizes, n, clusters, few, questions)
 
 
 def units_of(labels: Sequence[str] | None, n: int) -> list[int]:
     """The number of the unit that each of n values belongs to, from 0 on."""
-    if labels is None or len(set(labels)) < min(n, FEWEST):
-        return list(range(n))
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return [numbers[label] for label in labels]
+    by, _, _ = units(labels, n)
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(by))}
+    return [numbers[label] for label in by]
 
 
 def standard_error(sums: Sequence[float], sizes: Sequence[float]) -> tuple[float, float, float]:

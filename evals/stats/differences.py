@@ -161,9 +161,11 @@ def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -
 
 def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:
     """Student's t over the differences; none where all are the same, which leaves no spread."""
+    found = _estimate(None, "t", grouped)
+    if len(grouped.sums) < 2:
+        return replace(found, marks=(*found.marks, Mark.TOO_FEW))
     mean, error, df = standard_error(grouped.sums, grouped.sizes)
     if error <= 1e-12 * max(map(abs, differences)):
-        found = _estimate(None, "t", grouped)
         return replace(found, marks=(*found.marks, Mark.ALIKE))
     half = t_quantile(0.5 + confidence / 2, df) * error
     return _estimate((mean - half, mean + half), "t", grouped)

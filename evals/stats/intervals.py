@@ -14,13 +14,20 @@ _EXACT = 1000
 """Up to here a binomial coefficient is computed in whole numbers, which takes ever longer for greater ones."""
 
 
-def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval | None:
+def wilson(successes: float, n: float, confidence: float = 0.95, *, times: float = 1) -> Interval | None:
     """Wilson's score interval of a rate; None for n = 0.
+
+    Args:
+        successes: How many of them.
+        n: How many cases.
+        confidence: In (0, 1).
+        times: How often each case was counted, which is no further evidence.
 
     Formula: (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927).
     """
     if n == 0:
         return None
+    successes, n = successes / times, n / times
     z = normal_quantile(confidence)
     p = successes / n
     centre = p + z * z / (2 * n)

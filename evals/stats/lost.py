@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 from itertools import chain
 from math import fsum, prod
 
-from evals.stats.clusters import FEWEST, Grouped, standard_error
+from evals.stats.clusters import Grouped, distinct, questions_among, standard_error, units
 from evals.stats.differences import TOGETHER_IN_PAIRS
 from evals.stats.distributions import t_quantile, two_sided_p
 from evals.stats.estimates import Difference, IntervalEstimate, Mark
@@ -207,11 +207,12 @@ def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:
         clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
     """
     mean, n = sample.mean, len(sample.values)
-    labels = clusters if clusters is not None else list(map(str, range(len(sample.outcomes))))
-    there = {label for label, outcome in zip(labels, sample.outcomes, strict=True) if outcome.value is not None}
-    few = len(there) < min(n, FEWEST)
+    labels, _, _ = units(clusters, len(sample.outcomes))
+    given = [place for place, outcome in enumerate(sample.outcomes) if outcome.value is not None]
+    _, count, few = units(None if clusters is None else [clusters[place] for place in given], n)
+    questions = questions_among(given, clusters)
     if few:
-        labels = list(map(str, range(len(sample.outcomes))))
+        labels = distinct(clusters, len(sample.outcomes))
     residuals: dict[str, list[float]] = {}
     sizes: dict[str, list[float]] = {}
     for label, residual, weight in zip(labels, sample.residuals(mean), sample.weights, strict=True):
@@ -219,7 +220,7 @@ def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:
         sizes.setdefault(label, []).append(weight)
     heavy = [fsum(each) for each in sizes.values()]
     sums = [size * mean + fsum(each) for size, each in zip(heavy, residuals.values(), strict=True)]
-    return Grouped(sums, heavy, n, len(there), few)
+    return Grouped(sums, heavy, n, count, few, questions)
 
 
 def weighted_error(
@@ -242,7 +243,7 @@ def weighted_error(
     weight *= heaviest
     if len(grouped.sums) < len(sample.outcomes):
         size = fsum(size * size for size in grouped.sizes) / fsum(one * one for one in sample.weights)
-        extra = together * ((high - low) * heaviest) ** 2
+        extra = together * grouped.times * ((high - low) * heaviest) ** 2
         between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
         inside = fsum(residual * residual for residual in sample.residuals(mean))
         weight *= min(max(1.0, size), max(1.0, (between + size * extra) / (inside + extra)))
@@ -297,10 +298,12 @@ def weighted_difference(
     if len(sample.values) < 2:
         return None
     grouped, mean = weighted_units(sample, clusters), sample.mean
+    if len(grouped.sums) < 2:
+        return None
     if span is None or not within(sample.values, -span, span):
         centre, error, df = standard_error(grouped.sums, grouped.sizes)
         if error <= 1e-12 * max(map(abs, sample.values)):
-            p = 1.0 if mean == 0 else 2.0 ** (1 - grouped.n)
+            p = 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums))
             none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
             return Difference(mean, none, p, "exact sign test", None)
         half = t_quantile(0.5 + confidence / 2, df) * error

@@ -89,10 +89,10 @@ def with_pseudo_values(
         low: The least possible value.
         high: The greatest.
         weight: Of each added unit where values are independent.
-        together: In values.
+        together: In questions.
     """
     if not grouped.plain:
-        size, extra = grouped.typical_size, together * (high - low) ** 2
+        size, extra = grouped.typical_size, together * grouped.times * (high - low) ** 2
         mean = fsum(grouped.sums) / grouped.n
         between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
         within = fsum((value - mean) ** 2 for value in values)
@@ -124,7 +124,7 @@ def unbounded(values: Sequence[float], grouped: Grouped, low: float | None, conf
         confidence: In (0.5, 1).
     """
     found = IntervalEstimate(None, "t" if low is None else "t of the logarithm", grouped.n, grouped.clusters)
-    if grouped.n < 2:
+    if min(grouped.n, len(grouped.sums)) < 2:
         return replace(found, marks=(Mark.TOO_FEW,))
     mean, error, df = standard_error(grouped.sums, grouped.sizes)
     if error <= 1e-12 * max(map(abs, values)):

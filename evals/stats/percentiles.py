@@ -42,6 +42,8 @@ def _design_effect(grouped: Grouped) -> float:
     """How many times as far a rate varies as if its cases were independent; at least 1."""
     if grouped.plain:
         return 1.0
+    if len(grouped.sums) < 2:
+        return grouped.typical_size
     rate, error, _ = standard_error(grouped.sums, grouped.sizes)
     independent = rate * (1 - rate) / (grouped.n - 1)
     return max(1.0, error**2 / independent) if independent > 0 else 1.0

@@ -165,7 +165,7 @@ def print_wrong_slices(out: Console, measured: Measured, key: str) -> None:
     links = dict(measured.digest.found.links())
     values = measured.values(key)
     asked = ((number, values[number]) for number in measured.columns.numbers)
-    slices = wrong_slices(links, asked, confidence(measured.run))
+    slices = wrong_slices(links, asked, confidence(measured.run), measured.questions())
     if not any(one.wrong for one in slices):
         return
     out.print()

@@ -37,7 +37,7 @@ from evals.scoring.gathered.notes import NO_CHUNKS, AnswerNotes, usage_limit
 from evals.scoring.judged.judge_facts import with_facts
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions, status_of
-from evals.scoring.settings import Cases, confidence
+from evals.scoring.settings import Cases, confidence, times_asked
 from evals.store.calibrations import saved_calibrations
 from evals.store.commands import DEFAULT_RUNS_DIR
 from evals.store.runs import RunStore
@@ -136,7 +136,7 @@ async def merge(shards: Shards, observer: Observer) -> Measured:
     )
     run = with_cards(with_facts(run, scored), scored, saved_calibrations(shards.config.runs_dir))
     store.save(run)
-    return Measured(run, cases, scored, digest.made(confidence(run)))
+    return Measured(run, cases, scored, digest.made(confidence(run), times_asked(run)))
 
 
 async def _cases(shards: Shards, run: EvalRun, observer: Observer) -> Cases:

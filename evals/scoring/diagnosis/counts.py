@@ -59,7 +59,9 @@ def count_links(
     return diagnosis_of(asked, by_link, remarks, confidence)
 
 
-def diagnosis_of(asked: int, by_link: Mapping[Link, list[str]], remarks: RemarksSeen, confidence: float) -> Diagnosis:
+def diagnosis_of(
+    asked: int, by_link: Mapping[Link, list[str]], remarks: RemarksSeen, confidence: float, times: int = 1
+) -> Diagnosis:
     """The diagnosis of a run whose questions are counted already.
 
     Args:
@@ -67,8 +69,9 @@ def diagnosis_of(asked: int, by_link: Mapping[Link, list[str]], remarks: Remarks
         by_link: The ids of those with a finding, in the order of the chain.
         remarks: The ids of those with something to look at.
         confidence: Of the intervals.
+        times: How often each question was asked.
     """
-    counts = [_count(link, ids, asked, confidence) for link, ids in by_link.items()]
+    counts = [_count(link, ids, asked, confidence, times) for link, ids in by_link.items()]
     failures = [one for one in counts if one.link.is_failure]
     return Diagnosis(
         asked=asked,
@@ -79,8 +82,8 @@ def diagnosis_of(asked: int, by_link: Mapping[Link, list[str]], remarks: Remarks
     )
 
 
-def _count(link: Link, ids: list[str], asked: int, confidence: float) -> LinkCount:
-    interval = wilson(len(ids), asked, confidence) or (0.0, 1.0)
+def _count(link: Link, ids: list[str], asked: int, confidence: float, times: int) -> LinkCount:
+    interval = wilson(len(ids), asked, confidence, times=times) or (0.0, 1.0)
     return LinkCount(link=link, count=len(ids), share=len(ids) / asked, interval=interval, questions=ids)
 
 

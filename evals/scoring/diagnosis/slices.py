@@ -48,7 +48,10 @@ def wrong_by(
 
 
 def wrong_slices(
-    links: Mapping[int, Link], asked: Iterable[tuple[int, str | None]], confidence: float = 0.95
+    links: Mapping[int, Link],
+    asked: Iterable[tuple[int, str | None]],
+    confidence: float = 0.95,
+    questions: Mapping[int, str] | None = None,
 ) -> list[WrongSlice]:
     """The same without records.
 
@@ -56,7 +59,9 @@ def wrong_slices(
         links: The first broken link of questions, by their number in the run.
         asked: The number of each question that was asked, and what it has for the key.
         confidence: Of all intervals together.
+        questions: Where questions were asked several times, by these numbers which one it was.
     """
+    distinct: dict[str, set[str]] = {}
     broken: dict[str, Counter[Link | None]] = {}
     all_asked = all_wrong = 0
     for number, value in asked:
@@ -65,21 +70,31 @@ def wrong_slices(
         all_asked, all_wrong = all_asked + 1, all_wrong + (link is not None)
         if value is not None:
             broken.setdefault(value, Counter())[link] += 1
+            if questions is not None:
+                distinct.setdefault(value, set()).add(questions[number])
     each = 1 - (1 - confidence) / max(len(broken), 1)
-    slices = [_slice(value, found, all_wrong, each, all_asked) for value, found in broken.items()]
+    slices = [
+        _slice(value, found, (all_wrong, all_asked), each, len(distinct.get(value, ())) or found.total())
+        for value, found in broken.items()
+    ]
     return sorted(slices, key=lambda one: (-one.interval[0], -one.share, one.value))
 
 
-def _slice(value: str, found: "Counter[Link | None]", all_wrong: int, confidence: float, all_asked: int) -> WrongSlice:
+def _slice(
+    value: str, found: "Counter[Link | None]", every: tuple[int, int], confidence: float, distinct: int
+) -> WrongSlice:
+    """A slice, beside how many of all went wrong; a question that was asked again is no more evidence."""
     asked, right = found.total(), found[None]
-    wrong = asked - right
-    interval = wilson(wrong, asked, confidence) or (0.0, 1.0)
+    wrong, times = asked - right, asked / distinct
+    interval = wilson(wrong, asked, confidence, times=times) or (0.0, 1.0)
+    marked, all_marked = int(wrong / times), int(every[0] / times)
+    total = max(int(every[1] / times), distinct, all_marked)
     return WrongSlice(
         value=value,
         asked=asked,
         wrong=wrong,
         share=wrong / asked,
         interval=interval,
-        is_worse=too_many_p(wrong, asked, all_wrong, all_asked) < 1 - confidence,
+        is_worse=too_many_p(marked, distinct, all_marked, total) < 1 - confidence,
         links={link: count for link, count in found.most_common() if link is not None and count},
     )

@@ -14,7 +14,7 @@ from evals.scoring.diagnosis.findings import finding_of
 from evals.scoring.diagnosis.stages import StagesSeen, add_stages, recalls_of
 from evals.scoring.digest.broken_links import BrokenLinks, BrokenLinksMaker
 from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
-from evals.scoring.settings import Cases, confidence
+from evals.scoring.settings import Cases, confidence, times_asked
 
 Declines = Literal["?", "n", "y"]
 """Whether an answer declines: yes, no; "?" where there is no answer, or the judge's word on it is lost."""
@@ -80,21 +80,26 @@ class Collected:
         for stage, found in later.stages.items():
             self.stages.setdefault(stage, []).extend(found)
 
-    def _diagnosis(self, found: BrokenLinks, certainty: float) -> Diagnosis:
+    def _diagnosis(self, found: BrokenLinks, certainty: float, times: int) -> Diagnosis:
         """Where the questions went wrong first."""
         by_link: dict[Link, list[str]] = {}
         for number, link in found.links():
             by_link.setdefault(link, []).append(self.ids[number])
-        return diagnosis_of(self.asked, by_link, self.remarks, certainty)
+        return diagnosis_of(self.asked, by_link, self.remarks, certainty, times)
 
-    def made(self, certainty: float) -> Digest:
-        """The digest of the records that were added; intervals of this confidence."""
+    def made(self, certainty: float, times: int) -> Digest:
+        """The digest of the records that were added.
+
+        Args:
+            certainty: The confidence of its intervals.
+            times: How often each question was asked.
+        """
         found = self.found.made()
         return Digest(
             found=found,
-            diagnosis=self._diagnosis(found, certainty),
+            diagnosis=self._diagnosis(found, certainty, times),
             to_verify=self.to_verify,
-            abstention=table_of(self.cells, certainty),
+            abstention=table_of(self.cells, certainty, times),
             risk=curve_of(self.sure),
             stages=recalls_of(self.stages),
             declines="".join(self.declines),
@@ -137,9 +142,9 @@ class DigestMaker:
         to.metrics.update(dict.fromkeys([score.name for score in record.scores]))
         to.keys.update(record.question.metadata)
 
-    def made(self, certainty: float) -> Digest:
-        """The digest of the records that were added; intervals of this confidence."""
-        return self.collected.made(certainty)
+    def made(self, certainty: float, times: int) -> Digest:
+        """The digest of the records that were added: see `Collected.made`."""
+        return self.collected.made(certainty, times)
 
 
 def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Digest:
@@ -153,7 +158,7 @@ def digest_of(run: EvalRun, records: Sequence[EvalRecord], cases: Cases) -> Dige
     maker = DigestMaker(facts_of(run, records), cases)
     for number, record in enumerate(records):
         maker.add(number, record)
-    return maker.made(confidence(run))
+    return maker.made(confidence(run), times_asked(run))
 
 
 def _declines(record: EvalRecord, cases: Cases) -> Declines:

@@ -15,6 +15,7 @@ from evals.metrics.performance import RAN_OUT
 from evals.schemas import EvalRecord, MetricResult
 from evals.scoring.clusters import cluster_of
 from evals.scoring.config import BY_DOCUMENT
+from evals.stats.clusters import asked_again, parts_of
 from evals.text.hashing import hash64
 
 _LONGEST = 60
@@ -211,6 +212,7 @@ class ScoreTable:
         self._rows: dict[str, array[int]] = {}
         """Of a metric that some questions lack: the rows of those that have it."""
         self._clusters = array("Q")
+        self._questions = array("Q")
         self.ids: list[str] = []
         """Of the questions with results, in their order."""
 
@@ -230,7 +232,9 @@ class ScoreTable:
             return
         row = len(self.ids)
         self.ids.append(record.question.id)
-        self._clusters.append(hash64(cluster_of(record.question, self._cluster)))
+        cluster, question = parts_of(cluster_of(record.question, self._cluster))
+        self._clusters.append(hash64(cluster))
+        self._questions.append(hash64(question) if question else 0)
         for column, result in found:
             if column.count != row or result.name in self._rows:
                 self._say_row(result.name, column.count, row)
@@ -241,6 +245,7 @@ class ScoreTable:
         before = len(self.ids)
         self.ids += later.ids
         self._clusters.extend(later._clusters)
+        self._questions.extend(later._questions)
         for name, column in self._columns.items():
             other = later.column(name)
             if column.count != before or other.count != len(later.ids) or name in self._rows or name in later._rows:
@@ -261,5 +266,10 @@ class ScoreTable:
         return self._rows.get(name) or range(len(self._columns[name]))
 
     def clusters(self, rows: Iterable[int]) -> list[str]:
-        """What the questions of these rows belong to, each called by the hash of its label."""
-        return [str(self._clusters[row]) for row in rows]
+        """What the questions of these rows belong to, each called by hashes of its label."""
+        return [self._label(self._clusters[row], self._questions[row]) for row in rows]
+
+    @staticmethod
+    def _label(cluster: int, question: int) -> str:
+        """The label of an answer, by hashes; of a question that was asked once, the second is 0."""
+        return asked_again(str(cluster), str(question)) if question else str(cluster)

@@ -87,7 +87,7 @@ def concluded(conclusion: Conclusion, records: Sequence[EvalRecord]) -> tuple[di
     """All that follows from what a conclusion has gathered."""
     run = conclusion.concluded(records).model_dump(exclude={"completed_at"})
     assert conclusion._digest is not None
-    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.made(0.95)
+    return run, conclusion.answers.notes(concurrency=4, usage_limit=1), conclusion._digest.made(0.95, 1)
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)
