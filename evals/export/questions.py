@@ -108,11 +108,13 @@ def _chunks(record: EvalRecord) -> Sequence[RetrievedChunk] | None:
 
 
 def _names(question: EvalQuestion, key: str) -> list[str]:
-    """The golds that are known by an id alone."""
-    bare = [gold for gold in question.gold_passages if not gold.text]
-    if key == "document_id":
-        bare = [gold for gold in bare if gold.chunk_id is None]
-    return [name for gold in bare if (name := getattr(gold, key))]
+    """The golds that are known by an id alone; none where they would be read as the ids of the passages beside them."""
+    golds = question.gold_passages
+    bare = [gold for gold in golds if not gold.text and (key == "chunk_id" or gold.chunk_id is None)]
+    names = [name for gold in bare if (name := getattr(gold, key))]
+    texts = sum(bool(gold.text) for gold in golds)
+    read_so = {texts, 1} if key == "document_id" else {texts}
+    return [] if texts and len(names) in read_so else names
 
 
 def _as_cell(value: Any) -> Any:

@@ -151,6 +151,32 @@ def test_ids_of_gold_may_stand_in_columns_of_their_own(tmp_path: Path) -> None:
     assert [(g.text, g.document_id) for g in second.gold_passages] == [("The text.", None), ("", "hr.md"), ("", "7")]
 
 
+@pytest.mark.parametrize(
+    ("passages", "documents", "golds"),
+    [
+        ("A.", "a.pdf", [("A.", "a.pdf")]),
+        (["A.", "B."], "a.pdf", [("A.", "a.pdf"), ("B.", "a.pdf")]),
+        (["A.", "B."], ["a.pdf", "b.pdf"], [("A.", "a.pdf"), ("B.", "b.pdf")]),
+        (
+            ["A.", "B.", "C."],
+            ["a.pdf", "b.pdf"],
+            [("A.", None), ("B.", None), ("C.", None), ("", "a.pdf"), ("", "b.pdf")],
+        ),
+        ([{"text": "A.", "document_id": "x.pdf"}], "a.pdf", [("A.", "x.pdf"), ("", "a.pdf")]),
+        ([], "a.pdf", [("", "a.pdf")]),
+    ],
+    ids=str,
+)
+def test_a_passage_and_its_document_in_two_columns_are_one_gold(
+    tmp_path: Path, passages: Any, documents: Any, golds: list[tuple[str, str | None]]
+) -> None:
+    """As sheets have them; as two golds, any chunk of the document would count as the second."""
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "a?", "gold_passages": passages, "gold_document_ids": documents}]))
+    (question,) = read_file(path).questions
+    assert [(gold.text, gold.document_id) for gold in question.gold_passages] == golds
+
+
 @pytest.mark.parametrize("cell", ["c1,c2", "c1; c2"])
 def test_a_cell_that_may_be_one_id_or_several_is_refused(tmp_path: Path, cell: str) -> None:
     """Read as one, it would be a gold that no server can find."""

@@ -1,7 +1,7 @@
 """The fields of a question, of the cells of a row."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.datasets.imports.columns import Reading, plain_name
@@ -45,13 +45,28 @@ def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
     """Turn ids of gold into gold passages, what can be answered into the contrary, and name where sentences are of."""
     if "key_sentences" in data:
         data["key_sentences"] = _with_source(data["key_sentences"], reading.fields["key_sentences"])
+    passages = list(data.get("gold_passages", []))
     for field, key in _IDS.items():
-        if field in data:
-            data.setdefault("gold_passages", []).extend({key: item} for item in data.pop(field))
+        if field in data and not _named(passages, key, ids := data.pop(field)):
+            data.setdefault("gold_passages", []).extend({key: item} for item in ids)
     if "is_answerable" in data:
         answerable = data.pop("is_answerable")
         if data.setdefault("is_unanswerable", not answerable) is answerable:
             raise DatasetError(f"{where}: it is answerable and unanswerable at once", "correct one of the two columns")
+
+
+def _named(passages: Sequence[Any], key: str, ids: Sequence[Any]) -> bool:
+    """Give passages their ids where as many stand beside their texts, or one document for all; whether that is so."""
+    each = [*ids] * len(passages) if key == "document_id" and len(ids) == 1 else ids
+    if not passages or len(passages) != len(each) or not all(_lacks(passage, key) for passage in passages):
+        return False
+    for passage, item in zip(passages, each, strict=True):
+        passage[key] = item
+    return True
+
+
+def _lacks(passage: Any, key: str) -> bool:
+    return isinstance(passage, dict) and "text" in passage and key not in passage
 
 
 def passages(value: Any, column: str, row: Mapping[str, Any]) -> list[Any]:
