@@ -57,6 +57,8 @@ class MetricRow(Record):
     intervals: list[tuple[Finite, Finite] | None]
     reason: str | None = None
     """Why it is not compared over all runs."""
+    at_least: list[bool] = []
+    """Whether the value of a run is a lower bound, as requests ran out of time."""
 
 
 class MetricPair(Record):
@@ -71,6 +73,8 @@ class MetricPair(Record):
     last: Finite
     difference: Finite
     """Last minus first."""
+    at_least: tuple[bool, bool] = (False, False)
+    """Whether the value of either is a lower bound, as requests ran out of time."""
     interval: tuple[Finite, Finite] | None = None
     """Of the difference, with the confidence 1 - level: it leaves out 0 exactly where there is a verdict."""
     p: Finite | None = None

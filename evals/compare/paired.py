@@ -70,7 +70,8 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
     )
     told = [
-        _with_questions(pair, each, aligned.ids) for pair, each, aligned in zip(pairs, found, complete, strict=True)
+        _with_questions(_bounded(pair, aligned), each, aligned.ids)
+        for pair, each, aligned in zip(pairs, found, complete, strict=True)
     ]
     return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
 
@@ -193,6 +194,12 @@ def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
         "smallest_difference": scale * found.smallest if found else None,
         "questions_needed": found.needed if found else None,
     }
+
+
+def _bounded(pair: MetricPair, aligned: Aligned) -> MetricPair:
+    """The same, with which of its values are lower bounds."""
+    at_least = aligned.is_at_least(0, pair.first), aligned.is_at_least(-1, pair.last)
+    return pair.model_copy(update={"at_least": at_least}) if any(at_least) else pair
 
 
 def _with_questions(pair: MetricPair, each: PairedMetric, ids: Sequence[str]) -> MetricPair:

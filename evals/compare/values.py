@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import inf, isnan, nan
 
 from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
 from evals.compare.lost_pairs import LostPairs, RunResults
@@ -17,6 +17,7 @@ from evals.schemas import EvalRun, MetricResult, MetricSummary
 from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
 from evals.scoring.digest.run_columns import CHUNKS, CITATIONS
 from evals.scoring.influence import Column, WeightedColumn, column_of
+from evals.scoring.intervals import too_small
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 from evals.scoring.strata import value_over, weighted_value
@@ -92,7 +93,13 @@ class Aligned:
             values=[summary.value if summary else None for summary in summaries],
             intervals=[summary.ci if summary else None for summary in summaries],
             reason=self.reason,
+            at_least=[summary is not None and summary.at_least for summary in summaries],
         )
+
+    def is_at_least(self, run: int, value: float) -> bool:
+        """Whether the value of a run is a lower bound: requests ran out of time."""
+        results = self.results[run]
+        return results is not None and min(too_small(self.metric, results), default=inf) <= value
 
 
 def align_all(pairing: Pairing) -> list[Aligned]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evals.export.cells import sheet_lines
-from evals.schemas import EvalQuestion, EvalRecord, RetrievedChunk
+from evals.schemas import EvalQuestion, EvalRecord, GoldPassage, RetrievedChunk
 from evals.scoring.measured import Measured
 
 _BAR = "\N{BROKEN BAR}"
@@ -109,12 +109,18 @@ def _chunks(record: EvalRecord) -> Sequence[RetrievedChunk] | None:
 
 def _names(question: EvalQuestion, key: str) -> list[str]:
     """The golds that are known by an id alone; none where they would be read as the ids of the passages beside them."""
-    golds = question.gold_passages
-    bare = [gold for gold in golds if not gold.text and (key == "chunk_id" or gold.chunk_id is None)]
-    names = [name for gold in bare if (name := getattr(gold, key))]
-    texts = sum(bool(gold.text) for gold in golds)
+    names = [name for gold in question.gold_passages if (name := _id_alone(gold, key))]
+    texts = sum(bool(gold.text) for gold in question.gold_passages)
     read_so = {texts, 1} if key == "document_id" else {texts}
     return [] if texts and len(names) in read_so else names
+
+
+def _id_alone(gold: GoldPassage, key: str) -> str | None:
+    if gold.text:
+        return None
+    if key == "chunk_id":
+        return gold.chunk_id
+    return gold.document_id if gold.chunk_id is None else None
 
 
 def _as_cell(value: Any) -> Any:

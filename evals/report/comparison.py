@@ -10,7 +10,6 @@ from evals.text.counts import share
 from evals.views.compared import (
     STAR,
     facts_of,
-    label_runs,
     latency_line,
     legend,
     levels_of,
@@ -28,14 +27,14 @@ _TEXT = 240
 _ID = 120
 
 
-def comparison_of(comparison: Comparison, place: int) -> dict[str, Any]:
+def comparison_of(comparison: Comparison, place: int, labels: Sequence[str]) -> dict[str, Any]:
     """What a page says of one of the runs beside the baseline, but for their questions.
 
     Args:
         comparison: Of two runs or more.
         place: Of the run among those beside the baseline.
+        labels: What its runs are called, the baseline first.
     """
-    labels = label_runs(comparison)
     one, own = comparison.against[place], [labels[0], labels[place + 1]]
     starred = [STAR] if any(pair.primary for pair in one.pairs) else []
     return {

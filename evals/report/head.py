@@ -50,7 +50,7 @@ def _facts(run: EvalRun) -> str:
         _text(f"{run.server.url}{f' ({model})' if model else ''}", _LONGEST),
         _text(", ".join(run.datasets), _LONGEST),
         _text(f"judge {run.judge.model}" if run.judge else "no judge", _LONGEST),
-        f"{run.created_at:%Y-%m-%d %H:%M} UTC, {run.duration_s:.0f} s",
+        f"{run.created_at:%Y-%m-%d %H:%M} UTC{'' if run.is_unscored else f', {run.duration_s:.0f} s'}",
     ]
     return " · ".join(facts)
 

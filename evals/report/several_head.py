@@ -15,7 +15,8 @@ from evals.views.compared import (
     title_of,
     warnings_of,
 )
-from evals.views.formatting import number, one_line
+from evals.views.differences import row_values
+from evals.views.formatting import one_line
 
 _LONGEST = 300
 
@@ -72,7 +73,7 @@ def _rows(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
     rows = []
     for row in comparison.metrics:
         said = [said_of(row, one) for one in comparison.against]
-        rows.append(([title_of(row), *(number(value, row.unit) for value in row.values), str(row.n), *said], ""))
+        rows.append(([title_of(row), *row_values(row), str(row.n), *said], ""))
     yield from _table("Metrics", titles, rows)
 
 

@@ -7,6 +7,7 @@ from evals.compare import Comparison, MetricRow, ParetoReport
 from evals.report.scorecard import metric_row
 from evals.schemas import EvalRun, Scorecard
 from evals.views.compared import labels_of, said_of
+from evals.views.differences import row_values
 from evals.views.formatting import arrow, interval_end, number, one_line
 from evals.views.pareto import dominance_lines, front_by_values
 
@@ -61,7 +62,7 @@ def verdicts_of(comparison: Comparison) -> list[dict[str, Any]]:
             "name": row.name,
             "arrow": arrow(row.higher_is_better),
             "n": row.n,
-            "values": [number(value, row.unit) for value in row.values],
+            "values": row_values(row),
             "said": [said_of(row, one) for one in comparison.against],
         }
         for row in comparison.metrics
@@ -125,7 +126,7 @@ def _shared(row: MetricRow, place: int) -> dict[str, Any] | None:
     return {
         "value": value,
         "ci": ends,
-        "shown": number(value, row.unit),
+        "shown": row_values(row)[place],
         "interval": _interval(ends, row.unit),
         "n": row.n,
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evals.errors import RunNotFoundError
 from evals.inputs.files import read_whole
+from evals.store.commands import command
 
 LAST = "last"
 """Stands for the newest run of a folder."""
@@ -18,8 +19,8 @@ _LISTED = 8
 def find_run(folder: Path, wanted: str) -> Path:
     """The file of the run that is meant.
 
-    An id goes before the start of one, that before a name, and that before a path: to look for a name, all files of the
-    folder are read.
+    An id goes before everything else; the start of one and a name before a path. What is the start of one run's id and
+    the name of another means neither.
 
     Args:
         folder: Of saved runs; it need not exist.
@@ -31,23 +32,24 @@ def find_run(folder: Path, wanted: str) -> Path:
     there = sorted(folder.glob(_RUNS)) if folder.is_dir() else []
     if wanted == LAST:
         return _newest(there, folder)
-    found = _by_id(there, wanted) or _by_name(there, wanted) or _by_path(wanted)
+    whole = next((path for path in there if _id_of(path) == wanted), None)
+    found = whole or _by_start_or_name(there, wanted) or _by_path(wanted)
     if found is None:
-        raise RunNotFoundError(f"no run {wanted!r} in {folder}", "`evals runs` lists what there is")
+        lists = command("runs", folder)
+        raise RunNotFoundError(f"no run {wanted!r} in {folder}", f"`{lists}` lists what there is")
     return found
 
 
-def _by_id(there: Sequence[Path], wanted: str) -> Path | None:
-    if not _ID.fullmatch(wanted):
-        return None
-    found = [path for path in there if path.name.startswith(wanted)]
-    whole = [path for path in found if _id_of(path) == wanted]
-    return _only(whole or found, f"{wanted!r} is the start of {len(found)} runs", "give more of the id")
-
-
-def _by_name(there: Sequence[Path], wanted: str) -> Path | None:
-    found = [path for path in there if _name_of(path) == wanted]
-    return _only(found, f"{wanted!r} is the name of {len(found)} runs", "give the id of one")
+def _by_start_or_name(there: Sequence[Path], wanted: str) -> Path | None:
+    started = [path for path in there if _ID.fullmatch(wanted) and path.name.startswith(wanted)]
+    named = [path for path in there if _name_of(path, wanted) == wanted]
+    if started and named and started != named:
+        ids = ", ".join(map(_id_of, started[:_LISTED]))
+        said = f"{wanted!r} is the name of run {_id_of(named[0])}, and an id starts with it: {ids}"
+        raise RunNotFoundError(said, "give the id of the one that is meant")
+    if started:
+        return _only(started, f"{wanted!r} is the start of {len(started)} runs", "give more of the id")
+    return _only(named, f"{wanted!r} is the name of {len(named)} runs", "give the id of one")
 
 
 def _by_path(wanted: str) -> Path | None:
@@ -71,10 +73,13 @@ def _id_of(path: Path) -> str:
     return path.name.partition("_")[0]
 
 
-def _name_of(path: Path) -> str | None:
-    """The name in a run's file; None where it cannot be read."""
+def _name_of(path: Path, wanted: str) -> str | None:
+    """The name in a run's file; None where it cannot be read, or cannot be the one that is wanted."""
     try:
-        data = json.loads(read_whole(path))
+        content = read_whole(path)
+        if wanted.isascii() and wanted.isalnum() and wanted.encode() not in content:
+            return None  # most files are read no further
+        data = json.loads(content)
     except (OSError, ValueError, RecursionError):
         return None
     return data.get("name") if isinstance(data, dict) else None

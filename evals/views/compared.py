@@ -6,7 +6,7 @@ from string import ascii_uppercase
 
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
 from evals.text.counts import counted
-from evals.views.differences import difference_interval, probability, signed
+from evals.views.differences import difference_interval, pair_difference, pair_values, probability
 from evals.views.formatting import arrow, level, number
 
 STAR = "*: the primary metric of its group, which is tested first"
@@ -101,9 +101,8 @@ def pair_cells(pair: MetricPair) -> list[str]:
     """Name, value in either run, difference, its interval, p, n and verdict."""
     return [
         title_of(pair) + ("*" if pair.primary else ""),
-        number(pair.first, pair.unit),
-        number(pair.last, pair.unit),
-        signed(pair.difference, pair.unit),
+        *pair_values(pair),
+        pair_difference(pair),
         difference_interval(pair),
         probability(pair.q),
         str(pair.n),
@@ -118,7 +117,7 @@ def said_of(row: MetricRow, one: RunComparison) -> str:
         return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
     if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
         return pair.verdict
-    return f"{pair.verdict}: {number(pair.first, pair.unit)} → {number(pair.last, pair.unit)}, n {pair.n}"
+    return f"{pair.verdict}: {' → '.join(pair_values(pair))}, n {pair.n}"
 
 
 def levels_of(one: RunComparison) -> Iterator[str]:

@@ -1,16 +1,39 @@
 """Differences between runs as people read them, the same wherever they are shown."""
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from evals.views.formatting import interval_end, number
+from evals.views.formatting import bounded, interval_end, number
 
 if TYPE_CHECKING:
-    from evals.compare.models import MetricPair
+    from evals.compare.models import MetricPair, MetricRow
 
 
 def signed(difference: float, unit: str) -> str:
     """A difference with its sign; equal values have none."""
     return _sign(difference) + number(abs(difference), unit)
+
+
+def pair_values(pair: "MetricPair") -> list[str]:
+    """The values of either run; with ≥ where one is a lower bound."""
+    values = zip((pair.first, pair.last), pair.at_least, strict=True)
+    return [bounded(value, pair.unit, at_least=at_least) for value, at_least in values]
+
+
+def row_values(row: "MetricRow") -> list[str]:
+    """The values of all runs; with ≥ where one is a lower bound."""
+    return [
+        bounded(value, row.unit, at_least=at_least)
+        for value, at_least in zip_longest(row.values, row.at_least, fillvalue=False)
+    ]
+
+
+def pair_difference(pair: "MetricPair") -> str:
+    """The difference with its sign: a bound where one of the values is one, a dash where both are."""
+    if all(pair.at_least):
+        return "–"
+    first, last = pair.at_least
+    return f"{'≥ ' if last else '≤ ' if first else ''}{signed(pair.difference, pair.unit)}"
 
 
 def difference_interval(pair: "MetricPair") -> str:

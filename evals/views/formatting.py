@@ -14,6 +14,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u
 _BREAKS = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 """Line breaks of other systems and of pages, which move the cursor of a terminal elsewhere."""
 _DIGITS = re.compile(r"([0-9]+)")
+_MOST_DIGITS = 1000
+"""Python reads no number of several thousand; those that are the same so far are sorted as texts."""
 _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]+)?")
 
 
@@ -66,9 +68,14 @@ def interval_end(value: float, unit: str) -> str:
     return f"{value:.1f}" if unit == "answers" else number(value, unit)
 
 
+def bounded(value: float | None, unit: str, *, at_least: bool) -> str:
+    """A value with its unit; with ≥ where it is a lower bound, and a dash for none."""
+    return f"{'≥ ' if at_least and value is not None else ''}{number(value, unit)}"
+
+
 def value(summary: "MetricSummary") -> str:
     """The value of a metric with its unit; with ≥ where it is a lower bound, and a dash for none."""
-    return f"{'≥ ' if summary.at_least else ''}{number(summary.value, summary.unit)}"
+    return bounded(summary.value, summary.unit, at_least=summary.at_least)
 
 
 def interval(summary: "MetricSummary") -> str:
@@ -123,4 +130,4 @@ def natural_order(text: str) -> tuple[float, list[tuple[bool, int, str]]]:
     if _NUMBER.fullmatch(text):
         return float(text), []
     parts = enumerate(_DIGITS.split(text))
-    return inf, [(place % 2 == 0, int(part) if place % 2 else 0, part) for place, part in parts if part]
+    return inf, [(place % 2 == 0, int(part[:_MOST_DIGITS]) if place % 2 else 0, part) for place, part in parts if part]

@@ -69,6 +69,24 @@ def test_trends_open_without_a_complaint_and_can_be_read(
     opened.check()
 
 
+def test_runs_without_a_common_question_open_without_a_complaint(
+    tmp_path: Path, write_page: Callable[..., Path], open_page: OpenPage
+) -> None:
+    """What compares is compared; of the rest the page says why it is not."""
+    records = policy_records(40)
+    save_run(tmp_path, "first", records[:20])
+    save_run(tmp_path, "other", records[20:])
+    save_run(tmp_path, "again", records[:20])
+    opened = open_page(write_page(tmp_path, "first", "other"))
+    assert "no question in common" in opened.text("#page")
+    three = open_page(write_page(tmp_path, "first", "other", "again"), "#/compare/first/other")
+    assert "no question in common" in three.text("#page")
+    three.go("#/compare/first/again", "compare")
+    assert three.text("#page h2") == "C against A"
+    opened.check()
+    three.check()
+
+
 def test_the_known_regressions_are_listed_before_the_known_improvements(two: Path, open_page: OpenPage) -> None:
     """Those that were made worse, all of them and no other; then those that were made better."""
     opened = open_page(two)

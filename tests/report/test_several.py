@@ -118,7 +118,7 @@ def test_the_pareto_plot_has_the_numbers_of_the_comparison(page_of: Run, four: l
 
 
 def test_runs_without_a_common_question_are_shown_all_the_same(page_of: Run, a_run: Run) -> None:
-    """They are not compared, and the page says why; trends are over what each of them asked."""
+    """They are not compared, and the page says why; those that have some are, and keep their letters."""
     others = {f"other {key}": value for key, value in values(5, {1}).items()}
     runs = [a_run(values(5, {1, 2}), "aaaa"), a_run(others, "bbbb"), a_run(values(5, {1}), "cccc")]
     page = page_of(*runs)
@@ -127,7 +127,13 @@ def test_runs_without_a_common_question_are_shown_all_the_same(page_of: Run, a_r
     assert "no question in common" in trend["why"]
     assert (trend["common"], trend["pareto"], trend["verdicts"]) == (0, None, [])
     assert trend["groups"][0]["metrics"][0]["shared"] is None
-    assert [name for name in page.blocks if name.startswith("compared/")] == []
+    assert list(page.blocks["compared/aaaa/bbbb"]) == ["why"]
+    assert "no question in common" in page.blocks["compared/aaaa/bbbb"]["why"]
+    pair = page.blocks["compared/aaaa/cccc"]
+    assert [run["label"] for run in pair["runs"]] == ["A", "C"]
+    assert pair["sum"].startswith("C against A")
+    alone = page_of(*runs[:2])
+    assert list(alone.blocks["compared/aaaa/bbbb"]) == ["why"]
 
 
 def test_a_run_that_did_not_finish_stands_beside_others(page_of: Run, two: list[Any], a_run: Run) -> None:

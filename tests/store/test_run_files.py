@@ -70,14 +70,26 @@ def test_what_is_no_id_reaches_no_file(store: RunStore, run: EvalRun, run_id: st
 
 @pytest.mark.parametrize("name", ["Chunks of 512", "baseline", "a/b", "*"])
 def test_a_name_that_one_run_has_finds_it(store: RunStore, make_run: Callable[..., EvalRun], name: str) -> None:
-    """Whole and as it is written; an id and the start of one go before it."""
-    wanted, other = make_run("abc12345", name=name), make_run("def67890", name="abc1")
+    """Whole and as it is written; a whole id goes before it."""
+    wanted, other = make_run("abc12345", name=name), make_run("def67890", name="abc12345")
     store.save(wanted)
     store.save(other)
     assert store.load(name) == wanted
-    assert store.load("abc1") == wanted
+    assert store.load("abc12345") == wanted
     with pytest.raises(RunNotFoundError, match="no run"):
         store.load(f"{name} ")
+
+
+def test_the_start_of_an_id_that_is_the_name_of_another_run_is_refused(
+    store: RunStore, make_run: Callable[..., EvalRun]
+) -> None:
+    """Nobody sees in a script which of the two was taken; of one run it is both."""
+    store.save(make_run("f50fb259", name="large"))
+    store.save(make_run("abc12345", name="f5"))
+    with pytest.raises(RunNotFoundError, match="'f5' is the name of run abc12345, and an id starts with it: f50fb259"):
+        store.load("f5")
+    store.save(make_run("e5e5e5e5", name="e5"))
+    assert store.load("e5").id == "e5e5e5e5"
 
 
 def test_a_copy_under_another_id_has_records_of_its_own(store: RunStore, run: EvalRun, full_log: Path) -> None:

@@ -56,6 +56,12 @@ def test_values_are_sorted_as_people_count() -> None:
     assert sorted(values, key=natural_order) == ["-1", "0.25", "0.5", "1", "2", "10", "b", "q2", "q10"]
 
 
+def test_numbers_of_any_length_can_be_sorted() -> None:
+    """Python reads no number of 5,000 digits."""
+    long = ["x" + "1" * 5000, "9" * 5000, "x2"]
+    assert sorted(long, key=natural_order) == ["9" * 5000, "x2", "x" + "1" * 5000]
+
+
 def test_no_character_steers_a_terminal() -> None:
     """Line breaks of every kind are line breaks; controls, overrides and hidden characters are signs."""
     assert plain("a\r\nb\rc\x0cd\te") == "a\nb\nc\nd\te"

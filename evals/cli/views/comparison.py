@@ -26,8 +26,7 @@ from evals.views.compared import (
     warnings_of,
     without_verdict,
 )
-from evals.views.differences import signed
-from evals.views.formatting import number
+from evals.views.differences import row_values, signed
 
 _CHANGES_SHOWN = 5
 _MOVED_SHOWN = 3
@@ -119,12 +118,12 @@ def _print_rows(out: Console, comparison: Comparison, labels: Sequence[str]) -> 
     table = _table([*labels, "n"], titles)
     for row in comparison.metrics:
         said = [said_of(row, one) for one in comparison.against]
-        table.add_row(title_of(row), *_values(row), str(row.n), *said, style=_style(row, comparison))
+        table.add_row(title_of(row), *row_values(row), str(row.n), *said, style=_style(row, comparison))
     if fits(out, table):
         out.print(table)
     else:
         for row in comparison.metrics:
-            cells = ", ".join(map(" ".join, zip(labels, _values(row), strict=True)))
+            cells = ", ".join(map(" ".join, zip(labels, row_values(row), strict=True)))
             out.print(Text(title_of(row), style="bold"))
             out.print(Text(f"  {cells}; n {row.n}"))
             for title, one in zip(titles, comparison.against, strict=True):
@@ -159,10 +158,6 @@ def _table(titles: Sequence[str], verdicts: Sequence[str]) -> Table:
     for verdict in verdicts:
         table.add_column(verdict, no_wrap=True)
     return table
-
-
-def _values(row: MetricRow) -> list[str]:
-    return [number(value, row.unit) for value in row.values]
 
 
 def _print_latency(out: Console, one: RunComparison, label: str, baseline: str) -> None:

@@ -9,7 +9,10 @@ from evals.errors import DatasetError
 from evals.inputs.cells import as_list, as_text, is_nothing, parsed
 from evals.inputs.json_body import without_surrogates
 
-_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "y", "t", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "0"), False),
+}
 _BARS = frozenset({"context", "retrieval_context"})
 """Columns of which deepeval's tables join the passages by a bar, without escaping one that is in them."""
 _DEEPEVAL = frozenset({"expected_output", "actual_output"})
@@ -128,7 +131,7 @@ def _said(value: Any) -> Any:
     if not isinstance(value, str):
         return bool(value) if isinstance(value, int | float) and value in {0, 1} else value
     if value.strip().lower() not in _WORDS:
-        raise ValueError(f"{value!r} is not true or false")
+        raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
     return _WORDS[value.strip().lower()]
 
 

@@ -10,8 +10,8 @@ from itertools import islice
 from evals.compare import MetricPair
 from evals.export.ci.command_end import Checked, CommandEnd
 from evals.scoring.diagnosis import in_turn
-from evals.views.differences import signed
-from evals.views.formatting import number, one_line
+from evals.views.differences import pair_difference, pair_values
+from evals.views.formatting import one_line
 
 MOST = 10
 """So many of each kind are shown of one step."""
@@ -68,7 +68,7 @@ def _warnings(ended: CommandEnd) -> Iterator[tuple[str, str]]:
 
 
 def _worse(pair: MetricPair, baseline: str) -> tuple[str, str]:
-    values = f"{number(pair.first, pair.unit)} → {number(pair.last, pair.unit)} ({signed(pair.difference, pair.unit)})"
+    values = f"{' → '.join(pair_values(pair))} ({pair_difference(pair)})"
     return f"worse: {pair.name}", f"{values} against {baseline}"
 
 

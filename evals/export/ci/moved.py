@@ -7,8 +7,8 @@ from evals.export.ci.command_end import Beside
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord
 from evals.text.counts import counted, share
-from evals.views.differences import difference_interval, probability, signed
-from evals.views.formatting import arrow, number
+from evals.views.differences import difference_interval, pair_difference, pair_values, probability, signed
+from evals.views.formatting import arrow
 
 _MOST_CHANGES = 20
 _MOST_VALUES = 3
@@ -68,8 +68,8 @@ def _row(pair: MetricPair) -> str:
     cells = [
         f"{_MARKS[pair.verdict]} {pair.verdict}",
         f"{code(pair.name)} {arrow(pair.higher_is_better)}".rstrip(),
-        *(number(value, pair.unit) for value in (pair.first, pair.last)),
-        signed(pair.difference, pair.unit),
+        *pair_values(pair),
+        pair_difference(pair),
         difference_interval(pair),
         probability(pair.q).replace("<", "&lt;"),
         str(pair.n),

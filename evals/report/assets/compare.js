@@ -11,6 +11,10 @@
     const [first, last] = pairOf(context);
     const data = await app.blocks.get(`compared/${first}/${last}`);
     if (!context.isCurrent()) return;
+    if (data.why) {
+      place.append(el("h2", {}, "Not compared"), el("p", { class: "note" }, foreign(data.why)));
+      return;
+    }
     const [a, b] = data.runs.map((run) => run.label);
     place.append(
       el("h2", {}, `${b} against ${a}`),
@@ -123,7 +127,7 @@
     links: (report) =>
       report.runs.slice(1).map((run, place) => ({
         title: report.runs.length > 2 ? `Compare ${run.name} with ${report.runs[0].name}` : "Compare",
-        short: pages.letter(place + 1),
+        short: pages.letter(place + 1, report.runs.length),
         args: [report.runs[0].id, run.id],
       })),
   });

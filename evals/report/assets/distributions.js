@@ -33,7 +33,7 @@
     if (!values.length) return null;
     if (values.every((value) => value === values[0])) {
       const one = app.format.number(values[0], metric.unit);
-      return el("div", { class: "histogram" }, el("h4", {}, metric.name), el("p", { class: "faint" }, `${one} for all ${values.length} questions`));
+      return el("div", { class: "histogram" }, el("h4", {}, metric.name), el("p", { class: "faint" }, values.length === 1 ? `${one} for 1 question` : `${one} for all ${values.length} questions`));
     }
     const domain = metric.unit === "ratio" && values.every((value) => value >= 0 && value <= 1) ? [0, 1] : undefined;
     const label = metric.unit === "ratio" ? null : metric.unit;

@@ -148,7 +148,7 @@
     links: (report) =>
       report.runs.map((run, place) => ({
         title: report.runs.length > 1 ? `Overview of ${run.name}` : "Overview",
-        short: pages.letter(place),
+        short: pages.letter(place, report.runs.length),
         args: [run.id],
       })),
   });

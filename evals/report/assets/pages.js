@@ -131,9 +131,9 @@
     return el("span", { class: "several" }, el("span", { class: "faint" }, page.title), made);
   }
 
-  /** By what a run is called where there are several: A is the first. */
-  function letter(place) {
-    return place < 26 ? String.fromCharCode(65 + place) : String(place + 1);
+  /** By what a run is called where there are so many: A is the first, of more than there are letters 1. */
+  function letter(place, count) {
+    return count <= 26 ? String.fromCharCode(65 + place) : String(place + 1);
   }
 
   /** Begin: show the page of the address, now and whenever it changes. */

@@ -132,7 +132,7 @@
     links: (report) =>
       report.runs.map((run, place) => ({
         title: report.runs.length > 1 ? `Questions of ${run.name}` : "Questions",
-        short: pages.letter(place),
+        short: pages.letter(place, report.runs.length),
         args: [run.id],
       })),
   });

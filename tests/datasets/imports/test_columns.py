@@ -111,6 +111,8 @@ def test_columns_that_are_said_go_before_what_they_are_called(read: Read) -> Non
     [
         ({"Answerable?": "no"}, True),
         ({"Answerable?": "Yes"}, False),
+        ({"Answerable?": "Y"}, False),
+        ({"Answerable?": "n"}, True),
         ({"is_answerable": True, "is_unanswerable": False}, False),
         ({"unanswerable": 1}, True),
         ({"Answerable?": ""}, None),
