@@ -10,6 +10,7 @@ from evals.schemas.record_sum import RecordSum
 from evals.schemas.results import SAVED_ANSWERS
 from evals.store.commands import command, folder_of
 from evals.store.record_file import RecordFile
+from evals.store.record_index import PUT_BACK
 from evals.text.counts import share
 
 _BLOCK = 1 << 20
@@ -99,12 +100,12 @@ def _checksum_of_first(path: Path, size: int) -> int | None:
             while size and (block := file.read(min(_BLOCK, size))):
                 found, size = crc32(block, found), size - len(block)
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+        raise StoreError(f"cannot read {path}: {error.strerror}", PUT_BACK) from error
     return None if size else found
 
 
 def _way_on(run: EvalRun, damage: Damage) -> str:
-    back = "put back the file as it was saved"
+    back = PUT_BACK
     where = folder_of(run)
     if run.rescored_from is not None:
         return f"{back}; or measure again: {command(f'rescore {run.rescored_from}', where)}"

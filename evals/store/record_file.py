@@ -12,9 +12,7 @@ from evals.inputs.json_body import parse_stored
 from evals.inputs.problems import first_problem
 from evals.schemas import EvalRecord
 from evals.store.journal import apply_event
-from evals.store.record_index import Parts, RecordIndex, load_index, make_index, save_index
-
-_PUT_BACK = "put back the file as it was saved"
+from evals.store.record_index import PUT_BACK, Parts, RecordIndex, load_index, make_index, save_index
 
 
 class RecordFile(Sequence[EvalRecord]):
@@ -91,7 +89,7 @@ class RecordFile(Sequence[EvalRecord]):
                 for number in numbers:
                     yield self._read(file, number)
         except OSError as error:
-            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+            raise StoreError(f"cannot read {self.path}: {error.strerror}", PUT_BACK) from error
 
     def _walk(self) -> Iterator[EvalRecord]:
         """All records; at the end it is known whether the file has still the bytes that its index was made of."""
@@ -101,9 +99,9 @@ class RecordFile(Sequence[EvalRecord]):
                 for number in range(len(self)):
                     yield self._read(summed, number)
         except OSError as error:
-            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+            raise StoreError(f"cannot read {self.path}: {error.strerror}", PUT_BACK) from error
         if summed.checksum != self.checksum:
-            raise StoreError(f"{self.path.name} is not as it was saved: its checksum is another", _PUT_BACK)
+            raise StoreError(f"{self.path.name} is not as it was saved: its checksum is another", PUT_BACK)
 
     def texts(self, numbers: Iterable[int]) -> Iterator[str]:
         """What was asked in the records with these numbers; nothing else of them is looked at."""

@@ -30,6 +30,8 @@ SUFFIX = ".records.index"
 VERSION = 1
 _HEAD = re.compile(rb'\{"type": ?"(\w+)", ?"question_id": ?("(?:[^"\\]|\\.)*")')
 _BLOCK = 1 << 20
+PUT_BACK = "put back the file as it was saved"
+"""What helps where the records of a run are gone, or are not those that were saved."""
 _IDS, _PLACES = "ids", "places"
 
 
@@ -194,7 +196,7 @@ def make_index(records: Path) -> RecordIndex:
         with records.open("rb") as file:
             return _Survey(records.name).over(file)
     except OSError as error:
-        raise StoreError(f"cannot read {records}: {error.strerror}") from error
+        raise StoreError(f"cannot read {records}: {error.strerror}", PUT_BACK) from error
 
 
 def id_in(line: bytes) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 from evals.schemas import EvalRun
-from evals.scoring.headline import differing_objectives, headline
+from evals.scoring.headline import headline, objectives_beside
 from evals.views.formatting import one_line
 
 TITLES = ("id", "created", "status", "questions", "score", "server", "profile", "datasets", "name")
@@ -43,7 +43,8 @@ def objective_lines(groups: Sequence[Sequence[EvalRun]]) -> list[str]:
         return []
     lines = ["scores with another letter measure different objectives and do not compare:"]
     for place, group in enumerate(groups):
-        told = _objectives(group[0]) if place == 0 else "; ".join(differing_objectives(groups[0][0], group[0]))
+        beside = "; ".join(objectives_beside(groups[0][0], group[0]))
+        told = _objectives(group[0]) if place == 0 else f"as [{_letter(0)}], but {beside}"
         lines.append(f"  [{_letter(place)}] {told}")
     return lines
 

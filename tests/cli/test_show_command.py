@@ -170,7 +170,7 @@ def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_com
     assert " –" in rows["dddd"]
     assert "measure different objectives and do not compare" in legend
     assert "[a] accuracy (answer_correctness), citation (citation_recall)" in legend
-    assert "[b] faithfulness is measured in cccc alone" in legend
+    assert "[b] as [a], but faithfulness too" in legend
 
 
 def test_show_says_of_what_the_score_is_the_score(
