@@ -132,14 +132,15 @@ def _own(*responses: EvalResponse, gold: GoldPassage | None = None) -> None:
 MISS = EvalResponse(answer="a", chunks=[RetrievedChunk(text="an unrelated text about ships")])
 
 
-def test_what_one_or_two_questions_of_ones_own_miss_is_a_miss() -> None:
-    """Whoever writes two questions about his documents gets a recall of 0; a failure does not make them fewer."""
+def test_what_a_few_questions_of_ones_own_miss_is_a_miss() -> None:
+    """Whoever writes nine questions about his documents gets a recall of 0, and a gate that fails."""
     failed = EvalResponse(error=ResponseError(kind="connect", message="gone"))
     _own(MISS)
     _own(MISS, MISS, failed)
     _own(EvalResponse(answer="a", chunks=[]))
-    with pytest.raises(CorpusMissingError, match="3 questions retrieved no gold"):
-        _own(MISS, MISS, MISS)
+    _own(*[MISS] * (PROBES - 1), failed)
+    with pytest.raises(CorpusMissingError, match="10 questions retrieved no gold"):
+        _own(*[MISS] * PROBES)
 
 
 @pytest.mark.parametrize(
