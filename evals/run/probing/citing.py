@@ -80,13 +80,21 @@ def _take_list(path: str, items: Sequence[Any], rows: Sequence[Mapping[str, Any]
     if whole is not None and max(whole) <= len(rows) and len(set(whole)) == len(whole):
         found.expression, found.seen = at, whole
         found.is_named = is_of_citations(last_name(path))
-    elif all(isinstance(item, str) for item in items) and set(items) <= _known(rows, "chunk_id"):
-        found.expression = at
+    elif all(isinstance(item, str) for item in items):
+        found.expression = _of_texts(set(items), rows, at, path)
     elif are_objects(items):
         found.expression = _of_objects(items, rows, at, path, found)
     if found.expression is not None:
         found.given_as = "list"
     return found.expression is not None
+
+
+def _of_texts(items: set[str], rows: Sequence[Mapping[str, Any]], at: str, path: str) -> str | None:
+    """The expression of texts that are ids of chunks; or names of documents, where the list is called so."""
+    if items <= _known(rows, "chunk_id"):
+        return at
+    documents = _known(rows, "document_id") | _known(rows, "document_name")
+    return f"{at}[].{{document_id: @}}" if is_of_citations(last_name(path)) and items <= documents else None
 
 
 def _holds(path: str, taken: Sequence[str]) -> bool:

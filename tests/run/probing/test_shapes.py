@@ -52,6 +52,22 @@ def test_two_lists_of_such_texts_are_a_guess_with_both_named() -> None:
     assert chosen.map["chunks"] == doubt.others[0]
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "expression"),
+    [
+        ("cited", ["a.md"], "cited[].{document_id: @}"),
+        ("cited", ["c1"], "cited"),
+        ("cited", ["elsewhere.md"], None),
+        ("files", ["a.md", "b.md"], None),
+    ],
+)
+def test_a_list_of_texts_cites_chunks_or_documents(key: str, values: list[str], expression: str | None) -> None:
+    """A list of names that is not called so may be what was retrieved."""
+    chunks = [{"id": "c1", "file": "a.md", "text": ONE}, {"id": "c2", "file": "b.md", "text": TWO}]
+    guess = guess_body({"answer": "At three metres.", "chunks": chunks, key: values}, QUESTION)
+    assert guess.map.get("citations") == expression
+
+
 def test_a_text_as_long_as_the_answer_makes_it_a_guess() -> None:
     """Neither is called as answers are."""
     guess = guess_body({"left": "It hangs at three metres.", "right": "Ask again some other day."}, QUESTION)
