@@ -151,6 +151,30 @@ def test_a_server_that_finds_nothing_is_told_to_need_documents(start: Start, eva
     assert "evals ingest" not in made.out
 
 
+def test_a_first_question_that_is_declined_is_followed_by_another(start: Start, evals_cli: Cli) -> None:
+    """An answer that declines shows neither chunks nor citations; at most three questions are asked."""
+    asked: list[str] = []
+
+    def answer(request: Any) -> dict[str, Any]:
+        asked.append(request.body["question"])
+        if "moon" in asked[-1]:
+            return {"answer": "I could not find anything about that.", "passages": []}
+        text = "The lower sensor of the mast hangs at three metres."
+        return {"answer": "It hangs at three metres [1].", "passages": [{"file": "mast.md", "text": text}]}
+
+    gold = [{"text": "The lower sensor of the mast hangs at three metres."}]
+    rows = [{"question": question, "gold_passages": gold} for question in ("To the moon?", "How high?", "Why?")]
+    Path("q.json").write_text(json.dumps(rows), encoding="utf-8")
+    url = f"{start({('POST', '/say'): answer})}/say"
+    made = evals_cli("init", "--rag-url", url, "--questions", "q.json")
+    assert made.code == 0, made.err
+    assert "another question may show more" in made.err
+    assert list(dict.fromkeys(asked)) == ["To the moon?", "How high?"]
+    server = load_yaml(Path("eval_config.yml").read_text())["server"]
+    assert server["map"]["chunks"] == "passages[].{text: text, document_name: file}"
+    assert server["citations"]["given_as"] == "markers"
+
+
 def test_a_configuration_that_is_there_is_not_written_over(evals_cli: Cli) -> None:
     """Without --force it stays, and nothing else is written."""
     Path("eval_config.yml").write_text("name: mine\n")

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evals.case.abstention.detector import is_abstention
 from evals.cli.commands.probe import body_of, choose, show_reading
 from evals.cli.flags import InitFlags
 from evals.cli.starting.config_text import FirstConfig, config_text
 from evals.cli.starting.question_rows import (
     UNANSWERABLE,
-    first_question,
+    first_questions,
     is_template,
     rows_text,
     template_text,
@@ -28,22 +29,23 @@ from evals.config import EvalConfig
 from evals.credentials.judge_keys import KEY_VARIABLES
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
-from evals.errors import ConfigError, RunInterruptedError
+from evals.errors import ConfigError, RunInterruptedError, ServerRefusedError
 from evals.inputs.strict_yaml import load_yaml
 from evals.inputs.yaml_layers import VARIABLE
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Target, probe
+from evals.run.probing.probe import DEFAULT_QUESTION, Reached, Target, probe
 from evals.run.probing.secrets import Headers, read_headers
 from evals.store.atomic import write_output
 
 GOLDEN = "golden"
 _QUESTIONS = "questions.jsonl"
+_MOST_ASKED = 3
 _SAID = 400
 _NO_FILE = "--columns are those of a file of yours, and none is named"
 _NO_CHUNKS = (
     "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
-    "answer the first question, and repeat this with --force"
+    "answer the first questions, and repeat this with --force"
 )
 
 
@@ -53,13 +55,13 @@ class _Questions:
 
     Attributes:
         file: None for the golden set.
-        first: The one that the server is asked.
+        first: Those that the server is asked, one after the other until an answer shows how it answers.
         to_fill: Whether the file is a template, which is written with the configuration.
         columns: By field, the column of the file that holds it, where its name does not say so.
     """
 
     file: Path | None
-    first: str
+    first: Sequence[str]
     to_fill: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -161,7 +163,7 @@ def _of_file(path: Path, named: Path | None, columns: str | None) -> _Questions:
     if named is None and columns is not None:
         raise ConfigError(_NO_FILE, "leave --columns out")
     said = EvalConfig.build({"dataset_file": str(path), "columns": columns or {}}).columns
-    return _Questions(named, first_question(path, said), columns=said)
+    return _Questions(named, first_questions(path, said), columns=said)
 
 
 def _named_by_somebody(beside: Path) -> str | None:
@@ -171,9 +173,9 @@ def _named_by_somebody(beside: Path) -> str | None:
 
 def _new_questions(path: Path, rows: Sequence[dict[str, Any]]) -> _Questions:
     if not rows:
-        return _Questions(path, DEFAULT_QUESTION, to_fill=True)
+        return _Questions(path, [DEFAULT_QUESTION], to_fill=True)
     write_output(path, rows_text(rows).encode())  # at once: what somebody typed is not lost where the server is
-    return _Questions(path, rows[0]["question"])
+    return _Questions(path, [row["question"] for row in rows[:_MOST_ASKED]])
 
 
 def _typed() -> list[dict[str, Any]]:
@@ -188,7 +190,7 @@ def _typed() -> list[dict[str, Any]]:
 
 
 def _server(
-    flags: InitFlags, url: str, headers: Headers, question: str, *, asks: bool
+    flags: InitFlags, url: str, headers: Headers, questions: Sequence[str], *, asks: bool
 ) -> tuple[dict[str, Any], list[Doubt]]:
     """The keys of `server`, and what of them is a guess: of the profile that was named, else found out by a question.
 
@@ -201,15 +203,48 @@ def _server(
         resolve_spec(server)
         return server, []
     out = console(sys.stderr)
-    if asks and not ask_yes(f"look at {url}, and ask it {question!r}?", default=True):
+    if asks and not ask_yes(f"look at {url}, and ask it {questions[0]!r}?", default=True):
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
-    target = Target(url, headers, question, body_of(flags.body))
-    probed = asyncio.run(probe(target, _teller())).read(choose if asks else lambda _: None)
+    reached = _reached([Target(url, headers, question, body_of(flags.body)) for question in questions])
+    probed = reached.read(choose if asks else lambda _: None)
     show_reading(probed)
     if not probed.response.chunks:
         out.print(_NO_CHUNKS, soft_wrap=True)
     out.print()
     return probed.server, probed.doubts
+
+
+def _reached(targets: Sequence[Target]) -> Reached:
+    """What came of the first question whose answer shows how the server answers, else of the first one.
+
+    An answer that declines has no citations, and often no chunks.
+
+    Raises:
+        ServerRefusedError: No question was answered.
+    """
+    tell = _teller()
+    found: list[Reached] = []
+    for target in targets:
+        try:
+            found.append(asyncio.run(probe(target, tell)))
+        except ServerRefusedError:
+            if not found:
+                raise
+            break
+        if _shows(found[-1], target.question):
+            return found[-1]
+        if target is not targets[-1]:
+            tell("  the answer declines, or brings no passages: another question may show more")
+    return found[0]
+
+
+def _shows(reached: Reached, question: str) -> bool:
+    """Whether an answer has passages and does not decline."""
+    try:
+        response = reached.read(lambda _: None).response
+    except ServerRefusedError:
+        return False
+    return bool(response.chunks) and not is_abstention(response.answer or "", question)
 
 
 def _teller() -> Callable[[str], None]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ UNANSWERABLE = "-"
 _LONGEST = 10_000
 """Bytes of a file that are read to see whether it is the template."""
 _HOW = "how_to_fill"
+_SHOWN = 3
 _TEMPLATE = (
     {
         "question": "",
@@ -71,8 +73,8 @@ def is_template(path: Path) -> bool:
     return bool(rows) and all(isinstance(row, dict) and _HOW in row and not row.get("question") for row in rows)
 
 
-def first_question(path: Path, columns: Mapping[str, str]) -> str:
-    """The question of a file that shows the most of a server: the first that names a gold, else the first of all.
+def first_questions(path: Path, columns: Mapping[str, str]) -> list[str]:
+    """The questions of a file that show the most of a server: the first that name a gold, else the first of all.
 
     Args:
         path: The file.
@@ -84,5 +86,6 @@ def first_question(path: Path, columns: Mapping[str, str]) -> str:
     return _first(read_file(path, columns).questions)
 
 
-def _first(questions: Sequence[EvalQuestion]) -> str:
-    return next((each for each in questions if each.gold_passages), questions[0]).question
+def _first(questions: Sequence[EvalQuestion]) -> list[str]:
+    told = islice((each.question for each in questions if each.gold_passages), _SHOWN)
+    return list(told) or [questions[0].question]
