@@ -5,13 +5,13 @@ their `Work`, and in whether there is an `Asking`.
 """
 
 import asyncio
+import re
 import time
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from evals.case.matching import MatchingSurvey
@@ -47,6 +47,8 @@ from evals.scoring.settings import Cases, confidence, times_asked
 from evals.store.calibrations import saved_calibrations
 from evals.store.journal import Journal
 from evals.store.runs import RunStore
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 async def measure(
@@ -344,8 +346,11 @@ def _notes_on_the_way(
     return [*earlier, *work.notes, *ended, *of_asking, *of_judging]
 
 
-def _each_once(*notes: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(notes)))
+def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
+    """The notes, each once; what was said of the answers before is said anew of all of them, by other numbers."""
+    anew = {_NUMBER.sub("0", note) for note in of_answers}
+    left = [note for note in earlier if _NUMBER.sub("0", note) not in anew]
+    return list(dict.fromkeys([*left, *of_answers]))
 
 
 def _notes_on_answers(

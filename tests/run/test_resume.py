@@ -4,10 +4,12 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_servers import loopback
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
@@ -84,6 +86,32 @@ def test_what_only_says_how_is_asked_may_change(saved: Any) -> None:
     }
     config = resumed_config(saved(configure()), changed)
     assert (config.concurrency, config.server["timeout_s"], config.judge.max_cost_usd) == (16, 3, 3)
+
+
+def test_what_was_said_of_fewer_answers_is_said_anew_of_all(tmp_path: Path) -> None:
+    """Two counts of one thing would be one too many."""
+    failing = {"Question 10?", "Question 11?"}
+
+    def answer(request: Any) -> dict[str, Any]:
+        number = int(re.findall(r"\d+", request.body["question"])[0])
+        if request.body["question"] in failing:
+            raise loopback.Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "not now")
+        return {"answer": "It is blue.", **({} if number in {0, 1, 10, 11} else {"chunks": [{"text": "It is blue."}]})}
+
+    rows = [{"question": f"Question {n}?", "gold_passages": [{"text": "It is blue."}]} for n in range(12)]
+    (tmp_path / "q.json").write_text(json.dumps(rows))
+    with loopback.serving({("POST", "/say"): answer}) as url:
+        server = {
+            "url": url, "profile": "none", "ask": {"path": "/say", "json": {"question": "{{question}}"}},
+            "map": {"answer": "answer", "chunks": "chunks"},
+        }  # fmt: skip
+        keys = {"dataset_file": str(tmp_path / "q.json"), "server": server, "judge": False, "runs_dir": str(tmp_path)}
+        config = EvalConfig.build({**keys, "max_attempts": 1, "preflight": False, "warmup": 0})
+        first = run_with(config)
+        failing.clear()
+        last = run_with(config, first.id)
+    said = [[note[:12] for note in run.notes if "list of chunks" in note] for run in (first, last)]
+    assert said == [["2 of 10 answ"], ["4 of 12 answ"]]
 
 
 def test_answers_of_two_servers_do_not_become_one_run(partial: EvalRun, start_server: Start, tmp_path: Path) -> None:

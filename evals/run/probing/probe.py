@@ -182,13 +182,16 @@ async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Te
             waiting = [with_field(plan, path) for path in missing_fields(failure.body)[:2]] + waiting
     raise ServerRefusedError(
         f"no request was answered; the last one: {said}",
-        f"give {_path_wanted(target)}--body for the form of the request",
+        _form_wanted(target),
     )
 
 
-def _path_wanted(target: Target) -> str:
-    """What to give beside the form of the request: the path, where none was given."""
-    return "" if _split(target.url)[1] is not None else "the path with the URL, and "
+def _form_wanted(target: Target) -> str:
+    """What to give beside what was given: the path, the form of the request, or what it may lack."""
+    if target.body is not None:
+        return 'give another form by --body, or what the server wants beside it: --header "Name: value"'
+    path = "" if _split(target.url)[1] is not None else "the path with the URL, and "
+    return f"give {path}--body for the form of the request"
 
 
 def _login_header(plan: Plan) -> str:
