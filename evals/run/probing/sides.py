@@ -92,9 +92,9 @@ def find_ok(body: Any) -> str | None:
     if not isinstance(body, Mapping):
         return None
     conditions = (_when_well(child("", key), snake(key), value) for key, value in body.items())
-    return next(filter(None, conditions), None) or next(
-        (f"!{child('', key)}" for key, value in body.items() if snake(key) in _ERRORS and not value), None
-    )
+    empty = (f"!{child('', key)}" for key, value in body.items() if snake(key) in _ERRORS and not value)
+    rpc = ["!error"] if "jsonrpc" in body else []  # which has either a result or an error
+    return next(filter(None, (*conditions, *empty, *rpc)), None)
 
 
 def _when_well(key: str, name: str, value: Any) -> str | None:

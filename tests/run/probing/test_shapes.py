@@ -123,6 +123,7 @@ def test_counts_are_known_by_name_or_by_their_sum() -> None:
         ({"state": "fine"}, "state == 'fine'", {"state": "failed"}),
         ({"code": 0}, "code == `0`", {"code": 102}),
         ({"error": None}, "!error", {"error": "no"}),
+        ({"jsonrpc": "2.0", "result": {"text": "a"}}, "!error", {"jsonrpc": "2.0", "error": {"message": "no session"}}),
     ],
 )
 def test_a_body_says_whether_all_is_well(well: Any, condition: str, ill: Any) -> None:
