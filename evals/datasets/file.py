@@ -24,8 +24,11 @@ from evals.inputs.cells import is_nothing
 from evals.inputs.problems import first_problem
 from evals.schemas import Document, EvalDataset, EvalQuestion
 from evals.store.spill import Chosen, SpilledList
+from evals.text.counts import counted
 
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
+_ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
+"""A passage of which words in the middle were left out, as people quote."""
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
 _HINT_EMPTY = "write the question there, or delete the row"
@@ -93,8 +96,9 @@ def read_file(path: Path, columns: Mapping[str, str] | None = None, scratch: Pat
         raise DatasetError(f"{path.name} holds no questions")
     reading = reading_of(path.name, (row for _, row in source.rows), columns or {})
     content = QuestionFile([], source.documents, reading.used(), source.dropped)
-    content.questions = SpilledList(EvalQuestion, _questions(source.rows, reading, content.dropped), scratch)
-    content.notes = _as_one(path.name, [*source.notes, *reading.notes()])
+    elided: list[str] = []
+    content.questions = SpilledList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
+    content.notes = _as_one(path.name, [*source.notes, *reading.notes(), *_note_on(elided)])
     return content
 
 
@@ -102,8 +106,16 @@ def _as_one(name: str, notes: Sequence[str]) -> list[str]:
     return [f"{name}: {'; '.join(notes)}"] if notes else []
 
 
+def _note_on(elided: Sequence[str]) -> list[str]:
+    """What to know of gold passages that leave words out."""
+    if not elided:
+        return []
+    golds = counted(len(elided), "gold passage", "leaves")
+    return [f"{golds} words out (…), and may be found in no chunk: give each part as a passage of its own"]
+
+
 def _questions(
-    rows: Sequence[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str]
+    rows: Sequence[tuple[str, Mapping[str, Any]]], reading: Reading, dropped: Counter[str], elided: list[str]
 ) -> Iterator[EvalQuestion]:
     numbers: dict[str, int] = {}
     for number, (where, row) in enumerate(rows):
@@ -111,6 +123,7 @@ def _questions(
             first = numbers.setdefault(question.id, number)
             if first != number:
                 raise _twice(question, where, rows[first][0], named=named)
+            elided += [question.id for gold in question.gold_passages if _ELIDED.search(gold.text)]
             yield question
 
 

@@ -47,6 +47,23 @@ def test_every_format_needs_only_the_question(write: Write, name: str, content: 
     assert read(write(name, bom + content.encode())) == ["Où?", "Who?"]
 
 
+@pytest.mark.parametrize(
+    ("gold", "noted"),
+    [
+        ("The machine weighs … 11.4 kg.", True),
+        ("The machine [...] weighs 11.4 kg.", True),
+        ("Wait... it weighs 11.4 kg…", False),
+        ("The machine weighs 11.4 kg.", False),
+    ],
+)
+def test_a_quotation_that_leaves_words_out_is_noted(tmp_path: Path, gold: str, noted: bool) -> None:
+    """No chunk holds it as it stands, and a recall of 0 would be the quotation's."""
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps([{"question": "How heavy?", "gold_passages": gold}]), encoding="utf-8")
+    content = read_file(path)
+    assert any("leaves words out" in note for note in content.notes) is noted
+
+
 def test_an_id_that_is_missing_is_derived_and_stable(write: Write) -> None:
     """The same question has the same id in every file and at every place."""
     first = read_file(write("a.csv", "question\nWho?\nWhere?\n")).questions

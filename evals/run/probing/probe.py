@@ -33,6 +33,9 @@ from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
 DEFAULT_QUESTION = "What is this about?"
 _MOST_TRIES = 4
 _TIMEOUT_S = 120.0
+_HINT_FORM = "give --body for the form of the request"
+_HINT_PATH = "give the path with the URL, and --body for the form of the request"
+_HINT_OTHER_FORM = 'give another form by --body, or what the server wants beside it: --header "Name: value"'
 Settle = Callable[[Doubt], str | None]
 """Is given a doubt with alternatives; returns the one that is meant, or None for what was chosen."""
 
@@ -189,9 +192,8 @@ async def _ask(transport: Transport, plans: list[Plan], target: Target, tell: Te
 def _form_wanted(target: Target) -> str:
     """What to give beside what was given: the path, the form of the request, or what it may lack."""
     if target.body is not None:
-        return 'give another form by --body, or what the server wants beside it: --header "Name: value"'
-    path = "" if _split(target.url)[1] is not None else "the path with the URL, and "
-    return f"give {path}--body for the form of the request"
+        return _HINT_OTHER_FORM
+    return _HINT_FORM if _split(target.url)[1] is not None else _HINT_PATH
 
 
 def _login_header(plan: Plan) -> str:
