@@ -1,4 +1,4 @@
-"""Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]` and `[2-4]`."""
+"""Citations that stand in the text of an answer as markers, such as `[1]`, `[1, 3]`, `[2-4]`, `[^1]` and `【1】`."""
 
 import re
 from collections.abc import Iterator
@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from evals.schemas import Citation
 
 _NUMBER = re.compile(r"\d{1,9}")
-_RANGE = re.compile(r"(\d{1,9})\s*-\s*(\d{1,9})")
+_RANGE = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
+_BETWEEN = re.compile(r",|;(?=[\s\d,;–-]*$)")
+"""What stands between numbers; inside an id a semicolon is the id's."""
 _MAX_RANGE = 100
-_CODE = r"(?s:```.*?```)|`(?!\[[\d,\s-]+\]`)[^`\n]*+`"
+_CODE = r"(?s:```.*?```)|`(?![\[【]\^?[\d,;\s–-]+[\]】]`)[^`\n]*+`"
 """A block, or a span that holds more than a marker."""
 _LEAST_YEAR = 1000
 
@@ -44,7 +46,7 @@ class MarkerReader:
             if self._in_brackets and marker[0].startswith("`"):
                 continue
             inside = marker[0] if self._whole else marker[1]
-            for part in (inside or "").split(","):
+            for part in _BETWEEN.split(inside or ""):
                 cited = _from_part(part.strip(), marker.start(), marker.end())
                 yield from (one for one in cited if not self._is_year(one, chunks))
 

@@ -120,12 +120,17 @@ class MapSpec(Record):
     (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
 
 
+_MARKERS = r"[\[【]\^?(\d+(?:\s*[,;–-]\s*\d+)*)(?:†[^\[\]【】]*)?[\]】]"
+_MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
+"""The default of runs that were begun before; the one of now reads all that it read."""
+
+
 class CitationSpec(Record):
     """How citations are given."""
 
     given_as: Literal["list", "markers", "auto", "none"] = "auto"
     """list: by `map.citations`; markers: in the answer's text; auto: the list, else markers; none: not at all."""
-    markers: str = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
+    markers: str = _MARKERS
     """Pattern of a marker; its first group holds numbers, with commas and ranges, or an id."""
     base: int = 1
     """Number of the first chunk."""
@@ -287,4 +292,6 @@ class ServerSpec(Record):
             place = deciding[above[0]] if above else deciding
             if place[key] in (None, {}, "json"):
                 del place[key]
+        if self.citations.markers == _MARKERS:
+            deciding["citations"]["markers"] = _MARKERS_BEFORE
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()

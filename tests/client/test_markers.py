@@ -24,6 +24,14 @@ MARKERS = {"given_as": "markers"}
         ("a [-1] [x] [1.5] []", []),
         ("a (1)", []),
         ("", []),
+        ("a [1–3]", [1, 2, 3]),
+        ("a [1; 3], b [2;4–5]", [1, 3, 2, 4, 5]),
+        ("a [^1] b [^2][^3]", [1, 2, 3]),
+        ("a [^note]", []),
+        ("a 【1】 b 【2, 4】", [1, 2, 4]),
+        ("a 【3†source】 b 【4†L5-L9】", [3, 4]),
+        ("a [[2]](https://example.com/a#1) b [3](b.md)", [2, 3]),
+        ("a [12:30] b [1/2] c [1,000.5] d [1;] e [^] f [2†", []),
     ],
 )
 def test_markers_are_read_as_numbers_lists_and_ranges(answer: str, expected: list[int], ask: Ask) -> None:
@@ -85,6 +93,7 @@ def test_no_marker_means_did_not_say_unless_markers_were_promised(ask: Ask) -> N
         (r"\[(e[0-9a-f]+)\]", "see [e41ac2d]", [(None, "e41ac2d")]),
         (r"#\d+", "see #4", [(None, "#4")]),
         (r"\[(?:(\d+)|x)\]", "see [x] [2]", [(2, None)]),
+        (r"<([^>]+)>", "see <a;b, c> <1; 2>", [(None, "a;b"), (None, "c"), (1, None), (2, None)]),
     ],
 )
 def test_a_profile_can_have_markers_of_its_own(
@@ -106,6 +115,8 @@ CHUNKS = [{"full_text": "a"}, {"full_text": "b"}]
         ("Use `rows[0]` first [1].", [1]),
         ("```python\nx = rows[2]\n```\nThat is all [1].", [1]),
         ("As it says `[1]`, `[1, 2]`", [1, 1, 2]),
+        ("As it says `[^1]`, `【2】`", [1, 2]),
+        ("Founded [1856–1859] [^1]", [1]),
         ("One ` alone [2], and [57] that is not there", [2, 57]),
     ],
 )

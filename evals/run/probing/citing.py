@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evals.client.spec import CitationSpec
 from evals.run.probing.passages import selected
 from evals.run.probing.walk import are_objects, below, columns, lists_below, within
 from evals.run.probing.words import is_of_citations, last_name, names_in, snake
 
 _MARK = re.compile(r"([\[【⟦{(<^]{1,2})\s*((?:[A-Za-z]{2,10}[:\s_.#-]?)?\^?)(\d{1,3})(†[^\]】]*)?\s*([\]】⟧})>^]{1,2})")
-_DEFAULT = re.compile(r"\[\d+\]")
+_DEFAULT = re.compile(CitationSpec().markers)
 _CLEARLY = 2
 """So many more words of the answer in the chunks by one base than by the other settle it."""
 _PLACES = names_in("index number position place n ref rank")
