@@ -81,7 +81,7 @@ def test_what_is_wrong_is_told_by_row_and_column(tmp_path: Path, name: str, cont
 @pytest.mark.parametrize(
     ("column", "known"),
     [
-        ("gold_passage", "gold_passages"),
+        ("gold_pasages", "gold_passages"),
         ("Refernce", "reference"),
         ("expected_asnwer", "expected_answer"),
         ("retrieved context", "retrieved_contexts"),

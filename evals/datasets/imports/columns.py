@@ -10,8 +10,11 @@ from evals.errors import DatasetError
 from evals.inputs.cells import is_nothing
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "question_id", "query_id", "_id"),
-    "question": ("question", "user_input", "query", "input"),
+    "id": ("id", "question_id", "query_id", "_id", "qid"),
+    "question": (
+        *("question", "user_input", "query", "input"),
+        *("user_query", "user_question", "question_text", "query_text", "prompt"),
+    ),
     "turns": ("turns",),
     "expected_answer": (
         "expected_answer",
@@ -21,11 +24,27 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "expected_output",
         "expected_response",
         "reference_outputs",
+        *("reference_answer", "gold_answer", "golden_answer", "correct_answer", "ideal_answer", "ground_truth_answer"),
+        *("target", "ideal", "expected"),
     ),
-    "answers": ("answers",),
-    "gold_passages": ("gold_passages", "reference_contexts", "expected_retrieved_context", "context"),
-    "gold_document_ids": ("gold_document_ids",),
-    "gold_chunk_ids": ("gold_chunk_ids", "reference_context_ids"),
+    "answers": (
+        *("answers", "golden_answers", "possible_answers", "answer_aliases", "accepted_answers", "acceptable_answers"),
+        *("gold_answers", "correct_answers", "reference_answers", "expected_answers"),
+    ),
+    "gold_passages": (
+        *("gold_passages", "reference_contexts", "expected_retrieved_context", "context"),
+        *("gold_passage", "gold_contexts", "gold_context", "ground_truth_contexts", "ground_truth_context"),
+        *("reference_context", "expected_contexts", "expected_context", "relevant_passages", "relevant_contexts"),
+    ),
+    "gold_document_ids": (
+        *("gold_document_ids", "gold_document_id", "gold_doc_ids", "gold_sources", "gold_source"),
+        *("expected_document_ids", "expected_doc_ids", "expected_sources", "expected_source"),
+        *("relevant_document_ids", "relevant_doc_ids", "reference_document_ids"),
+    ),
+    "gold_chunk_ids": (
+        *("gold_chunk_ids", "reference_context_ids"),
+        *("gold_chunk_id", "expected_chunk_ids", "relevant_chunk_ids", "reference_chunk_ids"),
+    ),
     "key_sentences": ("key_sentences", "expected_facts"),
     "is_unanswerable": ("is_unanswerable", "is_impossible", "unanswerable"),
     "is_answerable": ("is_answerable", "answerable"),
@@ -34,8 +53,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata", "additional_metadata"),
 }
 """Fields of a question, and the names of their columns: our own, then those of ragas, deepeval, MLflow, LangSmith,
-Phoenix, BEIR and SQuAD. Where a file has several the first counts. The `gold_…_ids` are golds known by an id alone,
-`is_answerable` is the contrary of `is_unanswerable`."""
+Phoenix, BEIR, SQuAD, inspect and FlashRAG, and those that people give. Where a file has several the first counts. The
+`gold_…_ids` are golds known by an id alone, `is_answerable` is the contrary of `is_unanswerable`."""
 EITHER = ("answer", "output", "outputs")
 """The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
 MLflow)."""
@@ -54,8 +73,8 @@ _NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECA
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORTEST_SLIP = 4
 """Names of fewer letters have too many neighbours for one of them to be a slip."""
-_NO_SLIPS = frozenset({"turns"})
-"""Names whose neighbours mean something else: `turn` is a number."""
+_NO_SLIPS = frozenset({"turns", "target", "ideal", "expected", "prompt"})
+"""Names whose neighbours mean something else: `turn` is a number, and `idea` no reference."""
 _LISTED = 12
 
 

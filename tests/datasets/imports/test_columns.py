@@ -51,6 +51,17 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str], list[str]]] = [
     ("Phoenix, CSV", {"input": '{"query": "Q?"}', "output": "{'answer': 'A'}"}, "A", [], []),
     ("one of ours", {"query": "Q?", "answer": "A"}, "A", [], []),
     ("a sheet", {"Question": "Q?", "Ground Truth": "A", "Reference-Contexts": "g"}, "A", ["g"], []),
+    ("inspect", {"input": "Q?", "target": "A", "id": 1}, "A", [], []),
+    ("inspect, variants", {"input": "Q?", "target": ["A", "B"]}, "A", [], []),
+    ("OpenAI's evals", {"input": "Q?", "ideal": "A"}, "A", [], []),
+    ("FlashRAG", {"id": "t_0", "question": "Q?", "golden_answers": ["A", "B"]}, "A", [], []),
+    ("PopQA", {"question": "Q?", "possible_answers": '["A", "B"]'}, "A", [], []),
+    ("by hand", {"Prompt": "Q?", "Expected": "A"}, "A", [], []),
+    ("by hand, with answers", {"user query": "Q?", "Reference answer": "A", "Answer": "r"}, "A", [], ["Answer"]),
+    ("by hand, variants", {"question": "Q?", "correct_answer": "A", "Accepted answers": ["B"]}, "A", [], []),
+    ("by hand, golds", {"question": "Q?", "gold_answer": "A", "ground_truth_contexts": ["g", "h"], "contexts": ["x"]},
+     "A", ["g", "h"], ["contexts"]),
+    ("a reference beside a target", {"question": "Q?", "reference": "A", "target": ""}, "A", [], []),
     ("ours first", {"question": "Q?", "expected_answer": "A", "gold_passages": ["g"], "context": ""}, "A", ["g"], []),
 ]  # fmt: skip
 
@@ -67,6 +78,31 @@ def test_the_columns_of_tools_are_read(
     assert question.metadata == {}
     said = f"q.json: for `evals score`: {', '.join(answers)} (what a system answered)"
     assert content.notes == ([said] if answers else [])
+
+
+@pytest.mark.parametrize(
+    ("title", "known_by"),
+    [
+        ("Expected source", "document_id"),
+        ("expected_sources", "document_id"),
+        ("relevant_doc_ids", "document_id"),
+        ("gold_document_id", "document_id"),
+        ("relevant_chunk_ids", "chunk_id"),
+        ("gold_chunk_id", "chunk_id"),
+    ],
+)
+def test_golds_known_by_an_id_are_called_by_many_names(read: Read, title: str, known_by: str) -> None:
+    """One in a cell, or a list."""
+    one, two = read({"question": "Q?", title: "a.md"}, {"question": "R?", title: ["a.md", "b.md"]}).questions
+    assert [getattr(gold, known_by) for gold in one.gold_passages] == ["a.md"]
+    assert [getattr(gold, known_by) for gold in two.gold_passages] == ["a.md", "b.md"]
+
+
+@pytest.mark.parametrize("title", ["targets", "idea", "expecting", "unexpected", "prompts", "target_audience"])
+def test_a_column_that_is_near_a_short_common_word_is_no_slip(read: Read, title: str) -> None:
+    """It is metadata like others."""
+    (question,) = read({"question": "Q?", "expected_answer": "A", title: "x"}).questions
+    assert question.metadata == {title: "x"}
 
 
 def test_other_columns_become_metadata_and_one_note_says_so(read: Read) -> None:
