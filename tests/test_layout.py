@@ -51,7 +51,6 @@ BRANCHY = (
     ("datasets/answers.py", "_id_of", 15),
     ("datasets/answers.py", "_table", 14),
     ("datasets/hub.py", "hub_rows", 13),
-    ("datasets/imports/answered.py", "answer_and_chunks", 14),
     ("datasets/imports/columns.py", "reading_of", 22),
     ("datasets/imports/judged.py", "judgements_beside", 11),
     ("datasets/imports/judged.py", "read_judgements", 11),

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from evals.datasets.file import derived_id
-from evals.datasets.imports.answered import CHUNKS, answer_and_chunks
-from evals.datasets.imports.columns import NAMES, is_known, plain_name
+from evals.datasets.imports.answered import answer_and_chunks
+from evals.datasets.imports.columns import NAMES, SYSTEM_CHUNKS, is_known, plain_name
 from evals.datasets.imports.nested import flat
 from evals.errors import DatasetError
 from evals.inputs.cells import as_text, is_nothing, parsed
@@ -96,7 +96,7 @@ def _table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a table without what says nothing; lists and objects are written in their cells as JSON."""
     rows = read_table(path, lambda title: title in _FIELDS or is_known(title)).rows
     filled = {title for _, cells in rows for title, cell in cells.items() if not is_nothing(cell)}
-    lists = {title for title in filled if plain_name(title) in CHUNKS}  # in which an empty cell is an empty list
+    lists = {title for title in filled if plain_name(title) in SYSTEM_CHUNKS}  # in which an empty cell is an empty list
     for where, cells in rows:
         row = {title: cell for title, cell in cells.items() if title in lists or not is_nothing(cell)}
         for title in row.keys() & _FIELDS - _TEXTS:

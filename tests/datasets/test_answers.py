@@ -71,8 +71,23 @@ TOOLS: list[tuple[str, dict[str, Any], str | None, list[str | None] | None]] = [
     ("MLflow", {"inputs": {"question": "Q?"}, "outputs": {"response": "r"}, "expectations": {"expected_response": "A"}},
      "r", None),
     ("nothing found", {"user_input": "Q?", "response": "r", "retrieved_contexts": []}, "r", []),
+    ("predictions", {"id": "q1", "question": "Q?", "prediction": "r"}, "r", None),
+    ("by hand", {"question": "Q?", "Generated answer": "r", "Retrieved chunks": ["x", {"text": "y"}]}, "r", ["x", "y"]),
+    ("by hand, passages", {"id": 1, "prompt": "Q?", "rag_answer": "r", "retrieved_passages": '["x"]', "expected": "A"},
+     "r", ["x"]),
     ("ids alone", {"user_input": "Q?", "response": "r", "retrieved_context_ids": ["c1"]}, "r", [None]),
 ]  # fmt: skip
+
+
+def test_ids_of_what_was_retrieved_stand_in_columns_of_their_own(tmp_path: Path) -> None:
+    """Of chunks and of documents, beside the texts or alone, in their order."""
+    row = {"id": "q1", "retrieved_chunk_ids": ["c1", "c2"], "retrieved_doc_ids": ["a.md", "b.md"]}
+    chunks = read_answers(write(tmp_path, row, {**row, "id": "q2", "retrieved_docs": ["x", "y"]}))
+    assert [(chunk.chunk_id, chunk.document_id) for chunk in chunks["q1"].chunks or []] == [
+        ("c1", "a.md"),
+        ("c2", "b.md"),
+    ]
+    assert [(chunk.text, chunk.chunk_id) for chunk in chunks["q2"].chunks or []] == [("x", "c1"), ("y", "c2")]
 
 
 @pytest.mark.parametrize(("row", "answer", "chunks"), [tool[1:] for tool in TOOLS], ids=[tool[0] for tool in TOOLS])

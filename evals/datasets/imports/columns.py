@@ -58,14 +58,21 @@ Phoenix, BEIR, SQuAD, inspect and FlashRAG, and those that people give. Where a 
 EITHER = ("answer", "output", "outputs")
 """The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
 MLflow)."""
-SYSTEM = (
-    "response",
-    "actual_output",
-    "retrieved_contexts",
-    "retrieval_context",
-    "contexts",
-    "retrieved_context_ids",
+SYSTEM_ANSWER = (
+    *("response", "actual_output"),
+    *("prediction", "predicted_answer", "generated_answer", "model_answer", "rag_answer", "model_output"),
 )
+SYSTEM_CHUNKS = (
+    *("retrieved_contexts", "retrieval_context", "contexts"),
+    *("retrieved_chunks", "retrieved_passages", "retrieved_docs", "retrieved_documents"),
+)
+"""Lists of the texts that were retrieved, the best first."""
+SYSTEM_IDS = {
+    "chunk_id": ("retrieved_context_ids", "retrieved_chunk_ids"),
+    "document_id": ("retrieved_doc_ids", "retrieved_document_ids"),
+}
+"""Lists of the ids of the same."""
+SYSTEM = (*SYSTEM_ANSWER, *SYSTEM_CHUNKS, *(name for names in SYSTEM_IDS.values() for name in names))
 """What a system answered and retrieved: saved answers, which are no part of a question."""
 _KNOWN = frozenset({*(name for names in NAMES.values() for name in names), *EITHER, *SYSTEM})
 _NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECASE)
@@ -73,7 +80,7 @@ _NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECA
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORTEST_SLIP = 4
 """Names of fewer letters have too many neighbours for one of them to be a slip."""
-_NO_SLIPS = frozenset({"turns", "target", "ideal", "expected", "prompt"})
+_NO_SLIPS = frozenset({"turns", "target", "ideal", "expected", "prompt", "prediction"})
 """Names whose neighbours mean something else: `turn` is a number, and `idea` no reference."""
 _LISTED = 12
 
