@@ -90,6 +90,13 @@ def test_ids_of_what_was_retrieved_stand_in_columns_of_their_own(tmp_path: Path)
     assert [(chunk.text, chunk.chunk_id) for chunk in chunks["q2"].chunks or []] == [("x", "c1"), ("y", "c2")]
 
 
+def test_ids_that_are_fewer_than_the_texts_are_told(tmp_path: Path) -> None:
+    """Which is whose cannot be known: the names of two documents for three chunks are no order."""
+    row = {"id": "q1", "retrieved_docs": ["x", "y"], "retrieved_doc_ids": ["a.md"]}
+    with pytest.raises(DatasetError, match="line 1: retrieved_doc_ids holds 1 id for 2 chunks: give one for each"):
+        read_answers(write(tmp_path, row))
+
+
 @pytest.mark.parametrize(("row", "answer", "chunks"), [tool[1:] for tool in TOOLS], ids=[tool[0] for tool in TOOLS])
 def test_what_a_system_answered_is_read_of_the_files_of_tools(
     tmp_path: Path, row: dict[str, Any], answer: str | None, chunks: list[str | None] | None

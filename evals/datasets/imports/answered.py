@@ -6,6 +6,7 @@ from typing import Any
 from evals.datasets.imports.columns import EITHER, NAMES, SYSTEM_ANSWER, SYSTEM_CHUNKS, SYSTEM_IDS, plain_name
 from evals.datasets.imports.fields import passages
 from evals.inputs.cells import as_list, as_text
+from evals.text.counts import counted
 
 
 def answer_and_chunks(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,8 +34,16 @@ def _chunks(row: Mapping[str, Any], titles: Mapping[str, str]) -> list[dict[str,
         column = _first(names, titles)
         if column is not None:
             ids = [{field: as_text(item)} for item in as_list(row[column])]
-            chunks = [{**chunk, **key} for chunk, key in zip(chunks or [{}] * len(ids), ids, strict=True)]
+            chunks = _beside(chunks or [{}] * len(ids), ids, column)
     return chunks
+
+
+def _beside(chunks: list[dict[str, Any]], ids: list[dict[str, str]], column: str) -> list[dict[str, Any]]:
+    if len(ids) != len(chunks):
+        raise ValueError(
+            f"{column} holds {counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}: give one for each"
+        )
+    return [{**chunk, **key} for chunk, key in zip(chunks, ids, strict=True)]
 
 
 def _beside_reference(row: Mapping[str, Any], titles: Mapping[str, str]) -> Any:
