@@ -26,9 +26,9 @@ from evals.store.plain import is_plain
 T = TypeVar("T")
 _PICKLED = b"\x80"
 """How a pickle begins, and no JSON does."""
-_HELD = 4 << 20
-"""Bytes of the first values of a list, as they are written, that are held in memory too: most sets of questions are no
-larger, and are walked again and again. As objects they take three times as much."""
+_HELD = 1 << 20
+"""Bytes of the first values of a list, as they are written, that are held in memory too: the sets that people write are
+no larger, and are walked again and again. As objects they take three times as much."""
 _AHEAD = 1 << 16
 """Bytes that are read at once where values are read in their order."""
 

@@ -76,7 +76,7 @@ class Clauses:
         return "" if begin[:1].isalnum() else begin.strip()[:1]
 
 
-@remembered(200_000)
+@remembered(60_000)
 def read_clauses(text: str) -> Clauses:
     """Cut a text into clauses and words, folded, with contractions and percent signs written out."""
     # One blank or line break each, or the patterns would go over a long run again and again.

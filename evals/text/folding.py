@@ -25,7 +25,7 @@ _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """For ASCII text, which most is: a blank for each sign that is in no word."""
-_CACHE = 400_000
+_CACHE = 100_000
 """Characters of texts that are remembered, of each function here."""
 
 

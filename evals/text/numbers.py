@@ -85,7 +85,7 @@ class _Found:
     suffix: Suffix = NOTHING
 
 
-@remembered(400_000)
+@remembered(100_000)
 def numbers(text: str) -> frozenset[str]:
     """The distinct numbers of a text: `604`, `0.305%`, `-0.133%`, `1500000` for 1.5 million."""
     return frozenset([value for value, _ in quantities(text)])

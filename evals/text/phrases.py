@@ -33,7 +33,7 @@ def framed(text: str) -> str:
     return _framed(text)[0]
 
 
-@remembered(400_000)
+@remembered(100_000)
 def _framed(text: str) -> tuple[str, str]:
     """What `framed` returns, and the same with a mark before each word that belongs to the one before it."""
     folded = fold(closed_up(text))
@@ -92,7 +92,7 @@ def holds(answer: str, form: str) -> bool:
     return fold(form.strip()) in fold(without_marks(answer)) if form.strip() else False
 
 
-@remembered(400_000)
+@remembered(100_000)
 def without_marks(text: str) -> str:
     """The text without the marks of Markdown's emphasis and bullets; signs of multiplication stay."""
     text = _ASTERISKS.sub(lambda found: "*" if found["times"] else " ", text)

@@ -50,7 +50,7 @@ class _Telling:
 _telling = cache(_Telling)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def is_idle(word: str) -> bool:
     """Whether a folded word neither declines nor hints at it in any language."""
     return not _telling().has(word)

@@ -120,9 +120,9 @@ class Lexicon:
         # Few words begin or end as any in the lists: most are known by that not to.
         self._heads, self._tails = Heads(self._begins), Heads(key[::-1] for key in self._ends)
         self._sign_heads = Heads(self._sign_beginnings)
-        self.letters = lru_cache(maxsize=4096)(self._letters)
-        self._word_shows = lru_cache(maxsize=4096)(self._shown)
-        self.denies = lru_cache(maxsize=4096)(self._denies)
+        self.letters = lru_cache(maxsize=1024)(self._letters)
+        self._word_shows = lru_cache(maxsize=1024)(self._shown)
+        self.denies = lru_cache(maxsize=1024)(self._denies)
 
     def _letters(self, word: str) -> str:
         """The parts that a word can play, or the sign of a function word or of any other word."""

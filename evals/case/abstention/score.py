@@ -63,7 +63,7 @@ def _shown(answer: Answer) -> float:
     return sum(SIGNS[place].get(bits, 0.0) for place, found in shown.items() if place in SIGNS for bits in found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _singly_and_in_pairs(shown: int) -> tuple[int, ...]:
     """Each bit, and each two."""
     bits = [1 << place for place in range(shown.bit_length()) if shown >> place & 1]

@@ -33,7 +33,7 @@ def _stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(_beginnings, words)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _beginnings(word: str) -> tuple[str, ...]:
     if len(word) < _SHORTEST:
         return (word,)
@@ -45,7 +45,7 @@ def _with_stem(words: Iterable[str], stems: frozenset[str]) -> list[str]:
     return [word for word in words if not stems.isdisjoint(_sought(word))]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _sought(word: str) -> tuple[str, ...]:
     """What of the beginnings of other words makes a word their form."""
     if len(word) < _SHORTEST:

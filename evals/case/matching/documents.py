@@ -29,7 +29,7 @@ _FRAGMENT = re.compile(r"(?<=.)#.*$", re.DOTALL)
 _PART = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def document_key(name: str) -> str:
     """Reduce a document's name to its file name without folder and ending: servers keep the one or the other.
 
@@ -48,7 +48,7 @@ def _without_ending(name: str, endings: frozenset[str]) -> str:
     return stem if dot and stem and ending.lower() in endings else name
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def bare_name(name: str) -> tuple[str, ...]:
     """The words of a document's name, without what pipelines add: UUIDs and hashes, `_v2`, `(1)`, endings, fragments.
 
@@ -62,7 +62,7 @@ def bare_name(name: str) -> tuple[str, ...]:
     return parts or (document_key(name),)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def name_hashes(name: str) -> tuple[int, int]:
     """The hashes of a document's `document_key` and of its `bare_name`, which are never taken for each other."""
     return hash64(document_key(name)), hash64("\0".join(("", *bare_name(name))))
@@ -79,7 +79,7 @@ class Kinship(IntEnum):
     SAME = 3
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def kinship(one: str, other: str) -> Kinship:
     """How near two names are."""
     if document_key(one) == document_key(other):

@@ -31,7 +31,7 @@ _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
 """Letters of a part of a word."""
-_REMEMBERED = 300_000
+_REMEMBERED = 100_000
 """Characters of the texts that are remembered: their words take some forty times as many bytes."""
 
 

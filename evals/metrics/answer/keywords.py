@@ -37,7 +37,7 @@ class Keywords(NamedTuple):
         return sorted([*phrases, *(self.numbers - numbers(answer))])
 
 
-@remembered(400_000)
+@remembered(100_000)
 def keywords(text: str) -> Keywords:
     """Find the keywords of a text.
 

@@ -249,13 +249,13 @@ def _telling(form: str, question: str) -> frozenset[str]:
     return (own - _stems(question)) or own
 
 
-@remembered(200_000)
+@remembered(60_000)
 def _content(text: str) -> frozenset[str]:
     words = (word for word in tokens(text) if word not in STOP_WORDS and word not in UNITS and word not in _SAYS)
     return frozenset(_stem(word) for word in words if not word[0].isdecimal() and not spelt_out(f"{word} days"))
 
 
-@remembered(200_000)
+@remembered(60_000)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(_stem, tokens(text)))
 

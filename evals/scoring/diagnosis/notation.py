@@ -132,7 +132,7 @@ _RULES: tuple[tuple[Pattern[str], tuple[Rewrite, ...]], ...] = (
 """What must be there before anything is looked for, as most answers hold nothing of it; and what is rewritten."""
 
 
-@remembered(200_000)
+@remembered(60_000)
 def in_one_notation(text: str) -> str:
     """The text with one way to write what can be written in several."""
     for quick_look, rewrites in _RULES:
