@@ -56,12 +56,15 @@ class ChunksRate(BaseMetric):
 class CitationsRate(ChunksRate):
     """Share of the answers that come with a list of citations, which may be empty.
 
-    Formula: |answers whose citations are not null| / |answers|. Without a list, citations have no value.
+    Formula: |answers whose citations are not null| / |answers|, those left out that decline: they have nothing to cite,
+    and a server that cites by markers has none in them. Without a list, citations have no value.
     """
 
     name = CITATIONS_RATE
 
     def measure(self, case: Case) -> MetricResult:
+        if case.abstained:
+            return self.undefined("the answer declines")
         return self.result(case.response.citations is not None)
 
 

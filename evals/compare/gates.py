@@ -18,6 +18,7 @@ from evals.scoring.gates import Gate, parse_gate
 from evals.scoring.headline import differing_objectives
 from evals.scoring.renewed_intervals import with_intervals
 from evals.scoring.seen import SCORE
+from evals.text.counts import counted
 
 DEFAULT_MARGIN = 0.03
 """A loss that is smaller does not matter, where nobody says which one does."""
@@ -62,7 +63,9 @@ def check_against(
 ) -> GateReport:
     """Check a run by itself, and that it is not worse than a baseline by more than a margin.
 
-    A condition on the weighted score is not met where the two runs' scores measure different objectives.
+    A condition on the weighted score is not met where the two runs' scores measure different objectives; one on a
+    metric, or on a score that it feeds, where the two were measured by different means. Questions of which the gold was
+    changed in between are left out.
 
     Args:
         saved: The run.
@@ -83,9 +86,9 @@ def check_against(
     parsed = _parsed(saved.run, gates)
     run = with_intervals(saved.run, saved.records, parsed)
     outcomes = [_check_beside(gate, run, baseline.run) for gate in parsed]
-    pairing = pair_up([baseline, saved])
-    aligned = align_all(pairing)
+    common = pair_up([baseline, saved])
     held = names if names is not None else _default_names(saved.run, parsed if gates else [])
+    pairing, aligned = _of_same_gold(common, held)
     outcomes += hold_against(pairing, aligned, held, margin)
     return GateReport(
         run=saved.run.id,
@@ -93,8 +96,24 @@ def check_against(
         margin=margin,
         outcome=_worst(outcomes),
         gates=outcomes,
-        warnings=[*find_warnings(pairing), *_silence(pairing, aligned)],
+        warnings=[*find_warnings(pairing), *_left_out(common, pairing), *_silence(pairing, aligned)],
     )
+
+
+def _of_same_gold(common: Pairing, held: Sequence[str]) -> tuple[Pairing, list[Aligned]]:
+    """The common questions whose gold is the same; all of them where these have no value of a metric that is held."""
+    pairing = common.of_same_gold()
+    aligned = align_all(pairing)
+    if pairing is common or {SCORE, *(each.metric.name for each in aligned if each.complete)}.issuperset(held):
+        return pairing, aligned
+    return common, align_all(common)
+
+
+def _left_out(common: Pairing, pairing: Pairing) -> Iterator[str]:
+    """Of which common questions the gold was changed since the baseline."""
+    left = f"left out, {len(pairing.ids)} are held against it"
+    for name, ids in common.regraded.items() if pairing is not common else ():
+        yield f"{counted(len(ids), 'common question', 'has')} other {name}: {left}"
 
 
 def _silence(pairing: Pairing, aligned: Sequence[Aligned]) -> Iterator[str]:

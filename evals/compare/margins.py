@@ -7,6 +7,7 @@ from evals.compare.pairing import Pairing
 from evals.compare.score_change import score_change
 from evals.compare.sides import Change, Sides
 from evals.compare.values import Aligned
+from evals.compare.withheld import find_obstacles
 from evals.errors import ConfigError
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 from evals.metrics.registry import parse_metric
@@ -21,7 +22,7 @@ def hold_against(
     """Whether a run is worse than its baseline by less than the margin in each of these metrics.
 
     Met where the unfavourable end of the paired difference's interval is within the margin; not met where the
-    difference itself is not, or nothing can be compared; else there is not enough evidence.
+    difference itself is not, or nothing can be compared (as by two judges); else there is not enough evidence.
 
     Args:
         pairing: The baseline and the run.
@@ -37,7 +38,7 @@ def hold_against(
     for metric in metrics.values():
         if metric.higher_is_better is None:
             raise ConfigError(f"neither way of {metric.name} is the better one, so nothing is worse", "leave it out")
-    sides = Sides(pairing, {each.metric.name: each for each in aligned}, margin)
+    sides = Sides(pairing, {each.metric.name: each for each in aligned}, margin, find_obstacles(pairing))
     return [_outcome(sides, name, metrics.get(name)) for name in names]
 
 
@@ -70,6 +71,9 @@ def _metric(sides: Sides, metric: BaseMetric) -> Change | str:
         return failed
     if aligned is None or not aligned.complete:
         return f"{metric.name} is not compared: {(aligned and aligned.reason) or 'neither run has a value'}"
+    withheld = sides.withheld(metric)
+    if withheld is not None:
+        return f"{metric.name} is not compared: {withheld}"
     if metric.unit in UNITS_OF_TIME and sides.loads_differ:
         return f"{metric.name} is not compared: the runs had different concurrency"
     first, last = aligned.values(0), aligned.values(1)

@@ -129,6 +129,15 @@ class Pairing:
     regraded: dict[str, list[str]]
     _subsets: dict[bytes, Subset] = field(default_factory=dict)
 
+    def of_same_gold(self) -> "Pairing":
+        """The same over the questions of which all runs had the same gold; as it is where that is none, or all."""
+        others = {key for keys in self.regraded.values() for key in keys}
+        places = [place for place, key in enumerate(self.ids) if key not in others]
+        if not others or not places:
+            return self
+        sides = [Side(each.saved, [each.rows[place] for place in places]) for each in self.sides]
+        return Pairing(self.runs, [self.ids[place] for place in places], sides, self.reworded, {})
+
     def clusters(self) -> list[str]:
         """What each common question belongs to, by the configuration of the first run."""
         return self.subset(b"\x01" * len(self.ids)).clusters

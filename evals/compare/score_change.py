@@ -37,7 +37,19 @@ def _why_not(sides: Sides) -> str | None:
         if head.score is None:
             return f"run {run.id} has no score: {head.reason}"
     changed = differing_objectives(sides.baseline, sides.run)
-    return f"the scores measure different objectives: {'; '.join(changed)}" if changed else None
+    if changed:
+        return f"the scores measure different objectives: {'; '.join(changed)}"
+    feeding = (sides.aligned[name].metric for name in _fed(sides) if name in sides.aligned)
+    return next((f"{each.name} is not compared: {why}" for each in feeding if (why := sides.withheld(each))), None)
+
+
+def _fed(sides: Sides) -> list[str]:
+    """The metrics that feed either score."""
+    return list(
+        dict.fromkeys(
+            name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names
+        )
+    )
 
 
 def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influence) -> Interval | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from evals.compare.pairing import Pairing
 from evals.compare.values import Aligned
+from evals.compare.withheld import Obstacle, why_withheld
+from evals.metrics.base import BaseMetric
 from evals.schemas import EvalRun
 from evals.scoring.headline import why_failed
 from evals.scoring.settings import score_settings
@@ -24,11 +26,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The baseline and the run, side by side."""
+    """The baseline and the run, side by side, with what they did differently."""
 
     pairing: Pairing
     aligned: dict[str, Aligned]
     margin: float
+    obstacles: Sequence[Obstacle] = ()
 
     @property
     def baseline(self) -> EvalRun:
@@ -55,6 +58,10 @@ class Sides:
             if reason is not None:
                 return f"run {run.id} failed: {reason}"
         return None
+
+    def withheld(self, metric: BaseMetric) -> str | None:
+        """Why the metric cannot be held against the baseline: the two runs measured it by different means."""
+        return why_withheld(metric, self.obstacles)
 
     @property
     def loads_differ(self) -> bool:

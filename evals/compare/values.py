@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import inf, isnan, nan
 
 from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
@@ -144,9 +145,11 @@ def _lists(pairing: Pairing) -> list[Aligned]:
 
 
 def _sent(rate: ChunksRate, flag: int, side: Side) -> ScoreColumn:
-    """Which answers came with a list."""
+    """Which answers came with a list; one that declines has nothing to cite."""
     flags = (bool(side.columns.flags[row] & flag) for row in side.rows)
-    return _rates(rate, (None if error else sent for error, sent in zip(side.errors(), flags, strict=True)))
+    declined = side.declined() if flag == CITATIONS else repeat(False)
+    answers = zip(side.errors(), declined, flags, strict=False)
+    return _rates(rate, (None if error or declines else sent for error, declines, sent in answers))
 
 
 def _is_mixed(column: ScoreColumn) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from evals.compare import SavedRun, pairing
 from evals.compare.gates import GateReport, check_against, check_alone
 from evals.errors import ConfigError, UnknownNameError
+from evals.schemas.verdicts import JudgeRecord
 
 Saved = Callable[..., SavedRun]
 
@@ -122,6 +123,40 @@ def test_a_score_of_other_objectives_is_not_met(saved: Saved) -> None:
     for gate in report.gates:
         assert "faithfulness is measured in new alone" in gate.message
     assert check_alone(runs[0], ["score>=0.1"]).outcome == "met"
+
+
+def test_questions_of_other_gold_are_left_out_and_said(saved: Saved) -> None:
+    """Easier gold is no better retrieval; where all of it is other, nothing is held against the baseline."""
+    before, after = hits(200, 0.8), {f"q{n}": {"recall_at_5": float(n < 120 or n >= 160)} for n in range(200)}
+    eased = {f"q{n}": {"gold_passages": [{"document_id": "d"}]} for n in range(160, 200)}
+    runs = saved("new", after, questions=eased), saved("old", before)
+    report = check_against(*runs, [], ["recall_at_5"], 0.05)
+    (found,) = report.gates
+    assert (found.outcome, found.n, found.value) == ("not met", 160, pytest.approx(0.75 - 1.0))
+    assert "40 common questions have other gold passages: left out, 160 are held against it" in report.warnings
+    runs = (
+        saved(
+            "new", hits(200, 1.0), questions={f"q{n}": {"gold_passages": [{"document_id": "d"}]} for n in range(200)}
+        ),
+        runs[1],
+    )
+    (found,) = check_against(*runs, [], ["recall_at_5"], 0.05).gates
+    assert (found.outcome, found.message) == (
+        "not met",
+        "recall_at_5 is not compared: 200 common questions have other gold passages",
+    )
+
+
+def test_another_judge_is_no_better_run(saved: Saved) -> None:
+    """Neither in a metric that it judges nor in a score that such a metric feeds."""
+    one, other = (JudgeRecord(model=model, origin="http://judge") for model in "mn")
+    runs = saved("new", quality(200, 0.9), judge=one), saved("old", quality(200, 0.5), judge=other)
+    gates = check_against(*runs, [], ["faithfulness", "citation_recall", "score"], 0.05).gates
+    assert [gate.outcome for gate in gates] == ["not met", "met", "not met"]
+    assert "not compared: the runs were judged by different models" in gates[0].message
+    assert "not compared: the runs were judged by different models" in gates[2].message
+    same = saved("new", quality(200, 0.9), judge=one), saved("old", quality(200, 0.5), judge=one)
+    assert check_against(*same, [], ["faithfulness", "score"], 0.05).outcome == "met"
 
 
 def test_a_run_that_failed_or_has_no_score_is_held_against_nothing(saved: Saved) -> None:

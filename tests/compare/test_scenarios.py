@@ -8,7 +8,7 @@ import pytest
 from evals.compare import Comparison, MetricPair, SavedRun, compare_runs
 from evals.errors import ConfigError
 from evals.metrics.abstaining import known_answerable
-from evals.schemas import EvalQuestion, GoldPassage, Outcomes
+from evals.schemas import Citation, EvalQuestion, EvalRecord, GoldPassage, Outcomes
 from evals.schemas.verdicts import JudgeRecord
 
 Saved = Callable[..., SavedRun]
@@ -267,6 +267,27 @@ def test_answers_without_their_lists_are_a_loss(saved: Saved) -> None:
     (rate,) = [pair for pair in comparison.pairs if pair.name == "chunks_rate"]
     assert (rate.first, rate.last, rate.verdict, rate.is_regression) == (1.0, 0.5, "worse", True)
     assert not [pair for pair in compare_runs([first, first]).pairs if pair.name == "chunks_rate"]
+
+
+def test_a_refusal_without_markers_is_no_answer_without_its_citations(saved: Saved) -> None:
+    """A server that cites by markers has none in a refusal; one that declines more cites no worse."""
+    first, last = saved("a", series("mrr", 30)), saved("b", series("mrr", 30))
+
+    def answered(record: EvalRecord, *, declines: bool, cites: bool) -> EvalRecord:
+        assert record.response is not None
+        said = {"answer": "I do not know."} if declines else {}
+        citations = [Citation(index=1)] if cites else None
+        return record.model_copy(
+            update={"response": record.response.model_copy(update={**said, "citations": citations})}
+        )
+
+    cited = [answered(record, declines=False, cites=n > 0) for n, record in enumerate(first.records)]
+    declined = [answered(record, declines=n < 15, cites=n >= 15) for n, record in enumerate(last.records)]
+    silent = [answered(record, declines=False, cites=n >= 15) for n, record in enumerate(last.records)]
+    for records, verdicts in ((declined, ["no difference seen"]), (silent, ["worse"])):
+        comparison = compare_runs([SavedRun(first.run, cited), SavedRun(last.run, records)])
+        found = [pair.verdict for pair in comparison.pairs if pair.name == "citations_rate"]
+        assert found == verdicts, found
 
 
 def test_another_way_of_asking_is_said(saved: Saved) -> None:
