@@ -14,6 +14,7 @@ from evals.text.denials import denials, is_called_false, is_set_aside, is_undeci
 from evals.text.folding import fold
 from evals.text.misspelling import is_misspelt
 from evals.text.numbers import written_numbers
+from evals.text.same_numbers import in_other_units
 from evals.text.writing import given_name_first, with_name_turned
 
 THRESHOLD = 90.0
@@ -77,7 +78,8 @@ def _inclusion(expected: str, answer: str) -> Inclusion:
     places = _in_order(wanted.words, given.words, window)
     if places is None:
         return Inclusion(expected, score, "words")
-    if not written_numbers(expected) <= written_numbers(answer):  # the words that multiply are compared as words
+    has_numbers = written_numbers(expected) <= written_numbers(answer)  # the words that multiply are compared as words
+    if not has_numbers or in_other_units(expected, answer):
         return Inclusion(expected, score, "numbers")
     is_claimed = _is_claimed(wanted, given, places) and not _is_taken_back(expected, answer, given, places)
     return Inclusion(expected, score, None if is_claimed else "negation")

@@ -57,6 +57,13 @@ def missing(wanted: Iterable[Quantity], answer: str, question: str = "") -> set[
     return left
 
 
+def in_other_units(wanted: str, answer: str) -> bool:
+    """Whether a number of one text stands in the other with a unit that contradicts its own: €50 and $50."""
+    lost = [one for one in missing(distinct(wanted), answer) if one.unit]
+    given = [other for other in quantities(answer) if other.unit] if lost else []
+    return any(one.value == other.value and contradict(one.unit, other.unit) for one in lost for other in given)
+
+
 def _is_same(wanted: Quantity, given: Quantity, *, as_share: bool) -> bool:
     if given.unit == ORDINAL_WORD and wanted.unit != ORDINAL:
         return False

@@ -19,7 +19,9 @@ from itertools import pairwise
 from evals.metrics.fact_inclusion import inclusion
 from evals.schemas import EvalQuestion
 from evals.scoring.diagnosis.notation import in_one_notation
+from evals.scoring.diagnosis.opposites import is_reversed
 from evals.scoring.diagnosis.values import Values, in_place_of, lacking, wanted_values
+from evals.text.dates import without_dates
 from evals.text.denials import denials, may_deny
 from evals.text.folding import tokens
 from evals.text.number_words import spelt_out
@@ -40,7 +42,7 @@ _BARE = 4
 """Telling words of an answer that is nothing but its fact."""
 _IN_PLACE = 2
 """Words of its own with which an answer takes the place of an expected word."""
-_ITEMS = re.compile(r"\s*(?:[,;/&\n•]|\band\b|\bor\b|(?<=\s)[*-](?=\s))\s*")
+_ITEMS = re.compile(r"\s*(?:[;/&\n•]|,(?!\d{3}\b)|\band\b|\bor\b|(?<=\s)[*-](?=\s))\s*")
 _ITEM_WORDS = 3
 _BESIDE = re.compile(
     r"\b(?:on|at|before|after|during|for|from|with|near|behind|beside|since|until) (?:the |an? |our )?(\w+)"
@@ -136,12 +138,13 @@ def _is_covered(form: str, answer: str, question: str) -> bool:
     enough = OVERLAP_WITH_VALUES if values else OVERLAP
     if (values - lost + held) / (values + len(words)) < enough or not _has_all_items(form, answer, question):
         return False
-    return not _denies(form, answer)
+    return not (_denies(form, answer) or is_reversed(form, _nearest(form, answer)))
 
 
 def _has_all_items(form: str, answer: str, question: str) -> bool:
     """Whether an answer has something of each item of a list; True where the expected answer is none."""
-    items = [item for item in _ITEMS.split(form.strip(" .*-•")) if item]
+    without_days, _ = without_dates(form)  # July 20, 1969 is no list
+    items = [item for item in _ITEMS.split(without_days.strip(" .*-•")) if item]
     if len(items) < 2 or any(len(item.split()) > _ITEM_WORDS for item in items):
         return True
     said = _stems(answer)
@@ -154,6 +157,8 @@ def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> 
     if said is not wanted:
         return said is not None
     if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
+        return True
+    if wanted is None and is_reversed(form, _nearest(form, answer)):
         return True
     lost = lacking(wanted_values(rest, question), answer, question)
     return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
@@ -200,9 +205,15 @@ def _denies(form: str, answer: str) -> bool:
     wanted, words = _content(form), tokens(form)
     if len(wanted) < 2 or not (denials(words) or may_deny(tokens(answer))):
         return False  # too little to find the sentence by, or none that has a negation
-    nearest = max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
+    nearest = _nearest(form, answer)
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
     return near and _negates(tokens(nearest), words) is not _negates(words, tokens(nearest))
+
+
+def _nearest(form: str, answer: str) -> str:
+    """The sentence of an answer that has most words of an expected one."""
+    wanted = _stems(form)
+    return max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
 
 
 def _negates(words: Sequence[str], others: Sequence[str]) -> bool:
@@ -234,9 +245,15 @@ def _polarity(answer: str, question: str) -> bool | None:
         words = tokens(sentence)
         left = asked - _stems(sentence)
         most = max((len(asked) + 1) // 4, int(words[0] in _SUBJECTS and len(asked) > 1))
-        if len(left) <= most and not _EVASIVE.search(sentence):
+        if len(left) <= most and not _evades(sentence, question):
             return not (denials(words) or _FORBIDS.intersection(words))
     return None
+
+
+def _evades(sentence: str, question: str) -> bool:
+    """Whether a sentence says where it is written or what it depends on, and not what was asked ("is it included?")."""
+    asked = _stems(question) | _stems("not")
+    return any(not _content(found[0]) <= asked for found in _EVASIVE.finditer(sentence))
 
 
 def _count(values: Values) -> int:

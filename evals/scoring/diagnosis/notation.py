@@ -61,6 +61,11 @@ _DAY = (
 """Sat and Sun in a range alone: both are words too."""
 _CLOCK = r"\b([01]\d|2[0-3]|[4-9]|[0-3](?=:(?:0\d|15|30|45)\b)):([0-5]\d)(?::[0-5]\d)?\b"
 """Not 1:10 and 2:50, which are ratios."""
+_METRES = (
+    r"(?<![$€£¥₹\d.,])(?<![$€£¥₹]\s)\b(\d[\d,]*(?:\.\d+)?)\s?m\b"
+    r"(?!\s?(?:[$€£¥₹/]|(?:US |Canadian |Australian )?dollars?\b|(?:euro|pound|franc|rupee)s?\b|yen\b|yuan\b))"
+)
+"""Of money, m is a million."""
 _A_TIME = 10_000
 """Added to the minutes of a day, so that no other number is taken for a time, and no time for a year."""
 
@@ -123,6 +128,7 @@ _RULES: tuple[tuple[Pattern[str], tuple[Rewrite, ...]], ...] = (
         ((re.compile(rf"\b({'|'.join(_QUARTERS)}) quarter\b"), lambda found: _QUARTERS[found[1]]),),
     ),
     (re.compile("dozen"), ((re.compile(r"\b[Hh]alf a dozen\b"), "6"), (re.compile(r"\b(?:[Aa]|one) dozen\b"), "12"))),
+    (re.compile(r"\d\s?m\b"), ((re.compile(_METRES), r"\1 metres"),)),
     (re.compile("://"), ((re.compile(r"\bhttps?://(?:www\.)?"), ""),)),
     (
         re.compile("@"),

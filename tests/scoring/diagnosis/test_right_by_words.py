@@ -144,23 +144,75 @@ OTHER_NOTES = [
 ]
 
 
+BREAKFAST = "Is breakfast included?"
+HEIGHT = "How high is the dam?"
+LANDING = "When did it land?"
+SALES = "What happened to sales?"
+DEDUCTIBLE = "What is the deductible?"
+WHAT_WAS_ASKED = [
+    (BREAKFAST, "Yes", "Breakfast is included."),
+    (BREAKFAST, "No", "Breakfast is not included."),
+    ("Is water damage covered?", "Yes", "Water damage is covered by the policy."),
+    ("Is parking provided?", "No", "Parking is not provided."),
+    ("Is the report available?", "Yes", "The report is available."),
+    (LANDING, "July 20, 1969", "It landed on 20/07/1969."),
+    (LANDING, "July 20, 1969", "It was 1969-07-20."),
+    (LANDING, "on July 4, 1776, in Philadelphia", "It was signed on 4 July 1776 in Philadelphia."),
+    (HEIGHT, "1,500 m", "It is 1,500 metres high."),
+    (HEIGHT, "8,849 m", "It is 8849 metres."),
+    (HEIGHT, "180 cm", "It is 1.8 m high."),
+    (HEIGHT, "1.5 km", "It is 1500 m."),
+    (COST, "$5 m", "It came to 5 million dollars."),
+    (COST, "€5m", "It came to 5 million euros."),
+    (COST, "€50", "It costs 50 euros."),
+    (COST, "$1,250.00", "The licence costs USD 1,250."),
+    (SALES, "They fell by 12%", "Sales decreased by 12% in 2020."),
+    (SALES, "They rose by 12%", "Sales increased by 12%, while costs fell."),
+    (DEDUCTIBLE, "at least $500", "The deductible is $500 or more."),
+    (DEDUCTIBLE, "no more than $500", "The deductible is at most $500."),
+    ("When can I cancel?", "14 days before the course", "You can cancel until 14 days prior to the course."),
+    ("What did the limit do?", "It was raised from 10 to 20 GB", "The limit was increased from 10 to 20 GB."),
+]
+OPPOSITES = [
+    (BREAKFAST, "Yes", "Breakfast is not included."),
+    (BREAKFAST, "No", "Breakfast is included."),
+    (SALES, "Sales fell by 12%", "Sales rose by 12% in 2020."),
+    ("What did unemployment do?", "It increased to 6.1%", "Unemployment decreased to 6.1%."),
+    ("How many people work there?", "more than 500", "Fewer than 500 people work there."),
+    (DEDUCTIBLE, "at least $500", "The deductible is at most $500."),
+    ("When can I cancel?", "14 days before the course", "You can cancel 14 days after the course."),
+    ("What did the limit do?", "It was raised from 10 to 20 GB", "The limit was lowered from 20 to 10 GB."),
+    ("What does aspirin do?", "It inhibits platelet aggregation", "Aspirin promotes platelet aggregation."),
+]
+OTHER_UNITS = [
+    (COST, "€50", "The fee is $50."),
+    (COST, "$2.5 million", "It came to 2.5 million euros."),
+    (COST, "£300", "It is $300."),
+    (HEIGHT, "300 m", "It is 300 km high."),
+    (HEIGHT, "300 m", "It is 300 ft high."),
+    (BREAKFAST, "Yes", "It is described in the brochure."),
+    ("Is the fee listed?", "Yes", "That depends on the year."),
+    (LANDING, "July 20, 1969", "It landed on July 21, 1969."),
+]
+
+
 def question(text: str, expected: str) -> EvalQuestion:
     return EvalQuestion(question=text, expected_answer=expected, is_unanswerable=False)
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES)
+@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES + WHAT_WAS_ASKED)
 def test_an_answer_that_says_what_is_expected_is_right(asked: str, expected: str, answer: str) -> None:
     """Other words, dates and numbers in another form, or more words around it, do not matter."""
     assert is_right(question(asked, expected), answer) is True
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + SILENT + OTHER_NOTES)
+@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + SILENT + OTHER_NOTES + OPPOSITES + OTHER_UNITS)
 def test_an_answer_that_does_not_say_it_is_wrong(asked: str, expected: str, answer: str) -> None:
     """Another value, or none."""
     assert is_right(question(asked, expected), answer) is False
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY)
+@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + OPPOSITES)
 def test_another_value_of_the_same_kind_says_something_else(asked: str, expected: str, answer: str) -> None:
     """A number for a number, a name for a name, a date for a date, no for yes."""
     assert states_otherwise(question(asked, expected), answer)
