@@ -22,7 +22,14 @@ _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
 _MOST_MARKS = 30
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
-_UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u2060\ufeff]")
+_UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u200b\u2060\ufeff]")
+_TAG = re.compile(
+    r"</?(?:table|thead|tbody|tfoot|tr|t[dh]|p|br|hr|div|span|[biua]|em|strong|[uo]l|li|h[1-6]|su[bp]|code|pre|blockquote|"
+    r"section|article|figure|caption|html|head|body)(?:\s+[a-z-]+\s*=[^<>]*)?\s*/?>",
+    re.IGNORECASE,
+)
+_RAISED = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{3}))(?=[\u00b9\u00b2\u00b3\u2070-\u2079])")
+"""Where the number of a footnote begins, or a power of a number: "in 2019¹", not "m²"."""
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """For ASCII text, which most is: a blank for each sign that is in no word."""
 _CACHE = 100_000
@@ -66,13 +73,16 @@ def plain(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """The text with HTML entities as the signs that they stand for, and without marks that nobody sees.
+    """The text with HTML entities as the signs that they stand for, without tags, and without marks that nobody sees.
 
-    A soft hyphen goes with the end of the line that it stands at; an entity is one that ends in a semicolon.
+    A soft hyphen goes with the end of the line that it stands at; an entity is one that ends in a semicolon. A raised
+    number behind another number or a word is a word of its own.
     """
+    if "<" in text:
+        text = _TAG.sub(" ", text)
     if "&" in text:
         text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
-    return text if text.isascii() else _UNSEEN.sub("", text)
+    return text if text.isascii() else _RAISED.sub(" ", _UNSEEN.sub("", text))
 
 
 @remembered(_CACHE)

@@ -93,6 +93,23 @@ def test_entities_are_signs_and_soft_hyphens_are_nothing(text: str, expected: st
     assert " ".join(tokens(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<table><tr><th>vCPU</th><td align='right'>2</td></tr></table>", "vcpu 2"),
+        ("<b>Opening hours:</b><br/>9 to <i>17</i>", "opening hours 9 to 17"),
+        ("if a<b and b>c", "if a b and b c"),
+        ("a list<T> of <unknown> things", "a list t of unknown things"),
+        ("pack\u200bage", "package"),
+        ("In 2019¹ it made 3,500² cars³.", "in 2019 1 it made 3 500 2 cars 3"),
+        ("10⁶ m² of x² and CO₂", "10 6 m2 of x2 and co2"),
+    ],
+)
+def test_tags_and_raised_numbers_are_no_part_of_words(text: str, expected: str) -> None:
+    """Tables come as HTML, and the number of a footnote stands at the number before it."""
+    assert " ".join(tokens(text)) == expected
+
+
 def test_padded_text_compares_whole_words() -> None:
     """Blanks frame the words, so that a part of one is not contained."""
     assert padded("A cat, sat") == " a cat sat "
