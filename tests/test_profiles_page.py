@@ -32,7 +32,8 @@ def _rows(heading: str) -> list[list[str]]:
     """The cells of the table below a heading, without its first two lines."""
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in re.split(r"(?<!\|)\|(?!\|)", line.strip("|"))] for line in lines[2:]]
+    cells = (re.split(r"(?<![|\\])\|(?!\|)", line.strip("|")) for line in lines[2:])
+    return [[cell.strip().replace(r"\|", "|") for cell in row] for row in cells]
 
 
 def test_the_table_of_chunk_keys_is_whole() -> None:

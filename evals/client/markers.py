@@ -7,11 +7,18 @@ from evals.schemas import Citation
 
 _NUMBER = re.compile(r"\d{1,9}")
 _RANGE = re.compile(r"(\d{1,9})\s*[–-]\s*(\d{1,9})")
-_BETWEEN = re.compile(r",|;(?=[\s\d,;–-]*$)")
+_BETWEEN = re.compile(r",|\s*(?:;|&|\band\b)\s*(?=\d)")
 """What stands between numbers; inside an id a semicolon is the id's."""
 _MAX_RANGE = 100
-_CODE = r"(?s:```.*?```)|`(?![\[【]\^?[\d,;\s–-]+[\]】]`)[^`\n]*+`"
+_CODE = r"(?s:```.*?```)|`(?!\\?[\[［【][^`\]］】]*\d[^`\]］】]*[\]］】]`)[^`\n]*+`"
 """A block, or a span that holds more than a marker."""
+_LIST = re.compile(
+    r"^[\s#*_>-]*(?:references?|sources?|citations?|footnotes|bibliography|quellen|r[ée]f[ée]rences|fuentes|referencias|"
+    r"fonti|riferimenti|fontes|refer[êe]ncias)[\s*_:]*$|\n(?=\s*\[\^?\d+\]:\s)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where a list of what was cited may begin: by its heading, or by the first footnote."""
+_BULLET = " \t-*>"
 _LEAST_YEAR = 1000
 
 
@@ -42,13 +49,33 @@ class MarkerReader:
             answer: Its text.
             chunks: How many chunks there are to be cited.
         """
-        for marker in self._pattern.finditer(answer):
-            if self._in_brackets and marker[0].startswith("`"):
-                continue
+        for marker in self._markers(answer):
             inside = marker[0] if self._whole else marker[1]
             for part in _BETWEEN.split(inside or ""):
                 cited = _from_part(part.strip(), marker.start(), marker.end())
                 yield from (one for one in cited if not self._is_year(one, chunks))
+
+    def _markers(self, answer: str) -> Iterator[re.Match[str]]:
+        """The markers in the text; those of a list of references behind it where there are no others."""
+        if not self._in_brackets:
+            yield from self._pattern.finditer(answer)
+            return
+        end, cites = self._list_at_end(answer), False
+        for marker in self._pattern.finditer(answer):
+            if marker[0].startswith("`"):
+                continue
+            if cites and marker.start() >= end:
+                return
+            cites |= marker.start() < end
+            yield marker
+
+    def _list_at_end(self, answer: str) -> int:
+        """Where the list of references begins that ends the answer; its length where there is none."""
+        for head in _LIST.finditer(answer):
+            lines = [line.lstrip(_BULLET) for line in answer[head.end() :].splitlines() if line.strip()]
+            if lines and all(self._pattern.match(line) for line in lines):
+                return head.start()
+        return len(answer)
 
     def _is_year(self, citation: Citation, chunks: int) -> bool:
         number = citation.index

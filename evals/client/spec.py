@@ -120,7 +120,10 @@ class MapSpec(Record):
     (what stands in the marker) and `chunk_id`, or `document_id` and `section`."""
 
 
-_MARKERS = r"[\[【]\^?(\d+(?:\s*[,;–-]\s*\d+)*)(?:†[^\[\]【】]*)?[\]】]"
+_MARKERS = (
+    r"\\?[\[［【]\s*(?:(?i:doc|document|source|chunk|passage|context|ref|reference)\.?\s*[:#]?\s*|[#^])?"
+    r"(\d+(?:\s*(?:[,;&–-]|and)\s*\d+)*)(?:†[^\[\]【】]*)?\s*\\?[\]］】]"
+)
 _MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
 """The default of runs that were begun before; the one of now reads all that it read."""
 
