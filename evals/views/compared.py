@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
 from evals.text.counts import counted
 from evals.views.differences import difference_interval, pair_difference, pair_values, probability
-from evals.views.formatting import arrow, level, number
+from evals.views.formatting import arrow, level, size_of_difference
 
 STAR = "*: the primary metric of its group, which is tested first"
 
@@ -140,7 +140,7 @@ def reach_of(one: RunComparison) -> Iterator[str]:
                 if pair.questions_needed
                 else ""
             )
-            smallest = number(pair.smallest_difference, pair.unit)
+            smallest = size_of_difference(pair.smallest_difference, pair.unit)
             found = f"a difference of {smallest} is found 4 times in 5{needed}"
             yield f"{pair.name}: with {counted(pair.n, 'question')} {found}"
 

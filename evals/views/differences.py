@@ -3,7 +3,7 @@
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from evals.views.formatting import bounded, interval_end, number
+from evals.views.formatting import bounded, difference_end, size_of_difference
 
 if TYPE_CHECKING:
     from evals.compare.models import MetricPair, MetricRow
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def signed(difference: float, unit: str) -> str:
     """A difference with its sign; equal values have none."""
-    return _sign(difference) + number(abs(difference), unit)
+    return _sign(difference) + size_of_difference(abs(difference), unit)
 
 
 def pair_values(pair: "MetricPair") -> list[str]:
@@ -40,7 +40,7 @@ def difference_interval(pair: "MetricPair") -> str:
     """The interval of a difference, from end to end; a dash for none."""
     if pair.interval is None:
         return "–"
-    return " … ".join(_sign(end) + interval_end(abs(end), pair.unit) for end in pair.interval)
+    return " … ".join(_sign(end) + difference_end(abs(end), pair.unit) for end in pair.interval)
 
 
 def probability(value: float | None) -> str:

@@ -1,7 +1,7 @@
 """Numbers, names and foreign text as people read them, the same wherever they are shown."""
 
 import re
-from math import inf
+from math import floor, inf, log10
 from typing import TYPE_CHECKING
 
 from evals.text.counts import counted
@@ -43,6 +43,15 @@ _SIGNS = {"percent": " %", "tokens/s": "/s"}
 """What follows a number with one decimal, by its unit."""
 
 
+_MONEY_DIGITS = 4
+_DIFFERENCE_DIGITS = 2
+"""Significant digits that money below ten cents has at least. A question may cost a thousandth of a cent: with decimals
+of a fixed number, two costs would look the same, their difference and the ends of its interval like nothing."""
+_LEAST_DECIMALS = 5
+_MOST_DECIMALS = 10
+"""What is less than these can show is the noise of arithmetic."""
+
+
 def number(value: float | None, unit: str) -> str:
     """A value with its unit; a dash for none."""
     if value is None:
@@ -50,12 +59,33 @@ def number(value: float | None, unit: str) -> str:
     if unit == "ms":
         return f"{value / 1000:.2f} s" if value >= 10_000 else f"{value:.1f} ms"
     if unit == "USD":
-        return "$0" if value == 0 else f"${value:.{5 if value < 0.1 else 3}f}"
+        return _money(value, _MONEY_DIGITS)
     if unit in _SIGNS:
         return f"{value:.1f}{_SIGNS[unit]}"
     if unit == "answers":
         return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
     return f"{value:.3f}"
+
+
+def _money(value: float, digits: int) -> str:
+    """US dollars, those below ten cents with so many significant digits."""
+    size = abs(value)
+    if size >= 0.1:
+        return f"${value:.3f}"
+    if size < 0.5 * 10**-_MOST_DECIMALS:
+        return "$0"
+    decimals = min(_MOST_DECIMALS, max(_LEAST_DECIMALS, digits - 1 - floor(log10(size))))
+    return f"${value:.{decimals}f}"
+
+
+def size_of_difference(value: float, unit: str) -> str:
+    """How great a difference is, without its sign."""
+    return _money(value, _DIFFERENCE_DIGITS) if unit == "USD" else number(value, unit)
+
+
+def difference_end(value: float, unit: str) -> str:
+    """One end of the interval of a difference, without its sign."""
+    return size_of_difference(value, unit) if unit == "USD" else interval_end(value, unit)
 
 
 def level(share: float) -> str:

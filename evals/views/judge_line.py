@@ -3,6 +3,7 @@
 from evals.schemas import EvalRun
 from evals.schemas.verdicts import JudgeRecord, JudgeUsage
 from evals.text.counts import counted
+from evals.views.formatting import number
 
 
 def judge_line(run: EvalRun) -> str | None:
@@ -25,7 +26,7 @@ def judge_cost(judge: JudgeRecord) -> str:
     if judge.cost_usd is not None and judge.unpriced:
         cost = f"at least {cost}, as {counted(judge.unpriced, 'call', 'has')} no known cost"
     if judge.cost_per_query_usd:
-        cost += f" (${judge.cost_per_query_usd:.5f} a question, beside the server's cost_per_query)"
+        cost += f" ({number(judge.cost_per_query_usd, 'USD')} a question, beside the server's cost_per_query)"
     return cost
 
 

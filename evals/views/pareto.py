@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from evals.compare import Dominance, ParetoReport
-from evals.views.formatting import number
+from evals.views.formatting import size_of_difference
 
 
 def dominance_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[str]:
@@ -27,4 +27,4 @@ def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
     both = {one.run, one.over}
     test = next(test for test in report.tests if test.objective == objective and {test.first, test.last} == both)
     unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
-    return f"{objective} (by {number(abs(test.gain or 0.0), unit)}, n {test.n})"
+    return f"{objective} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})"

@@ -7,6 +7,8 @@ import pytest
 from browser.opened import OpenedPage
 from browser.saved import policy_records, save_run, save_series
 
+from evals.views.formatting import number
+
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., OpenedPage]
@@ -67,6 +69,13 @@ def test_trends_open_without_a_complaint_and_can_be_read(
     assert opened.violations(axe) == []
     assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     opened.check()
+
+
+def test_money_is_written_as_on_the_terminal(two: Path, open_page: OpenPage) -> None:
+    """With as many digits, however little it is."""
+    amounts = [0, 1e-17, 0.000000697, 0.00004608, 0.0004575, 0.00999, 0.0123, 0.25, 1.5]
+    written = open_page(two).page.evaluate("all => all.map(each => evalsReport.format.number(each, 'USD'))", amounts)
+    assert written == [number(each, "USD") for each in amounts]
 
 
 def test_runs_without_a_common_question_open_without_a_complaint(

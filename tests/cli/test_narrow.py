@@ -54,3 +54,16 @@ def test_no_line_of_cells_is_wider_than_the_terminal(rows: list[tuple[str, list[
     drawn = lines(*(NarrowRow(name, cells) for name, cells in rows), width=width)
     assert all(len(line) <= width for line in drawn)
     assert all(cell in "\n".join(drawn) for _, cells in rows for cell in cells)
+
+
+def test_a_row_of_wide_cells_leaves_the_others_their_table() -> None:
+    """Where there is room it is one of them; else what it says stands below its name."""
+    usual = NarrowRow("mrr", ("0.500", "0.250", "worse"))
+    wide = NarrowRow("cost", ("$0.00004608", "$0.00004678", "worse"), apart="$0.00004608 → $0.00004678")
+    assert lines(usual, wide, width=50)[-1].split() == ["cost", "$0.00004608", "$0.00004678", "worse"]
+    assert [line.split() for line in lines(usual, wide, width=36)] == [
+        ["metric", "A", "B", "is"],
+        ["mrr", "0.500", "0.250", "worse"],
+        ["cost", "worse"],
+        ["$0.00004608", "→", "$0.00004678"],
+    ]

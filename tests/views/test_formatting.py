@@ -2,7 +2,9 @@
 
 import pytest
 
+from evals.compare import MetricPair
 from evals.schemas import MetricCounts, MetricSummary
+from evals.views.differences import difference_interval, pair_values, signed
 from evals.views.formatting import interval, interval_end, level, natural_order, number, one_line, plain, printable
 
 
@@ -16,6 +18,9 @@ from evals.views.formatting import interval, interval_end, level, natural_order,
         (12_345.0, "ms", "12.35 s"),
         (0.0, "USD", "$0"),
         (0.0123, "USD", "$0.01230"),
+        (0.00046016, "USD", "$0.0004602"),
+        (0.000046080, "USD", "$0.00004608"),
+        (1e-17, "USD", "$0"),
         (1.5, "USD", "$1.500"),
         (None, "percent", "–"),
     ],
@@ -23,6 +28,46 @@ from evals.views.formatting import interval, interval_end, level, natural_order,
 def test_a_number_has_the_form_of_its_unit(value: float | None, unit: str, shown: str) -> None:
     """Counts are whole, percentages say so, money and time are of a size that can be read."""
     assert number(value, unit) == shown
+
+
+def test_costs_that_differ_look_different() -> None:
+    """A question may cost a thousandth of a cent: neither its cost nor the ends of its interval are rounded away."""
+    assert [interval_end(end, "USD") for end in (0.0004575, 0.0004629)] == ["$0.0004575", "$0.0004629"]
+    assert [interval_end(end, "USD") for end in (0.00004608, 0.00004678)] == ["$0.00004608", "$0.00004678"]
+
+
+@pytest.mark.parametrize(
+    ("difference", "unit", "shown"),
+    [
+        (0.000000697, "USD", "+$0.00000070"),
+        (-0.0000412, "USD", "−$0.000041"),
+        (0.0123, "USD", "+$0.01230"),
+        (-0.25, "USD", "−$0.250"),
+        (0.0, "USD", "$0"),
+        (0.25, "ratio", "+0.250"),
+    ],
+)
+def test_a_difference_is_never_rounded_to_nothing(difference: float, unit: str, shown: str) -> None:
+    """One of money below ten cents has two digits, wherever they begin."""
+    assert signed(difference, unit) == shown
+
+
+def test_the_interval_of_a_difference_shows_on_which_side_of_nothing_it_lies() -> None:
+    """A cost that is said to be worse has an interval that can be read so."""
+    pair = MetricPair(
+        name="cost_per_query",
+        group="performance",
+        unit="USD",
+        higher_is_better=False,
+        first=0.00004608,
+        last=0.00004678,
+        difference=0.0000007,
+        interval=(0.00000041, 0.00000098),
+        n=155,
+        verdict="worse",
+    )
+    assert pair_values(pair) == ["$0.00004608", "$0.00004678"]
+    assert difference_interval(pair) == "+$0.00000041 … +$0.00000098"
 
 
 @pytest.mark.parametrize(

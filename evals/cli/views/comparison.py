@@ -96,7 +96,8 @@ def _narrow(one: RunComparison, width: int) -> list[Text] | None:
     for pair in one.pairs:
         name, first, last, difference, interval, _, n, verdict = pair_cells(pair)
         said = verdict if verdict in _STYLES else ""
-        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(verdict, "")))
+        apart = f"{first} → {last}, {difference} [{interval}], n {n}" if pair.unit == "USD" else ""
+        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(verdict, ""), apart))
     return narrow_lines(NarrowRow("metric", ("A", "B", "B − A", "interval", "n", "B is"), "bold"), rows, width)
 
 

@@ -6,9 +6,17 @@
     percent: (value) => `${value.toFixed(1)} %`,
     "tokens/s": (value) => `${value.toFixed(1)}/s`,
     ms: (value) => (value >= 10000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(1)} ms`),
-    USD: (value) => (value === 0 ? "$0" : `$${value.toFixed(value < 0.1 ? 5 : 3)}`),
+    USD: money,
     answers: (value) => value.toFixed(Number.isInteger(value) ? 0 : 1),
   };
+
+  /** US dollars, those below ten cents with four significant digits. */
+  function money(value) {
+    const size = Math.abs(value);
+    if (size >= 0.1) return `$${value.toFixed(3)}`;
+    if (size < 0.5e-10) return "$0";
+    return `$${value.toFixed(Math.min(10, Math.max(5, 3 - Math.floor(Math.log10(size)))))}`;
+  }
 
   /** A value with its unit; a dash for none. */
   function number(value, unit) {
