@@ -31,7 +31,9 @@ def overview_of(measured: Measured) -> dict[str, Any]:
         "cost": [printable(line) for line in cost_lines(run)],
         "judge": _judge(run),
         "notMeasured": not_measured(run),
-        "hints": [{"text": one.text, "evidence": one.evidence(run.scorecard)} for one in applying(run.scorecard)],
+        "hints": [
+            {"text": one.text, "evidence": one.evidence(run.scorecard)} for one in applying(run.scorecard, run.outcomes)
+        ],
         "gates": [{"gate": one.gate, "outcome": one.outcome, "message": printable(one.message)} for one in run.gates],
         "configuration": _configuration(run),
         **({} if run.is_unscored else _derived(measured)),

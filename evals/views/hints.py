@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from evals.metrics.registry import default_names
-from evals.schemas import Scorecard
+from evals.schemas import Outcomes, Scorecard
 from evals.scoring.gates import Gate, parse_gate
 
 _RULES = Path(__file__).resolve().parent.parent / "data" / "hints.yml"
@@ -24,12 +24,14 @@ class Hint:
         when: Conditions that must all hold; a metric without a value holds none.
         where_measured: Conditions that must hold of those metrics that have a value.
         text: What the pattern usually means.
+        void_where_cited: It means nothing where the answers come with citations.
     """
 
     name: str
     when: tuple[Gate, ...]
     where_measured: tuple[Gate, ...]
     text: str
+    void_where_cited: bool = False
 
     def applies(self, scorecard: Scorecard) -> bool:
         """Whether the scorecard shows the pattern."""
@@ -47,9 +49,10 @@ class Hint:
         return ", ".join(f"{name} {metric.value:.2f}" for name, metric in found if metric and metric.value is not None)
 
 
-def applying(scorecard: Scorecard) -> list[Hint]:
-    """The hints that apply to a scorecard, in the order of the rules."""
-    return [hint for hint in all_hints() if hint.applies(scorecard)]
+def applying(scorecard: Scorecard, outcomes: Outcomes) -> list[Hint]:
+    """The hints that apply to a scorecard of questions that ended so, in the order of the rules."""
+    cited = _cites(outcomes)
+    return [hint for hint in all_hints() if hint.applies(scorecard) and not (hint.void_where_cited and cited)]
 
 
 @cache
@@ -63,9 +66,15 @@ def all_hints() -> tuple[Hint, ...]:
             when=_conditions(rule["when"], known),
             where_measured=_conditions(rule.get("where_measured", ()), known),
             text=rule["text"],
+            void_where_cited=rule.get("void_where_cited", False),
         )
         for rule in rules
     )
+
+
+def _cites(outcomes: Outcomes) -> bool:
+    """Whether there are citations for most answers that have something to cite."""
+    return 2 * (outcomes.citations or 0) > outcomes.answered - outcomes.abstained
 
 
 def _conditions(texts: Iterable[str], known: list[str]) -> tuple[Gate, ...]:

@@ -136,7 +136,7 @@ def _print_card(out: Console, run: EvalRun) -> None:
 
 def print_hints(out: Console, run: EvalRun) -> None:
     """Print what the pattern of the metrics usually means, where it shows one that is known."""
-    for hint in applying(run.scorecard):
+    for hint in applying(run.scorecard, run.outcomes):
         out.print(Text.assemble("→ ", clean(hint.text), (f" ({hint.evidence(run.scorecard)})", "dim")))
 
 
