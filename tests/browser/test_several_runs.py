@@ -7,11 +7,31 @@ import pytest
 from browser.opened import OpenedPage
 from browser.saved import policy_records, save_run, save_series
 
+from evals.schemas import EvalRecord
 from evals.views.formatting import number
 
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., OpenedPage]
+OUTSIDE = """
+() => [...document.querySelectorAll("#page svg.plot")].flatMap((chart) => {
+  const frame = chart.getBoundingClientRect();
+  const cut = ({left, right}) => left < frame.left - 0.5 || right > frame.right + 0.5;
+  const texts = [...chart.querySelectorAll("text")];
+  return texts.filter((text) => cut(text.getBoundingClientRect())).map((text) => text.textContent);
+})
+"""
+"""The texts of charts that their charts cut off."""
+TOUCHING = """
+() => {
+  const texts = [...document.querySelectorAll(".pareto svg text")];
+  const upon = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const both = (one, other) => upon(one.getBoundingClientRect(), other.getBoundingClientRect());
+  const others = (one, place) => texts.slice(place + 1).filter((other) => both(one, other));
+  return texts.flatMap((one, place) => others(one, place).map((other) => [one.textContent, other.textContent]));
+}
+"""
+"""The pairs of texts of a plot that lie upon each other."""
 WORSE = (4, 7, 11, 20, 26, 28, 31, 35)
 BETTER = (0, 9)
 
@@ -30,6 +50,24 @@ def five(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Pat
     """Five runs, each of which lost more."""
     folder = tmp_path_factory.mktemp("five")
     return write_page(folder, *save_series(folder, 5, questions=24))
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Path]) -> Path:
+    """Four runs whose answers take many seconds: three are the same, and the last is a little slower."""
+    folder = tmp_path_factory.mktemp("slow")
+    for place, run_id in enumerate(("one", "two", "three", "four")):
+        save_run(folder, run_id, [slowed(record, 40 + place // 3) for record in policy_records(20)])
+    return write_page(folder, "one", "two", "three", "four")
+
+
+def slowed(record: EvalRecord, times: int) -> EvalRecord:
+    """The record with an answer that took so many times as long."""
+    assert record.response is not None
+    assert record.response.latency_ms is not None
+    return record.model_copy(
+        update={"response": record.response.model_copy(update={"latency_ms": record.response.latency_ms * times})}
+    )
 
 
 def shown(opened: OpenedPage) -> list[str]:
@@ -68,6 +106,20 @@ def test_trends_open_without_a_complaint_and_can_be_read(
     assert "retrieval" in (opened.page.locator(".pareto svg").get_attribute("aria-label") or "")
     assert opened.violations(axe) == []
     assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.check()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_charts_have_room_for_their_texts(width: int, slow: Path, open_page: OpenPage) -> None:
+    """Numbers of axes are neither cut nor upon each other, and runs that lie close have one label."""
+    opened = open_page(slow, width=width)
+    assert "20,000" in opened.page.locator(".trends svg text").all_text_contents()
+    assert opened.page.evaluate(OUTSIDE) == []
+    opened.page.get_by_label("Across").select_option("latency")
+    assert opened.page.evaluate(OUTSIDE) == []
+    assert opened.page.evaluate(TOUCHING) == []
+    labels = opened.page.locator(".pareto svg text").all_text_contents()
+    assert [label for label in labels if label[0] in "ABCD"] in (["A, B, C", "D"], ["A, B, C, D"])
     opened.check()
 
 

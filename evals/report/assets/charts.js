@@ -7,9 +7,38 @@
   const ACCENT = "var(--accent)";
   const FAINT = "var(--line)";
 
+  const USUAL_MARGIN = 20;
+  const BESIDE_TICK = 12;
+
+  /** The texts beside the ticks of an axis. */
+  const ticks = (chart, axis) => [...chart.querySelectorAll(`[aria-label="${axis}-axis tick label"] text`)];
+
+  /** Where a text of an axis stands from left to right. */
+  function placeOf(tick) {
+    const moved = tick.transform.baseVal.consolidate();
+    return moved ? moved.matrix.e : 0;
+  }
+
+  /**
+   * The options with margins that the numbers of both axes fit in, and with no more of them across than fit beside each
+   * other: how wide they are is known when the chart is drawn.
+   */
+  function roomy(chart, options) {
+    const left = Math.max(0, ...ticks(chart, "y").map((tick) => widthOf(tick.textContent)));
+    const across = ticks(chart, "x").map((tick) => ({ width: widthOf(tick.textContent), x: placeOf(tick) }));
+    const right = Math.max(0, ...across.map(({ width, x }) => x + width / 2 - options.width));
+    const marginLeft = Math.max(options.marginLeft || 0, Math.ceil(left) + BESIDE_TICK);
+    const marginRight = (options.marginRight ?? USUAL_MARGIN) + Math.ceil(right);
+    const room = options.width - marginLeft - marginRight;
+    const most = Math.floor(room / (BESIDE_TICK + Math.max(1, ...across.map(({ width }) => width))));
+    const x = options.x && options.x.ticks > most ? { ...options.x, ticks: Math.max(2, most) } : options.x;
+    return { ...options, marginLeft, marginRight, x };
+  }
+
   /** A chart with a description for those who do not see it. The class is the one whose style the policy allows. */
   function plot(description, options) {
-    const chart = Plot.plot({ className: "plot", ariaLabel: description, ...options });
+    const draw = (chosen) => Plot.plot({ className: "plot", ariaLabel: description, ...chosen });
+    const chart = draw(roomy(draw(options), options));
     chart.setAttribute("role", "img");
     // The description is that of the whole; names of its parts ("rule", "dot") would be read out besides.
     chart.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
@@ -117,5 +146,5 @@
     });
   }
 
-  app.charts = { plot, fitting, intervals, histogram, bars, line };
+  app.charts = { plot, fitting, widthOf, intervals, histogram, bars, line };
 })(evalsReport);

@@ -72,9 +72,38 @@
           strokeWidth: 2,
           title: (point) => `${point.label} ${point.name}: ${x} ${point.x.shown} (${point.x.interval}), ${y} ${point.y.shown} (${point.y.interval})`,
         }),
-        Plot.text(points, { x: (point) => point.x.value, y: (point) => point.y.value, text: "label", dx: 12, dy: -10, fill: "var(--ink)", fontWeight: 600 }),
+        Plot.text(points, apart({ x: (point) => point.x.value, y: (point) => point.y.value, text: "label", dx: 8, dy: -10, textAnchor: "start", fill: "var(--ink)", fontWeight: 600 })),
       ],
     });
+  }
+
+  const LINE = 14;
+
+  /** Labels that would lie upon each other are one, beside the first of their points: "A, B, C". */
+  function apart(options) {
+    return Plot.initializer(options, (data, facets, { x, y, text }, scales, { width }) => {
+      const found = Array.from(text.value, (label, place) => ({ label, x: scales.x(x.value[place]), y: scales.y(y.value[place]) }));
+      const labels = found.reduce(joined, []);
+      const right = (each) => Math.min(each.x, width - charts.widthOf(each.label) - LINE);
+      return {
+        data: labels,
+        facets: [d3.range(labels.length)],
+        channels: { x: { value: labels.map(right) }, y: { value: labels.map((each) => each.y) }, text: { value: labels.map((each) => each.label) } },
+      };
+    });
+  }
+
+  /** The labels with one more, which takes in those that it would lie upon. */
+  function joined(labels, one) {
+    const upon = labels.findIndex((each) => touching(each, one));
+    if (upon < 0) return [...labels, one];
+    const both = { ...labels[upon], label: `${labels[upon].label}, ${one.label}` };
+    return joined(labels.filter((each, place) => place !== upon), both);
+  }
+
+  function touching(a, b) {
+    const [left, right] = a.x < b.x ? [a, b] : [b, a];
+    return Math.abs(a.y - b.y) < LINE && right.x - left.x < charts.widthOf(left.label) + 4;
   }
 
   function values(pareto) {
