@@ -69,11 +69,11 @@ def _pairs(one: RunComparison) -> Iterator[str]:
 
 
 def _rows(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
-    titles = ["metric", *labels, "n", *(f"{label} against {labels[0]}" for label in labels[1:])]
+    titles = ["metric", *(f"{label} against {labels[0]}" for label in labels[1:]), *labels, "n"]
     rows = []
     for row in comparison.metrics:
         said = [said_of(row, one) for one in comparison.against]
-        rows.append(([title_of(row), *row_values(row), str(row.n), *said], ""))
+        rows.append(([title_of(row), *said, *row_values(row), str(row.n)], ""))
     yield from _table("Metrics", titles, rows)
 
 

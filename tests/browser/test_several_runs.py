@@ -123,6 +123,18 @@ def test_charts_have_room_for_their_texts(width: int, slow: Path, open_page: Ope
     opened.check()
 
 
+def test_the_first_verdict_is_in_view_on_a_phone(five: Path, open_page: OpenPage) -> None:
+    """It stands beside the name of its metric; values are further on."""
+    opened = open_page(five, width=390)
+    titles = opened.page.locator(".verdicts thead th")
+    assert titles.all_inner_texts()[:2] == ["metric", "B against A"]
+    place = titles.nth(1).bounding_box()
+    assert place is not None
+    assert place["x"] + place["width"] <= 390
+    without = open_page(five, width=390, javascript=False, ready=None)
+    assert without.page.locator("table.moved thead th").all_inner_texts()[:2] == ["metric", "B against A"]
+
+
 def test_money_is_written_as_on_the_terminal(two: Path, open_page: OpenPage) -> None:
     """With as many digits, however little it is."""
     amounts = [0, 1e-17, 0.000000697, 0.00004608, 0.0004575, 0.00999, 0.0123, 0.25, 1.5]

@@ -83,8 +83,8 @@
   pages.part("trend", "verdicts", (data) => {
     if (!data.verdicts.length) return null;
     const labels = data.runs.map((run) => run.label).sort();
-    const titles = ["metric", ...labels, "n", ...labels.slice(1).map((label) => `${label} against ${labels[0]}`)];
-    const rows = data.verdicts.map((row) => ({ cells: [`${row.name} ${row.arrow}`.trim(), ...row.values, String(row.n), ...row.said.map(verdict)] }));
+    const titles = ["metric", ...labels.slice(1).map((label) => `${label} against ${labels[0]}`), ...labels, "n"];
+    const rows = data.verdicts.map((row) => ({ cells: [`${row.name} ${row.arrow}`.trim(), ...row.said.map(verdict), ...row.values, String(row.n)] }));
     return section("Each against the first", { class: "verdicts" }, table("Metrics over the questions that all runs have in common", titles, rows));
   });
 
