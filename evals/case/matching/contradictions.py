@@ -1,80 +1,153 @@
-"""Whether a chunk that holds most of a gold says something else in a number or a negation: 90 days for 60."""
+"""Whether a chunk that holds most of a gold says something else in a value or a negation: 90 days for 60.
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+The two are laid side by side where they share three tokens in a row and more. Between two such runs either may say a
+few tokens of its own: where both say values, and other ones, or only one of them denies, they contradict each other.
+"""
 
+from bisect import bisect_left, bisect_right
+from difflib import SequenceMatcher
+
+from evals.case.matching.values import are_opposites, denies, read_alike, value_of
 from evals.case.matching.words import Words
 
-_CANNOT = "cannot"
-_NEGATIONS = frozenset({"not", "never", "no", "without", _CANNOT})
-_SIDES = {"before": (-2, -1, 1), "after": (-1, 1, 2), "first": (1, 2, 3), "last": (-3, -2, -1)}
-"""The neighbours by which a number is known to stand in the place of another: of one side only at the gold's ends."""
+_SHARED = 3
+"""Tokens in a row by which the two are laid side by side."""
+_MOST = 8
+"""Tokens that either says of its own in one place: more are another text."""
+_MOST_DENYING = 4
+_MOST_INSERTED = 2
+"""Tokens that deny where the other says nothing: more are a line of the page."""
+_MOST_AT_END = 6
+_MOST_REPEATED = 4
+"""How often a chunk may say the three tokens by which the two are laid side by side."""
+_ALIKE = 0.65
+"""The likeness from which on a word is another one that was read wrongly."""
 
-Place = tuple[str, str, str, str]
-"""The name of the side, and the three neighbours."""
+Place = tuple[int, int]
+"""A place in the gold, and one in the chunk, by tokens."""
 
 
 def contradicts(chunk: Words, gold: Words) -> bool:
-    """Whether the chunk has another number in the place of one of the gold's, or has or lacks a negation there.
+    """Whether the chunk has another value in the place of one of the gold's, or has or lacks a negation there.
 
-    What the chunk does not hold at all is no contradiction, nor is what the gold itself says in such a place.
+    What the chunk does not hold at all is no contradiction, nor is what either says elsewhere in the same words.
     """
-    return _another_number(chunk, gold) or _negates(chunk, gold) or _negates(gold, chunk)
-
-
-def _another_number(chunk: Words, gold: Words) -> bool:
-    wanted = _numbers_by_place(gold)
-    said: dict[Place, set[str]] = {}
-    for at in chunk.numbers if wanted else ():
-        for place in _places(chunk, at):
-            if place in wanted:
-                said.setdefault(place, set()).add(chunk.tokens[at])
-    return any(
-        not all(_may_be_fragment(other, number, chunk) for other in said[place] - wanted[place])
-        for place, number in _numbers_in_place(gold)
-        if place in said and number not in said[place]
+    runs = _shared_runs(chunk, gold)
+    starts, stops = sorted(runs), sorted(runs.values())
+    return any(_differ_after(stop, starts, chunk, gold) for stop in stops) or any(
+        _differ_before(start, chunk, gold) for start in starts if start[0] <= _MOST_AT_END
     )
 
 
-def _may_be_fragment(found: str, number: str, chunk: Words) -> bool:
-    """Whether the border of the chunk may have cut the number."""
-    starts, ends = found == chunk.tokens[0], found == chunk.tokens[-1]
-    return (starts and number.endswith(found)) or (ends and number.startswith(found))
+def _shared_runs(chunk: Words, gold: Words) -> dict[Place, Place]:
+    """Where runs that both say start, and where they stop."""
+    last: dict[Place, Place] = {}
+    threes = chunk.threes
+    for at, three in enumerate(zip(gold.tokens, gold.tokens[1:], gold.tokens[2:], strict=False)):
+        there = threes.get(three, ())
+        for place in there if len(there) <= _MOST_REPEATED else ():
+            last[at, place] = last.pop((at - 1, place - 1), (at, place))
+    return {start: (at + _SHARED, place + _SHARED) for (at, place), start in last.items()}
 
 
-def _numbers_in_place(gold: Words) -> Iterator[tuple[Place, str]]:
-    """Each number of the gold with the places by which it is looked for."""
-    for at in gold.numbers:
-        inner = {"first": at > 0, "last": at < gold.count - 1}
-        yield from ((place, gold.tokens[at]) for place in _places(gold, at) if not inner.get(place[0]))
+def _differ_after(stop: Place, starts: list[Place], chunk: Words, gold: Words) -> bool:
+    """Whether the two contradict each other between the stop of a run and the next one, or the end of the gold."""
+    ahead, left = _next_run(stop, starts), gold.count - stop[0]
+    if ahead is None and 1 < left <= _MOST_AT_END:
+        near = range(stop[1], stop[1] + _MOST)
+        ahead = next(((gold.count - 2, at) for at in near if chunk.tokens[at : at + 2] == gold.tokens[-2:]), None)
+    if ahead is not None:
+        return _differ_between(stop, ahead, chunk, gold)
+    return left <= _MOST_AT_END and _differ_at_end(stop, chunk, gold)
 
 
-@lru_cache(maxsize=128)
-def _numbers_by_place(gold: Words) -> Mapping[Place, set[str]]:
-    """Which numbers of the gold stand in a place."""
-    found: dict[Place, set[str]] = {}
-    for at in gold.numbers:
-        for place in _places(gold, at):
-            found.setdefault(place, set()).add(gold.tokens[at])
-    return found
+def _differ_before(start: Place, chunk: Words, gold: Words) -> bool:
+    """The same before a run that is near the start of the gold."""
+    near = range(max(0, start[1] - _MOST), start[1] - 1) if start[0] > 1 else ()
+    stop = next(((2, at + 2) for at in near if chunk.tokens[at : at + 2] == gold.tokens[:2]), None)
+    if stop is not None:
+        return _differ_between(stop, start, chunk, gold)
+    return _differ_at_start(start, chunk, gold)
 
 
-def _places(words: Words, at: int) -> Iterator[Place]:
-    tokens = words.tokens
-    for side, (first, second, third) in _SIDES.items():
-        if at + first >= 0 and at + third < words.count:
-            yield side, tokens[at + first], tokens[at + second], tokens[at + third]
+def _differ_at_start(start: Place, chunk: Words, gold: Words) -> bool:
+    """The same before the first run, where nothing more is shared."""
+    ours, theirs = gold.tokens[: start[0]][::-1], chunk.tokens[max(0, start[1] - _MOST_AT_END) : start[1]][::-1]
+    size = _differing_at_end(ours, theirs)
+    cut = 0 < size == len(theirs) == start[1] and ours[size - 1].endswith(theirs[-1])
+    return size > 0 and not cut and not _is_said(chunk.tokens[start[1] - size : start[1] + _SHARED], gold)
 
 
-def _negates(one: Words, other: Words) -> bool:
-    """Whether the one text negates something that the other says in the same words without the negation."""
-    if one.vocabulary.isdisjoint(_NEGATIONS):
+def _differ_at_end(stop: Place, chunk: Words, gold: Words) -> bool:
+    """The same after the last run, where nothing more is shared."""
+    ours, theirs = gold.tokens[stop[0] :], chunk.tokens[stop[1] : stop[1] + _MOST_AT_END]
+    size = _differing_at_end(ours, theirs)
+    cut = 0 < size == len(theirs) and stop[1] + size == chunk.count and ours[size - 1].startswith(theirs[-1])
+    return size > 0 and not cut and not _is_said(chunk.tokens[stop[1] - _SHARED : stop[1] + size], gold)
+
+
+def _next_run(stop: Place, starts: list[Place]) -> Place | None:
+    """The nearest run that begins in both texts where another one stops, or a few tokens later."""
+    at, place = stop
+    first, last = bisect_left(starts, (at - 2, 0)), bisect_right(starts, (at + _MOST + 1, 0))
+    near = [one for one in starts[first:last] if place - 2 <= one[1] <= place + _MOST]
+    return min(near, key=sum, default=None)
+
+
+def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> bool:
+    """Whether the two contradict each other between two runs, and neither says elsewhere what the other does."""
+    shared = max(0, stop[0] - ahead[0], stop[1] - ahead[1])
+    first, second = stop[0] - shared, stop[1] - shared
+    ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
+    before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
+    if not _contradict(ours, theirs, after[0]):
         return False
-    for at, token in enumerate(one.tokens):
-        if token in _NEGATIONS and 2 <= at < one.count - 2:
-            earlier, before, _, after, later = one.tokens[at - 2 : at + 3]
-            affirmed = (before, "can", after, later) if token == _CANNOT else (earlier, before, after, later)
-            denied = (before, token, after, later)
-            if affirmed in other.fours and denied not in other.fours and affirmed not in one.fours:
-                return True
-    return False
+    return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
+
+
+def _is_said(tokens: tuple[str, ...], words: Words) -> bool:
+    return f" {' '.join(tokens)} " in words.padded
+
+
+def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str) -> bool:
+    """Whether two texts of a few tokens say other values, or one of them denies."""
+    if read_alike(ours) == read_alike(theirs):
+        return False
+    if len(ours) == len(theirs) and any(map(are_opposites, ours, theirs)):
+        return True
+    return _say_other_values(ours, theirs) or (denies(ours, after) != denies(theirs, after) and _in_place(ours, theirs))
+
+
+def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether both say values, and each one that the other does not."""
+    mine, yours = ([value for token in some if (value := value_of(token))] for some in (ours, theirs))
+    return not (set(mine) <= set(yours) or set(yours) <= set(mine) or "".join(mine) == "".join(yours))
+
+
+def _in_place(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether the one stands in the place of the other: no line of the page, and no word that was read wrongly."""
+    fewer, more = sorted((ours, theirs), key=len)
+    if len(more) > (_MOST_DENYING if fewer else _MOST_INSERTED):
+        return False
+    if len(more) > 1 or not fewer or fewer[0] in more[0] or more[0] in fewer[0]:
+        return True
+    return SequenceMatcher(None, fewer[0], more[0]).ratio() < _ALIKE
+
+
+def _differing_at_end(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
+    """How many tokens it takes from a run towards an end of the gold to come to another value; 0 where there is none.
+
+    What stands beyond it must be the same, as else the chunk has something else there: the number of a page.
+    """
+    found = others = 0
+    for place, (mine, yours) in enumerate(zip(ours, theirs, strict=False), 1):
+        value, other = value_of(mine), value_of(yours)
+        if value and other and value != other:
+            found = found or place
+        elif found:
+            return found if mine == yours else 0
+        elif mine != yours:
+            others += 1
+        if others > 1:
+            return 0
+    return found

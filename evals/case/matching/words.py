@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
@@ -10,16 +10,6 @@ from typing import NamedTuple
 from evals.case.derived import derived
 from evals.text.folding import tokens
 from evals.text.remembered import remembered
-
-_SPELLED = frozenset(
-    {
-        *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-        *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty"),
-        *("forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "million", "billion"),
-        *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
-    }
-)
-
 
 EDGE = 3
 """Tokens at an end of a text by which it is looked for in another."""
@@ -113,14 +103,12 @@ class Words:
         return Counter(pairwise(self.tokens))
 
     @derived
-    def fours(self) -> frozenset[tuple[str, str, str, str]]:
-        """All runs of four tokens."""
-        return frozenset(zip(self.tokens, self.tokens[1:], self.tokens[2:], self.tokens[3:], strict=False))
-
-    @derived
-    def numbers(self) -> list[int]:
-        """Where the numbers stand, in digits or in words."""
-        return [at for at, token in enumerate(self.tokens) if token[0].isdigit() or token in _SPELLED]
+    def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
+        """Where each run of three tokens stands."""
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for at, three in enumerate(zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)):
+            found.setdefault(three, []).append(at)
+        return found
 
 
 @remembered(_REMEMBERED)

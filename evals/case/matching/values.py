@@ -1,0 +1,140 @@
+"""Tokens that say a value - a number, a month, a day of the week - and tokens that deny, in seven languages."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+_COUNTED = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty",
+    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+    " achtzehn neunzehn zwanzig",
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept dixhuit"
+    " dixneuf vingt",
+    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
+    " dieciocho diecinueve veinte",
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
+    " diciassette diciotto diciannove venti",
+    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
+    " dezenove vinte",
+    "zero um duas três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezasseis dezassete dezoito"
+    " dezanove vinte",
+    "nul één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien"
+    " achttien negentien twintig",
+)
+"""Zero to twenty."""
+_TENS = (
+    "thirty forty fifty sixty seventy eighty ninety hundred",
+    "dreissig vierzig fünfzig sechzig siebzig achtzig neunzig hundert",
+    "trente quarante cinquante soixante septante huitante nonante cent",
+    "treinta cuarenta cincuenta sesenta setenta ochenta noventa cien",
+    "trenta quaranta cinquanta sessanta settanta ottanta novanta cento",
+    "trinta quarenta cinquenta sessenta setenta oitenta noventa cem",
+    "dertig veertig vijftig zestig zeventig tachtig negentig honderd",
+)
+"""Thirty to a hundred."""
+_LARGE = {
+    "1000": "thousand tausend mille mil mila duizend",
+    "million": "million millions millionen millón millones milione milioni milhão milhões miljoen",
+    "billion": "billion billions milliarde milliarden milliard milliards miliardo miliardi bilhão bilhões miljard",
+}
+_ONE = "ein eine einen einem einer eines une una uma een"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+)
+_DAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "segunda terça quarta quinta sexta sábado domingo",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+)
+_NEGATIONS = frozenset(
+    (
+        *("not", "never", "no", "without", "cannot", "t"),  # don't is two tokens
+        *("nicht", "nie", "niemals", "ohne", "kein", "keine", "keinen", "keinem", "keiner", "keines"),
+        *("pas", "jamais", "sans", "aucun", "aucune"),
+        *("nunca", "sin", "ningún", "ninguno", "ninguna", "jamás"),
+        *("non", "senza", "nessun", "nessuno", "nessuna"),
+        *("não", "sem", "nenhum", "nenhuma"),
+        *("niet", "geen", "nooit", "zonder"),
+    )
+)
+_PREFIXES = ("in", "un", "im", "il", "ir", "non", "dis")
+"""What makes a word its opposite: valid, invalid."""
+_SWAPPED = (("in", "ex"), ("im", "ex"), ("in", "es"), ("im", "es"), ("in", "de"), ("over", "under"), ("up", "down"))
+"""What makes two words opposites: includes, excludes."""
+_LEAST = 4
+"""Letters of what the two words have in common."""
+_READ_AS_LETTERS = str.maketrans("oilszb", "011528")
+_DIGIT = re.compile(r"\d")
+
+
+def _known() -> dict[str, str]:
+    """Each spelt value as it is compared; of a word that is two, as `sept` is, the number."""
+    months = {name: f"month {at}" for names in _MONTHS for at, name in enumerate(names.split(), 1)}
+    days = {name: f"day {at}" for names in _DAYS for at, name in enumerate(names.split(), 1)}
+    tens = {name: f"{at}0" for names in _TENS for at, name in enumerate(names.split(), 3)}
+    counted = {name: f"{at}" for names in _COUNTED for at, name in enumerate(names.split())}
+    ordinals = {name: f"{at}" for at, name in enumerate(_ORDINALS.split(), 1)}
+    large = {name: value for value, names in _LARGE.items() for name in names.split()}
+    return months | days | tens | large | dict.fromkeys(_ONE.split(), "1") | ordinals | counted
+
+
+_KNOWN = _known()
+
+
+@lru_cache(maxsize=8192)
+def value_of(token: str) -> str | None:
+    """What value a token says, as it is compared; None where it says none.
+
+    A number within a word counts (s23), and so does the name of a variable. Letters that are easily read for digits
+    are taken for them there.
+    """
+    if _DIGIT.search(token):
+        return (token if token.isdigit() else read_alike((token,))).lstrip("0") or "0"
+    return read_alike((token,)) if "_" in token else _KNOWN.get(token)
+
+
+def read_alike(tokens: Iterable[str]) -> str:
+    """The tokens without what is easily read wrongly: blanks, and letters for digits."""
+    return "".join(tokens).translate(_READ_AS_LETTERS)
+
+
+def denies(tokens: Iterable[str], following: str = "") -> bool:
+    """Whether some of the tokens deny: not `no` before a number, as in `No. 7`.
+
+    Args:
+        tokens: Neighbouring tokens.
+        following: The token after them.
+    """
+    if _NEGATIONS.isdisjoint(tokens):
+        return False
+    return any(
+        word in _NEGATIONS and not (word == "no" and _DIGIT.search(after))
+        for word, after in pairwise((*tokens, following))
+    )
+
+
+def are_opposites(one: str, other: str) -> bool:
+    """Whether one of two words is the other with a prefix that denies it, or they begin in opposite ways."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= _LEAST and longer.endswith(shorter) and longer.removesuffix(shorter) in _PREFIXES:
+        return True
+    return any(
+        {one, other} == {f"{first}{rest}", f"{second}{rest}"}
+        for first, second in _SWAPPED
+        for rest in (one.removeprefix(first), one.removeprefix(second))
+        if len(rest) >= _LEAST
+    )
