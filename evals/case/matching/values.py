@@ -81,18 +81,21 @@ _READ_AS_LETTERS = str.maketrans("oilszb", "011528")
 _DIGIT = re.compile(r"\d")
 
 
-def _known() -> dict[str, str]:
-    """Each spelt value as it is compared; of a word that is two, as `sept` is, the number."""
-    months = {name: f"month {at}" for names in _MONTHS for at, name in enumerate(names.split(), 1)}
-    days = {name: f"day {at}" for names in _DAYS for at, name in enumerate(names.split(), 1)}
-    tens = {name: f"{at}0" for names in _TENS for at, name in enumerate(names.split(), 3)}
-    counted = {name: f"{at}" for names in _COUNTED for at, name in enumerate(names.split())}
-    ordinals = {name: f"{at}" for at, name in enumerate(_ORDINALS.split(), 1)}
-    large = {name: value for value, names in _LARGE.items() for name in names.split()}
-    return months | days | tens | large | dict.fromkeys(_ONE.split(), "1") | ordinals | counted
+def _in_turn(lists: Iterable[str], first: int, form: str = "{}") -> dict[str, str]:
+    """The words of lists with what they stand for, counted from a first one."""
+    return {name: form.format(at) for names in lists for at, name in enumerate(names.split(), first)}
 
 
-_KNOWN = _known()
+_KNOWN = (  # of a word that is two, as `sept` is, the number counts
+    _in_turn(_MONTHS, 1, "month {}")
+    | _in_turn(_DAYS, 1, "day {}")
+    | _in_turn(_TENS, 3, "{}0")
+    | {name: value for value, names in _LARGE.items() for name in names.split()}
+    | dict.fromkeys(_ONE.split(), "1")
+    | _in_turn([_ORDINALS], 1)
+    | _in_turn(_COUNTED, 0)
+)
+"""Each spelt value as it is compared."""
 
 
 @lru_cache(maxsize=8192)
