@@ -14,9 +14,8 @@ _SHARED = 3
 """Tokens in a row by which the two are laid side by side."""
 _MOST = 8
 """Tokens that either says of its own in one place: more are another text."""
-_MOST_DENYING = 4
 _MOST_INSERTED = 2
-"""Tokens that deny where the other says nothing: more are a line of the page."""
+"""Tokens that one may say more than the other: with more it is a line of the page that says so."""
 _MOST_AT_END = 6
 _MOST_REPEATED = 4
 """How often a chunk may say the three tokens by which the two are laid side by side."""
@@ -111,11 +110,16 @@ def _is_said(tokens: tuple[str, ...], words: Words) -> bool:
 
 def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str) -> bool:
     """Whether two texts of a few tokens say other values, or one of them denies."""
+    if not (_say_other_values(ours, theirs) or denies(ours, after) != denies(theirs, after)):
+        return len(ours) == len(theirs) and any(map(are_opposites, ours, theirs))
     if read_alike(ours) == read_alike(theirs):
         return False
-    if len(ours) == len(theirs) and any(map(are_opposites, ours, theirs)):
+    mine, yours = _without(ours, theirs), _without(theirs, ours)
+    if _say_other_values(mine, yours) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
         return True
-    return _say_other_values(ours, theirs) or (denies(ours, after) != denies(theirs, after) and _in_place(ours, theirs))
+    fewer, more = sorted((len(mine), len(yours)))
+    in_place = fewer <= _MOST_INSERTED and more <= _MOST_INSERTED + bool(fewer)
+    return in_place and denies(mine, after) != denies(yours, after)
 
 
 def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
@@ -124,14 +128,17 @@ def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     return not (set(mine) <= set(yours) or set(yours) <= set(mine) or "".join(mine) == "".join(yours))
 
 
-def _in_place(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether the one stands in the place of the other: no line of the page, and no word that was read wrongly."""
-    fewer, more = sorted((ours, theirs), key=len)
-    if len(more) > (_MOST_DENYING if fewer else _MOST_INSERTED):
-        return False
-    if len(more) > 1 or not fewer or fewer[0] in more[0] or more[0] in fewer[0]:
+def _without(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """The tokens that are not among the others, rightly or wrongly read."""
+    return tuple(one for one in some if not any(_are_alike(one, other) for other in others))
+
+
+def _are_alike(one: str, other: str) -> bool:
+    if one == other or read_alike((one,)) == read_alike((other,)):
         return True
-    return SequenceMatcher(None, fewer[0], more[0]).ratio() < _ALIKE
+    if (value_of(one) and value_of(other)) or one in other or other in one:
+        return False
+    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
 def _differing_at_end(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
@@ -141,8 +148,7 @@ def _differing_at_end(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
     """
     found = others = 0
     for place, (mine, yours) in enumerate(zip(ours, theirs, strict=False), 1):
-        value, other = value_of(mine), value_of(yours)
-        if value and other and value != other:
+        if mine not in theirs and _say_other_values((mine,), (yours,)):  # it may stand behind the number of a page
             found = found or place
         elif found:
             return found if mine == yours else 0
