@@ -7,6 +7,7 @@ few tokens of its own: where both say values, and other ones, or only one of the
 from bisect import bisect_left, bisect_right
 from difflib import SequenceMatcher
 
+from evals.case.matching.runs import border_run
 from evals.case.matching.values import are_opposites, denies, read_alike, value_of
 from evals.case.matching.words import Words
 
@@ -16,7 +17,7 @@ _MOST = 8
 """Tokens that either says of its own in one place: more are another text."""
 _MOST_INSERTED = 2
 """Tokens that one may say more than the other: with more it is a line of the page that says so."""
-_MOST_AT_END = 6
+_MOST_AT_END = 3
 _MOST_REPEATED = 4
 """How often a chunk may say the three tokens by which the two are laid side by side."""
 _ALIKE = 0.65
@@ -74,7 +75,9 @@ def _differ_at_start(start: Place, chunk: Words, gold: Words) -> bool:
     ours, theirs = gold.tokens[: start[0]][::-1], chunk.tokens[max(0, start[1] - _MOST_AT_END) : start[1]][::-1]
     size = _differing_at_end(ours, theirs)
     cut = 0 < size == len(theirs) == start[1] and ours[size - 1].endswith(theirs[-1])
-    return size > 0 and not cut and not _is_said(chunk.tokens[start[1] - size : start[1] + _SHARED], gold)
+    if not size or cut or border_run(chunk, gold):
+        return False
+    return not _is_said(chunk.tokens[start[1] - size : start[1] + _SHARED], gold)
 
 
 def _differ_at_end(stop: Place, chunk: Words, gold: Words) -> bool:
@@ -82,7 +85,9 @@ def _differ_at_end(stop: Place, chunk: Words, gold: Words) -> bool:
     ours, theirs = gold.tokens[stop[0] :], chunk.tokens[stop[1] : stop[1] + _MOST_AT_END]
     size = _differing_at_end(ours, theirs)
     cut = 0 < size == len(theirs) and stop[1] + size == chunk.count and ours[size - 1].startswith(theirs[-1])
-    return size > 0 and not cut and not _is_said(chunk.tokens[stop[1] - _SHARED : stop[1] + size], gold)
+    if not size or cut or border_run(chunk, gold):  # a border of the chunk has cut the gold: it is beside another item
+        return False
+    return not _is_said(chunk.tokens[stop[1] - _SHARED : stop[1] + size], gold)
 
 
 def _next_run(stop: Place, starts: list[Place]) -> Place | None:
