@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from evals.case.abstention.detector import is_abstention
 from evals.case.case import Case
 from evals.schemas import EvalQuestion, EvalResponse
 
@@ -41,6 +42,8 @@ def read(file: Path) -> list[Row]:
 
 def abstained(row: Row) -> bool:
     """What a run says of the answer, where the dataset does not say whether the question can be answered."""
+    if not row["question"]:
+        return is_abstention(row["answer"])
     question = EvalQuestion(question=row["question"], expected_answer=row.get("expected") or None)
     return Case(question, EvalResponse(answer=row["answer"])).abstained
 
