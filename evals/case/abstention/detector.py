@@ -10,18 +10,22 @@ students pay it is not said") leaves an answer one; what was asked does not.
 import re
 from functools import lru_cache
 
+from evals.case.abstention.another import tells_of_another
 from evals.case.abstention.clauses import Context, Kind
+from evals.case.abstention.directions import directs
 from evals.case.abstention.evidence import Answer
 from evals.case.abstention.facts import sense_of
 from evals.case.abstention.idle import HINTS, WITHOUT_APOSTROPHE, is_idle
 from evals.case.abstention.languages import LANGUAGES
 from evals.case.abstention.others import BARE, NO_NUMBER, declines_elsewhere
+from evals.case.abstention.outcomes import is_outcome
 from evals.case.abstention.question import Asked, read_question
 from evals.case.abstention.reading import written_out
 from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
 from evals.case.abstention.score import declines
 from evals.case.abstention.sentences import clauses
 from evals.case.abstention.topic import Topic
+from evals.case.abstention.wrapping import unwrapped
 from evals.text.folding import fold
 
 _QUOTED = re.compile(r"\"[^\"]*\"|«[^«»]*»|(?<!\w)'[^']{3,}'(?!\w)")
@@ -76,7 +80,7 @@ def is_abstention(answer: str, question: str = "") -> bool:
 def _is_abstention(answer: str, question: str) -> bool:
     if _is_simple_and_idle(answer):
         return False
-    found = read_answer(answer, question)
+    found = read_answer(unwrapped(answer), question)
     return found if isinstance(found, bool) else declines(found)
 
 
@@ -93,10 +97,22 @@ def read_answer(answer: str, question: str) -> Answer | bool:
     if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
         return False
     context = Context(asked, Topic(question), sense_of(unquoted, asked), lexicons)
-    found = list(clauses(unquoted, context))
-    if len(unquoted.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in found):
+    return _weighed(Answer(question, answer, unquoted, list(clauses(unquoted, context)), context))
+
+
+def _weighed(answer: Answer) -> Answer | bool:
+    """The answer, where neither what was asked, nor its length, nor what it tells instead settles the matter."""
+    topic, lexicons = answer.context.topic, answer.context.lexicons
+    if is_outcome(answer.text, topic.text, lexicons) or _is_long_and_declines_nothing(answer):
         return False
-    return Answer(question, answer, unquoted, found, context)
+    if tells_of_another(answer):
+        return True
+    directed = directs(answer)
+    return answer if directed is None else not directed
+
+
+def _is_long_and_declines_nothing(answer: Answer) -> bool:
+    return len(answer.text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
 
 
 def _is_simple_and_idle(answer: str) -> bool:

@@ -70,6 +70,7 @@ _FINDING = re.compile(
 _IS_NOT = r"\b(?:is|are|was|were)(?: not|n't| never)(?: (?!possible|able|enough|clear)\w+){0,2}?"
 _KEPT_FROM = re.compile(
     rf"{_IS_NOT} (?:(?:covered|included|provided|offered) (?:by|under) (?:[\w-]+ ){{0,4}}?{CONTRACT}\b(?! {CITED}\b)|"
+    rf"part of (?:[\w-]+ ){{0,3}}?{CONTRACT}\b(?! {CITED}\b)|"
     r"(?:included|contained) in (?:[\w-]+ ){0,3}?"
     r"(?:price|fee|rate|rent|fare|ticket|salary|cost|package|box|subscription|premium)\b|"
     r"(?:provided|given|offered|disclosed) (?:with|to (?!(?:me|us|answer|say|tell|determine)\b))|"
