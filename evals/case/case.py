@@ -139,11 +139,14 @@ class Case:
     def reads_as_refusal(self) -> bool:
         """Whether the text rules take the answer for one that declines; never one that is or holds what is expected."""
         # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
+        from evals.case.abstention.clear import says_expected  # noqa: PLC0415
         from evals.case.abstention.detector import is_abstention  # noqa: PLC0415
 
         if not is_abstention(self.response.answer or "", self.question.question):
             return False
-        return not self._is_expected() and not holds_expected(self.answer or "", self.question)
+        if self._is_expected() or holds_expected(self.answer or "", self.question):
+            return False
+        return not says_expected(self.answer or "", self.question)
 
     def _is_expected(self) -> bool:
         """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from evals.case.abstention.clear import is_clear_refusal
 from evals.case.abstention.detector import is_abstention
 from evals.errors import DatasetError
 from evals.inputs.cells import is_nothing
@@ -26,6 +27,11 @@ def is_mark(reference: str) -> bool:
 def declines(reference: str, question: str) -> bool:
     """Whether the expected answer is a refusal in prose: a model wrote it, and no right answer could be told by it."""
     return len(reference.split()) >= _PROSE and is_abstention(reference, question)
+
+
+def _is_refusal(reference: str, question: str) -> bool:
+    """Whether an expected answer of a user is clearly a refusal; a finding ("no defects were found") is none."""
+    return len(reference.split()) >= _PROSE and is_clear_refusal(reference, question)
 
 
 def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_said: bool) -> None:
@@ -58,7 +64,9 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
         gold_is_said = False
     if said and not gold_is_said and (passages := data.pop("gold_passages", None)):
         dropped[_PASSAGES] += len(passages)
-    out = marks if said else marks | {text for text in given if declines(text, str(data.get("question", "")))}
+    out = set(marks)
+    if said is None:
+        out |= {text for text in given if _is_refusal(text, str(data.get("question", "")))}
     if out - marks:
         dropped[DECLINED] += 1
     _keep(data, [text for text in expected if text not in out], [text for text in answers if text not in out])

@@ -64,6 +64,33 @@ def test_a_reference_that_declines_is_left_out_and_counted(tmp_path: Path, refus
     assert read(tmp_path, reference=refusal, is_unanswerable=True).questions[0].expected_answer == refusal
 
 
+FINDINGS = [
+    ("What did the audit find?", "No material weaknesses were found."),
+    ("What did the search yield?", "No evidence was found."),
+    ("What is the cap on liability?", "The contract does not specify a cap on liability."),
+    ("What does error 12 mean?", "The device was not found."),
+    ("What does error 404 mean?", "The page could not be found."),
+    ("What caused the fire?", "The cause could not be determined."),
+]
+
+
+@pytest.mark.parametrize("said", [{}, {"is_unanswerable": False}, {"is_answerable": True}])
+@pytest.mark.parametrize(("question", "answer"), FINDINGS)
+def test_a_finding_that_denies_is_an_answer(tmp_path: Path, question: str, answer: str, said: dict[str, bool]) -> None:
+    """What was not found, or is not agreed, may be the right answer."""
+    content = read(tmp_path, question=question, expected_answer=answer, **said)
+    assert content.questions[0].expected_answer == answer
+    assert content.dropped == Counter()
+
+
+def test_of_a_question_that_is_said_to_be_answerable_every_answer_is_kept(tmp_path: Path) -> None:
+    """Who says so means what is written, whatever it reads like."""
+    refusal = "The documents do not say."
+    content = read(tmp_path, expected_answer=refusal, is_unanswerable=False)
+    assert content.questions[0].expected_answer == refusal
+    assert content.dropped == Counter()
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
