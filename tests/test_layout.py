@@ -36,7 +36,6 @@ ALONE = "reference_server"
 
 MOST_BRANCHES = 10
 BRANCHY = (
-    ("case/abstention/detector.py", "read_answer", 12),
     ("case/cited.py", "cited_sources", 11),
     ("case/matching/common.py", "_common", 12),
     ("case/matching/recognise.py", "_put_together", 12),

@@ -80,7 +80,12 @@ def _is_other(name: str, other: str, said: Sequence[str], question: Sequence[str
     """Whether both are names or numbers, and neither text holds that of the other."""
     if not (_is_name(name) and _is_name(other)):
         return False
-    return not shared(_folded(name), said) and not shared(_folded(other), question)
+    return not _stands(name, said) and not _stands(other, question)
+
+
+def _stands(name: str, words: Sequence[str]) -> bool:
+    """Whether a name, in some form, or a number is among the words."""
+    return name in words if name.isdecimal() else bool(shared(_folded(name), words))
 
 
 def _is_name(word: str) -> bool:

@@ -1,6 +1,6 @@
 """Directions, outcomes, JSON and facts about something else: answers labelled before the rules that read them.
 
-Those of the split "after" were written when these rules were there, by the same hand, and changed one of them.
+Those of the split "after" were written when these rules were there, by the same hand, and changed two of them.
 """
 
 import json
@@ -19,7 +19,7 @@ from evals.schemas import EvalQuestion, EvalResponse
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("shapes.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-MISSED = Counter(before=4, after=8)
+MISSED = Counter(before=4, after=7)
 """Answers decided otherwise than labelled, at most."""
 
 
