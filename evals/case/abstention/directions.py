@@ -41,6 +41,12 @@ _ASK = re.compile(
     r"chied\w*|contat\w*|pergunt\w*|website|internet|online)\b"
 )
 _CONTACT, _SORRY = BITS["contact"], BITS["sorry"]
+_BACK = re.compile(
+    r"\b(?:rephrase|clarify|try again|thanks|thank you|your question|more (?:context|details)|documentation|"
+    r"umformulier\w*|prazisier\w*|danke|ihre frage|merci|reformul\w*|precisez|gracias|aclar\w*|grazie|riformul\w*|"
+    r"precis[ai]|obrigad[oa])\b"
+)
+"""To him who asked: thanks, and what he may say or read instead."""
 _STEPS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s+", re.MULTILINE)
 _NAME = re.compile(r"\b(?:mr|mrs|ms|dr|prof|herrn?|frau|mme|monsieur|madame|sr|sra|senora?|sig|signora?|dott)\b")
 _ADDRESS = re.compile(r"\d|@|\bwww\.|https?:")
@@ -69,8 +75,8 @@ def _begins_as_advice(answer: "Answer") -> bool:
 
 
 def _is_personal(answer: "Answer") -> bool:
-    """Whether he who answers speaks of himself, regrets, declines, or denies something."""
-    if any(clause.kind is Kind.DECLINES for clause in answer.clauses):
+    """Whether he who answers speaks of himself or to him who asked, regrets, declines, or denies something."""
+    if _BACK.search(answer.text) or any(clause.kind is Kind.DECLINES for clause in answer.clauses):
         return True
     words = WORD.findall(answer.text)
     letters = set(answer.lexicon.tagged(words))

@@ -31,13 +31,19 @@ _WHAT = (
 )
 _OF_OUTCOME = re.compile(
     rf"\b{_SIGN}\b.{{0,80}}\b{_MEANS}\b|\b{_MEANS}\b.{{0,80}}\b{_SIGN}\b|\bwhat is (?:an? |the )?(?:error|code)\b|"
-    rf"\b{_WHY}\b.{{0,120}}\b{_FAILED}|{_WHAT}.{{0,120}}\b{_FOUND}\b"
+    rf"\b{_WHY}\b.{{0,120}}\b{_FAILED}|(?P<found>{_WHAT}.{{0,120}}\b{_FOUND}\b)"
 )
 _PAPERS = re.compile(
     r"\b(?:manual\w*|guides?|handbook\w*|articles?|reports?|handbuch\w*|anleitung\w*|unterlagen|dokument\w*|artikel|"
     r"bericht\w*|manuel\w*|guia\w*|informes?|manuale|guida|relatorio|relazione|dataset|knowledge base)\b"
 )
 """Sources that are no part of a machine."""
+_KNOWING = re.compile(
+    r"\b(?:determin\w*|establish\w*|ascertain\w*|identif\w*|infer\w*|conclu\w*|known?|festgestellt|feststellen|ermittel\w*|"
+    r"bestimm\w*|bekannt|etabli\w*|conn?u\w*|stabilit\w*|reasons?|cause[sd]?|causas?|raisons?|grund\w*|ursache\w*|"
+    r"motiv\w*|razon\w*|razao|ragion\w*|meanings?|bedeutung|significado|significato|signification)\b"
+)
+"""Of what an error means or why something failed: that it is not known, and not what went wrong."""
 _TELLS = frozenset("ijSaqpNxtlr")
 """Parts that speak of what is told, or of him who tells."""
 _OF_THINGS = re.compile(r"\b(?:evidence|beweis\w*|preuve\w*|prueba\w*|prov[ae]s?|indici\w*|introuvables?)\b")
@@ -53,7 +59,10 @@ def is_outcome(text: str, question: str, lexicons: tuple[Lexicon, ...]) -> bool:
         question: The same of the question.
         lexicons: Of the languages of the answer, the likeliest first.
     """
-    if not _OF_OUTCOME.search(question) or _PAPERS.search(text) or _repeats(text, question):
+    asked = _OF_OUTCOME.search(question)
+    if not asked or (not asked["found"] and _KNOWING.search(text)):
+        return False
+    if _PAPERS.search(text) or _repeats(text, question):
         return False
     if any(lexicon.declines.search(text) for lexicon in lexicons):
         return False
