@@ -292,7 +292,7 @@ class LLMJudge(InRounds):
 
     def _end_if_fatal(self, error: BackendError) -> None:
         if error.fatal and self.unusable is None:
-            self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", _HINT)
+            self.unusable = JudgeError(f"the judge {self.backend.model} cannot be used: {error}", error.hint or _HINT)
 
     async def _complete(self, call: Call, request: VerdictRequest, outcome: Outcome) -> JudgeReply:
         """One reply, by as many calls as it takes; they are counted in the outcome.
@@ -366,7 +366,8 @@ class LLMJudge(InRounds):
             reply = await cancellable(self.backend.complete(call), self._in_flight)
         except BackendError as error:
             # A call that was refused costs nothing; of one that nothing whole came back of, nobody knows.
-            outcome.spent += self._bill(None, ahead) if error.unanswered else JudgeSpending(calls=1)
+            is_paid = error.unanswered or error.usage is not None
+            outcome.spent += self._bill(error.usage, ahead) if is_paid else JudgeSpending(calls=1)
             self._rejections.count(error)
             raise
         if reply is None:

@@ -4,6 +4,7 @@ from evals.judges.backends.base import BackendError
 from evals.judges.backends.failures import RejectedError
 from evals.text.counts import counted
 
+_HINT = "name another model, or a server that takes such requests; or measure everything else with --no-judge"
 MOST = 8
 """So many calls in a row may be refused alike."""
 
@@ -33,5 +34,7 @@ class Rejections:
         if self._count >= MOST:
             named = f", the field {error.field!r}" if error.field else ""
             raise BackendError(
-                f"it refused {counted(MOST, 'call')} in a row for one reason{named}: {message}", fatal=True
+                f"it refused {counted(MOST, 'call')} in a row for one reason{named}: {message}",
+                fatal=True,
+                hint=_HINT,
             )

@@ -18,6 +18,7 @@ LONGEST_WAIT_S = 120.0
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_OVERLOAD_S = 300.0
 """So long is waited in all for one call to be taken."""
+_HINT = "see whether the judge is up, and go on with the run when it takes calls; or measure the rest with --no-judge"
 _LONGEST_SILENCE_S = 310.0
 """So long are calls made that nothing comes back of; a little more than one call may take, which alone ends nothing."""
 _FEWEST_DECISIONS = 8
@@ -51,6 +52,7 @@ class Throttle:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._concurrency = concurrency
+        self._of_one_reply = max_attempts
         self._most_failures = max(_FEWEST_DECISIONS, 2 * concurrency) * max_attempts
         self._sleep = sleep
         self._clock = clock
@@ -135,19 +137,22 @@ class Throttle:
     def _give_up_on_silence(self, error: BackendError) -> None:
         """End the judging where call after call brings no reply."""
         if self._failures >= self._most_failures:
-            raise BackendError(f"{self._failures} calls in a row brought no reply, the last: {error}", fatal=True)
-        if self._silent_s > _LONGEST_SILENCE_S:
             raise BackendError(
-                f"nothing came back of any call for {self._silent_s:,.0f} s, the last: {error}", fatal=True
+                f"{self._failures} calls in a row brought no reply, the last: {error}", fatal=True, hint=_HINT
+            )
+        one_reply = self._answered and self._failures <= self._of_one_reply  # one that never comes ends nothing
+        if self._silent_s > _LONGEST_SILENCE_S and not one_reply:
+            raise BackendError(
+                f"nothing came back of any call for {self._silent_s:,.0f} s, the last: {error}", fatal=True, hint=_HINT
             )
 
     def _give_up_waiting(self, error: BackendError) -> None:
         """End the judging where the wait would be, or has been, too long."""
         asked = error.retry_after_s
         if asked is not None and asked > LONGEST_WAIT_S:
-            raise BackendError(f"it asks to wait {asked:,.0f} s: {error}", fatal=True)
+            raise BackendError(f"it asks to wait {asked:,.0f} s: {error}", fatal=True, hint=_HINT)
         if self._backed_off_s >= _LONGEST_OVERLOAD_S:
-            raise BackendError(f"it took no call for {self._backed_off_s:,.0f} s: {error}", fatal=True)
+            raise BackendError(f"it took no call for {self._backed_off_s:,.0f} s: {error}", fatal=True, hint=_HINT)
 
     def _back_off(self, asked_s: float | None, *, probing: bool) -> None:
         if probing or self._backoff_s is None:  # once for all calls that were in flight together

@@ -269,6 +269,17 @@ def test_a_response_that_is_no_completion_is_a_failure(
     assert (error.retryable, error.fatal) == (retryable, fatal)
 
 
+def test_a_response_without_a_reply_says_what_it_took(chat_api: Any, fail: Callable[..., BackendError]) -> None:
+    """It is paid for; a gateway that failed says no tokens, and took none."""
+    usage = '{"prompt_tokens": 1000, "completion_tokens": 200}'
+    chat_api.script({"then": {"raw": f'{{"choices": [], "usage": {usage}}}'}})
+    found = fail().usage
+    assert found is not None
+    assert (found.input_tokens, found.output_tokens) == (1000, 200)
+    chat_api.script({"then": {"raw": '{"error": {"message": "upstream is down"}}'}})
+    assert fail().usage is None
+
+
 def test_a_response_with_the_least_possible_content_is_a_reply(chat_api: Any, ask: Ask) -> None:
     """Servers of others leave out much of what the API documents."""
     chat_api.script({"then": {"raw": '{"choices": [{"message": {"content": "{}"}}]}'}})

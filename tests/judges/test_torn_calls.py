@@ -134,6 +134,17 @@ def test_a_judge_that_takes_calls_and_never_answers_ends_the_judging() -> None:
     assert asyncio.run(main()) == [False, False, True]
 
 
+def test_one_reply_that_never_comes_does_not_end_a_judge_that_answers() -> None:
+    """Its attempts alone take longer than the silence that ends the judging; another reply's attempt ends it."""
+
+    async def main() -> list[bool]:
+        clock = Clock()
+        await clock.call(1)
+        return [await fails(clock, SILENT) for _ in range(5)]
+
+    assert asyncio.run(main()) == [False, False, False, False, True]
+
+
 @pytest.mark.parametrize("sign", [None, BackendError("HTTP 500: oh", retryable=True)])
 def test_a_sign_of_life_ends_the_silence(sign: BackendError | None) -> None:
     """A reply or an error that came back: the minutes are counted from there."""

@@ -178,7 +178,7 @@ def _print_changes(out: Console, one: RunComparison, labels: Sequence[str]) -> N
             _print_change(out, change)
         if len(changes) > _CHANGES_SHOWN:
             out.print(f"  … and {len(changes) - _CHANGES_SHOWN} more (--json lists all)", style="dim")
-    if one.pairs and not one.lost and not one.gained:
+    if one.pairs and not (one.lost or one.gained or one.moves):
         out.print(f"\n{of_which}no question scored differently")
 
 

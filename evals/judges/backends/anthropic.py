@@ -150,7 +150,8 @@ def read_message(message: Any) -> JudgeReply:
     content = getattr(message, "content", None)
     if content is None:
         # A gateway whose server failed says so with status 200.
-        raise BackendError(f"no content in the response: {getattr(message, 'error', None)}", retryable=True)
+        said = f"no content in the response: {getattr(message, 'error', None)}"
+        raise BackendError(said, retryable=True, usage=_usage(getattr(message, "usage", None)))
     if isinstance(content, list):
         content = [block for block in content if getattr(block, "type", None) == "text"]
     stop: Any = _STOPS.get(str(getattr(message, "stop_reason", None)), "end")

@@ -77,6 +77,8 @@ class BackendError(Exception):
         retry_after_s: How long the vendor asks us to wait.
         unanswered: Whether the request was sent and no complete response came back: it may have to be paid for.
         fatal_if_lasting: Whether it is fatal where calling again, as often as is done for a reply, brought the same.
+        usage: Tokens that a response without a reply says it took: they are paid for.
+        hint: The way out, where it is fatal and another than to mend the key or the model's name.
     """
 
     def __init__(
@@ -88,6 +90,8 @@ class BackendError(Exception):
         retry_after_s: float | None = None,
         unanswered: bool = False,
         fatal_if_lasting: bool = False,
+        usage: JudgeUsage | None = None,
+        hint: str | None = None,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
@@ -95,6 +99,8 @@ class BackendError(Exception):
         self.retry_after_s = retry_after_s
         self.unanswered = unanswered
         self.fatal_if_lasting = fatal_if_lasting
+        self.usage = usage
+        self.hint = hint
         self.field: str | None = None
         """The part of the request that the vendor dislikes, where it names one."""
 

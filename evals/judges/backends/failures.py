@@ -17,6 +17,7 @@ _UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidUR
 """Errors of the HTTP client about the request itself."""
 _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
 """Errors of the HTTP client before a request is on its way."""
+_TORN = "without sending complete message body"
 
 
 class OverloadedError(BackendError):
@@ -63,7 +64,8 @@ def connection_failure(error: Any, remark: str = "") -> BackendError:
     message = f"{type(error).__name__}: {str(cause or '') or error}{remark}"
     if unsendable:
         return BackendError(message, fatal=True)
-    kind = BackendError if type(error).__name__ == "APITimeoutError" else UnreachableError
+    has_answered = type(error).__name__ == "APITimeoutError" or _TORN in message  # a body that began says who is there
+    kind = BackendError if has_answered else UnreachableError
     return kind(message, retryable=True, unanswered=type(cause).__name__ not in _UNSENT)
 
 

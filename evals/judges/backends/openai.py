@@ -166,7 +166,8 @@ def _reply(completion: Any) -> JudgeReply:
     message = getattr(choice, "message", None)
     if message is None:
         # A gateway whose server failed says so with status 200.
-        raise BackendError(f"no choices in the response: {getattr(completion, 'error', None)}", retryable=True)
+        said = f"no choices in the response: {getattr(completion, 'error', None)}"
+        raise BackendError(said, retryable=True, usage=_usage(getattr(completion, "usage", None)))
     stop: Any = _STOPS.get(str(getattr(choice, "finish_reason", None)), "end")
     if getattr(message, "refusal", None):
         stop = "refused"
