@@ -173,6 +173,20 @@ WHAT_WAS_ASKED = [
     ("When can I cancel?", "14 days before the course", "You can cancel until 14 days prior to the course."),
     ("What did the limit do?", "It was raised from 10 to 20 GB", "The limit was increased from 10 to 20 GB."),
 ]
+OTHER_WORDS_FOR_IT = [
+    (SIGNS, "It is signed by Anna Berg", "After approval, Anna Berg signs the contract."),
+    ("How long may I return it?", "Within 30 days", "You may return it over the counter for 30 days."),
+    (PETS, "Dogs are prohibited", "Dogs are not allowed in the office."),
+    ("May guests enter?", "Access is not permitted to guests", "Guests are denied access."),
+    (
+        "What does the coating do?",
+        "It prevents corrosion of the hull",
+        "It stops corrosion of the hull caused by salt.",
+    ),
+    ("Is a deposit needed?", "A deposit is required", "Yes: a deposit is required, insurance is optional."),
+    ("Which days count?", "All days excluding weekends", "All days count, weekends are not included."),
+    ("When do I apply?", "14 days before travel", "Apply 14 days ahead of travel, and report after it."),
+]
 OPPOSITES = [
     (BREAKFAST, "Yes", "Breakfast is not included."),
     (BREAKFAST, "No", "Breakfast is included."),
@@ -200,7 +214,7 @@ def question(text: str, expected: str) -> EvalQuestion:
     return EvalQuestion(question=text, expected_answer=expected, is_unanswerable=False)
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES + WHAT_WAS_ASKED)
+@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES + WHAT_WAS_ASKED + OTHER_WORDS_FOR_IT)
 def test_an_answer_that_says_what_is_expected_is_right(asked: str, expected: str, answer: str) -> None:
     """Other words, dates and numbers in another form, or more words around it, do not matter."""
     assert is_right(question(asked, expected), answer) is True
