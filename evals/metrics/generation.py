@@ -108,8 +108,8 @@ class AnswerRelevancy(LabelledMetric):
     """Whether the answer addresses the question that was asked.
 
     Formula: relevant 1, partly relevant 0.5, evasive or irrelevant 0. Range 0 to 1, higher is better. 0 where the
-    server abstains on an answerable question. None for an abstention on an unanswerable one, or where the dataset does
-    not say.
+    server abstains on an answerable question, which one with gold or an expected answer is where the dataset does not
+    say. None for an abstention on another.
     Reference: after Es et al. 2023 (RAGAS answer relevance), by a label instead of generated questions.
     """
 
