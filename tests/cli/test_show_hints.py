@@ -26,6 +26,7 @@ def test_show_prints_the_hints_that_apply(
     (path,) = (tmp_path / "runs").glob("*Z.json")
     (metric,) = (m for m in saved["scorecard"]["metrics"] if m["name"] == "source_citation_quality")
     metric["value"] = value
+    saved["outcomes"]["citations"] = 0  # the hint is for answers that come without
     path.write_text(json.dumps(saved))
     out = evals_cli("show", saved["id"], "--runs-dir", tmp_path / "runs", "--failures", 0).out
     assert ("(source_citation_quality 0.10)" in " ".join(out.split())) is shown
