@@ -24,6 +24,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, write_page: Callable[..., Pat
     return write_page(folder / str(QUESTIONS), "a")
 
 
+@pytest.mark.timeout(600)  # a page of so many takes most of a minute to make, and longer beside other tests
 def test_all_questions_are_searched_scrolled_and_opened(page: Path, open_page: Callable[..., OpenedPage]) -> None:
     """A search looks at each of them; at the end of the list stands the last; few rows are elements at any time."""
     opened = open_page(page, "#/questions/a")
