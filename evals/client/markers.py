@@ -13,11 +13,12 @@ _MAX_RANGE = 100
 _CODE = r"(?s:```.*?```)|`(?!\\?[\[［【][^`\]］】]*\d[^`\]］】]*[\]］】]`)[^`\n]*+`"
 """A block, or a span that holds more than a marker."""
 _LIST = re.compile(
-    r"^[\s#*_>-]*(?:references?|sources?|citations?|footnotes|bibliography|quellen|r[ée]f[ée]rences|fuentes|referencias|"
-    r"fonti|riferimenti|fontes|refer[êe]ncias)[\s*_:]*$|\n(?=\s*\[\^?\d+\]:\s)",
-    re.IGNORECASE | re.MULTILINE,
+    r"[\s#*_>-]*(?:references?|sources?|citations?|footnotes|bibliography|quellen|r[ée]f[ée]rences|fuentes|referencias|"
+    r"fonti|riferimenti|fontes|refer[êe]ncias)[\s*_:]*",
+    re.IGNORECASE,
 )
-"""Where a list of what was cited may begin: by its heading, or by the first footnote."""
+"""The heading of a list of what was cited."""
+_FOOTNOTE = re.compile(r"\[\^?\d+\]:\s")
 _BULLET = " \t-*>"
 _LEAST_YEAR = 1000
 
@@ -71,11 +72,15 @@ class MarkerReader:
 
     def _list_at_end(self, answer: str) -> int:
         """Where the list of references begins that ends the answer; its length where there is none."""
-        for head in _LIST.finditer(answer):
-            lines = [line.lstrip(_BULLET) for line in answer[head.end() :].splitlines() if line.strip()]
-            if lines and all(self._pattern.match(line) for line in lines):
-                return head.start()
-        return len(answer)
+        at = found = len(answer)
+        for line in reversed(answer.splitlines(keepends=True)):
+            at -= len(line)
+            item = line.strip(_BULLET)
+            if item.strip() and not self._pattern.match(item):
+                return at if at + len(line) < len(answer) and _LIST.fullmatch(line) else found
+            if _FOOTNOTE.match(item):
+                found = at
+        return found
 
     def _is_year(self, citation: Citation, chunks: int) -> bool:
         number = citation.index

@@ -39,6 +39,8 @@ MARKERS = {"given_as": "markers"}
         ("It lasts 96 h [2].\n\n**Sources:**\n- [2] faq.md", [2]),
         ("It lasts 96 h[^2].\n\n[^1]: guide.md\n[^2]: faq.md", [2]),
         ("It lasts 96 h.\n\nSources:\n[1] guide.md\n[3] faq.md", [1, 3]),
+        ("a [1]\n\nSources:\n\n", [1]),
+        ("a [1]\r\n\r\n## Sources\r\n\r\n1. \r\n", [1]),
         ("Sources:\n[1] says 96 h\nand that is all [2]", [1, 2]),
         ("[1] It lasts 96 h.\n[2] It weighs 5 kg.", [1, 2]),
         ("a [12:30] b [1/2] c [1,000.5] d [1;] e [^] f [2†", []),
@@ -134,6 +136,12 @@ def test_years_and_code_cite_nothing(answer: str, expected: list[int], ask: Ask)
     """A year would be an invalid citation, and an index in code one of a chunk; a number beyond the list stays one."""
     citations = ask({"answer": answer, "sources": CHUNKS}, citations=MARKERS).citations or []
     assert [citation.index for citation in citations] == expected
+
+
+def test_many_headings_cost_no_time(ask: Ask) -> None:
+    """Each line is looked at once, from the end; to look at each rest anew would outlast the limit of a test."""
+    citations = ask({"answer": "a [1]\n" + "Sources:\n" * 100_000 + "[2] b"}, citations=MARKERS).citations or []
+    assert [citation.index for citation in citations] == [1]
 
 
 def test_an_answer_of_years_alone_does_not_say_what_it_cites(ask: Ask) -> None:

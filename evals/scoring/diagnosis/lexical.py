@@ -138,7 +138,7 @@ def _is_covered(form: str, answer: str, question: str) -> bool:
     enough = OVERLAP_WITH_VALUES if values else OVERLAP
     if (values - lost + held) / (values + len(words)) < enough or not _has_all_items(form, answer, question):
         return False
-    return not (_denies(form, answer) or is_reversed(form, _nearest(form, answer)))
+    return not (_denies(form, answer) or _reverses(form, answer))
 
 
 def _has_all_items(form: str, answer: str, question: str) -> bool:
@@ -158,7 +158,7 @@ def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> 
         return said is not None
     if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
         return True
-    if wanted is None and is_reversed(form, _nearest(form, answer)):
+    if wanted is None and _reverses(form, answer):
         return True
     lost = lacking(wanted_values(rest, question), answer, question)
     return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
@@ -205,14 +205,18 @@ def _denies(form: str, answer: str) -> bool:
     wanted, words = _content(form), tokens(form)
     if len(wanted) < 2 or not (denials(words) or may_deny(tokens(answer))):
         return False  # too little to find the sentence by, or none that has a negation
-    nearest = _nearest(form, answer)
+    nearest = _nearest(wanted, answer)
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
     return near and _negates(tokens(nearest), words) is not _negates(words, tokens(nearest))
 
 
-def _nearest(form: str, answer: str) -> str:
-    """The sentence of an answer that has most words of an expected one."""
-    wanted = _stems(form)
+def _reverses(form: str, answer: str) -> bool:
+    """Whether the sentence of the answer that is nearest to the expected one, numbers included, says the opposite."""
+    return is_reversed(form, _nearest(_stems(form), answer))
+
+
+def _nearest(wanted: frozenset[str], answer: str) -> str:
+    """The sentence of an answer that has most of these words."""
     return max(sentences(answer), key=lambda sentence: len(wanted & _stems(sentence)), default="")
 
 
