@@ -101,16 +101,18 @@ class Parts:
 
 def write_questions(path: Path, count: int) -> None:
     """Questions with two gold passages each, one of which the mock retrieves."""
-    from mock_server import body
+    from mock_server import compose
 
-    text = json.loads(body())["sources"][2]["full_text"]
     missed = "a passage that no chunk of the mock server holds, long enough to be compared by its tokens"
-    golds = [{"text": text[:200], "document_id": "document-2"}, {"text": missed, "document_id": "document-9"}]
-    rows = [
-        {"id": f"q{n}", "question": f"Question {n}?", "gold_passages": golds, "is_unanswerable": False}
-        for n in range(count)
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)))
+    with path.open("w") as file:
+        for n in range(count):
+            source = compose(n)["sources"][2]
+            golds = [
+                {"text": source["full_text"][:200], "document_id": source["document_name"]},
+                {"text": missed, "document_id": "document-missed"},
+            ]
+            row = {"id": f"q{n}", "question": f"Question {n}?", "gold_passages": golds, "is_unanswerable": False}
+            file.write(json.dumps(row) + "\n")
 
 
 def payload(number: int) -> dict[str, object]:
@@ -169,9 +171,9 @@ def taken(work: Callable[[], Any]) -> Taken:
 
 
 @contextmanager
-def mock_server(delay_s: float) -> Iterator[str]:
+def mock_server(delay_s: float, short: bool = False) -> Iterator[str]:
     """A server in another process; its URL."""
-    command = [sys.executable, str(MOCK), "--delay", str(delay_s)]
+    command = [sys.executable, str(MOCK), "--delay", str(delay_s), *(["--short"] if short else [])]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -205,8 +207,9 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer of the server")
+    parser.add_argument("--short", action="store_true", help="one short body for every question: the floor")
     options = parser.parse_args()
-    with mock_server(options.delay) as url, tempfile.TemporaryDirectory() as folder:
+    with mock_server(options.delay, options.short) as url, tempfile.TemporaryDirectory() as folder:
         questions, runs = Path(folder) / "questions.jsonl", Path(folder) / "runs"
         ways = [
             partial(bare, url, options.questions, options.concurrency),
