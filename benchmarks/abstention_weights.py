@@ -1,9 +1,10 @@
-"""Fit the weights of the evidence that an answer declines: python benchmarks/abstention_weights.py [--without h,i].
+"""Fit the weights of the evidence that an answer declines: python benchmarks/abstention_weights.py [--without GROUPS].
 
 A logistic regression with a ridge, on the labelled answers of the tests, on the expected answers of datasets, bare
 and with a caveat behind them, on sentences of their documents, and on the responses of RAGBench, where
-EVALS_REAL_DATA names a folder that has them. Prints evals/case/abstention/weights.json, or with --without, for the
-learnt answers whose ids begin with a letter, how well they are told by weights fitted without them.
+EVALS_REAL_DATA names a folder that has them. Prints evals/case/abstention/weights.json; with --without, for each of
+the groups named, how well its answers are told by weights fitted without it. A group is a letter, which stands for the
+learnt answers whose ids begin with it, or "ragbench": its questions, responses and documents.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from abstention import figures
 from numpy.typing import NDArray
 
 from evals.case.abstention.detector import read_answer
@@ -46,6 +48,8 @@ WEIGHT = {
 """How much an answer of each origin counts; those that the rules were made with count less."""
 LENIENCY = 0.19
 """The probability from which an answer declines: a run gives back most answers taken wrongly, by what is expected."""
+_OF_AUTHORS = frozenset({"learnt", "responses"})
+"""The origins whose answers were written and labelled one by one: a group is measured on these."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 RIDGE: Mapping[str, float] = {"circumstances": 2.5, "together": 10.0, "sign": 10.0, "signs": 28.0}
 """The penalty of a squared weight, by what it weighs: chosen on answers by authors whose others were left out."""
@@ -61,32 +65,32 @@ class Example(NamedTuple):
     row: Row
     origin: str
     evidence: dict[str, float] | bool
+    groups: frozenset[str] = frozenset()
+    """With which it is left out: its author's letter, or the dataset of its question."""
 
 
 def main() -> None:
     """Fit, and print the weights or how well they tell what they were not fitted to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--without", default="", help="letters that ids begin with, each left out in turn")
+    parser.add_argument("--without", default="", help="groups, each left out in turn: h,i or ragbench")
     options = parser.parse_args()
     found = list(examples())
     if not options.without:
         sys.stdout.write(written(fitted(found)))
-    for letter in filter(None, options.without.split(",")):
-        kept = [example for example in found if not _is_of(example, letter)]
-        left_out = [example for example in found if _is_of(example, letter)]
-        print(letter, told(left_out, fitted(kept)))
-
-
-def _is_of(example: Example, letter: str) -> bool:
-    """Whether an answer is one of the learnt ones whose ids begin so: each letter is an author's."""
-    return example.origin == "learnt" and example.row["id"].startswith(letter)
+    for group in filter(None, options.without.split(",")):
+        kept = [example for example in found if group not in example.groups]
+        left_out = [example for example in found if group in example.groups and example.origin in _OF_AUTHORS]
+        print(group, told(left_out, fitted(kept)))
 
 
 def examples() -> Iterator[Example]:
     """All labelled answers, with their evidence."""
+    of_ragbench = {question for question, _ in caveats.ragbench()}
     for origin, row in origins():
         found = read_answer(row["answer"], row["question"])
-        yield Example(row, origin, found if isinstance(found, bool) else evidence(found))
+        author = row["id"][0] if origin == "learnt" else ""
+        groups = frozenset({author, "ragbench" if row["question"] in of_ragbench else ""} - {""})
+        yield Example(row, origin, found if isinstance(found, bool) else evidence(found), groups)
 
 
 def origins() -> Iterator[tuple[str, Row]]:
@@ -218,9 +222,7 @@ def _solved(values: Values, curve: Floats, penalty: Floats, slope: Floats, round
 def told(left_out: Iterable[Example], weights: Mapping[str, float]) -> str:
     """Precision and recall on answers, decided as in a run."""
     pairs = [(_declines(example, weights), bool(example.row["abstained"])) for example in left_out]
-    right = sum(said and labelled for said, labelled in pairs)
-    said, labelled = sum(said for said, _ in pairs), sum(label for _, label in pairs)
-    return f"n={len(pairs)} weights={len(weights)} precision={right / said:.3f} recall={right / labelled:.3f}"
+    return f"weights={len(weights)} {figures(pairs)}"
 
 
 def _declines(example: Example, weights: Mapping[str, float]) -> bool:

@@ -34,6 +34,7 @@ _GROUPS = {
     Link.SHOULD_HAVE_ABSTAINED: "abstention",
     Link.WRONG_ABSTENTION: "abstention",
     Link.CONTRADICTS_REFERENCE: "generation",
+    Link.NO_MATCH_BY_WORDS: "generation",
     Link.UNUSED: "generation",
     Link.WRONG_CITATION: "citation",
     Link.PARTLY_CORRECT: "generation",

@@ -15,7 +15,10 @@ _STAGES: tuple[tuple[str, str, frozenset[Link]], ...] = (
         "used",
         "the answer makes use of it, and declines only where it should",
         frozenset(
-            {Link.SHOULD_HAVE_ABSTAINED, Link.WRONG_ABSTENTION, Link.CONTRADICTS_REFERENCE, Link.UNUSED},
+            (
+                *(Link.SHOULD_HAVE_ABSTAINED, Link.WRONG_ABSTENTION, Link.CONTRADICTS_REFERENCE),
+                *(Link.NO_MATCH_BY_WORDS, Link.UNUSED),
+            )
         ),
     ),
     (

@@ -3,8 +3,8 @@
 English notation is the rule: a comma before exactly three digits groups (1,000 is 1000), a point begins the fraction.
 Apostrophes and the narrow blanks of typesetters group too, and so do the commas of Indian notation (1,50,000). So two
 numbers of a list without a blank, 117,118, are read as one. What can only be continental is read as that: 1.234,56,
-1.234.567 and 0,5. What is none of it is read part by part: a version 4.5.1 is 4, 5 and 1, and 12,34 is 12 and 34 unless
-the text shows that its commas are decimal.
+1.234.567 and 0,5. So is an amount of euros with a point before three digits, 1.500 €. What is none of it is read part
+by part: a version 4.5.1 is 4, 5 and 1, and 12,34 is 12 and 34 unless the text shows that its commas are decimal.
 """
 
 import re
@@ -36,8 +36,11 @@ _SPACED = re.compile(
 )
 _BEFORE_GROUPS = re.compile(rf"(?<![\w.,/])(?<![^\W\d_]-)(?<!\d[ {NARROW}])")
 _SHOWS_ENGLISH = re.compile(r"(?<![\d.,])(?:\d+|\d{1,3}(?:,\d{3})+)\.\d{1,2}(?![\d.,]?\d)")
+_GROUPED = r"[1-9]\d{0,2}(?:\.\d{3})+"
+_EUROS = r"[ \u00a0\u202f]?(?:€|[Ee][Uu][Rr])"
 _SHOWS_CONTINENTAL = re.compile(
-    r"(?<![\d.,])(?:[1-9]\d{0,2}(?:\.\d{3})+,\d+|\d+,\d{1,2}(?=[ \u00a0\u202f]?(?:[%€]|[Ee][Uu][Rr])))(?![.,]?\d)"
+    rf"(?<![\d.,])(?:{_GROUPED},\d+|\d+,\d{{1,2}}(?=[ \u00a0\u202f]?%|{_EUROS})"
+    rf"|{_GROUPED}(?={_EUROS})|(?:(?<=€)|(?<=€ )|(?<=EUR )){_GROUPED})(?![.,]?\d)"
 )
 _VULGAR = re.compile(r"(\d?)([\u00bc-\u00be\u2150-\u215e])|(?<=\d)\u2044(?=\d)")
 
@@ -133,5 +136,5 @@ def is_english(run: str) -> bool:
 
 
 def has_decimal_commas(text: str) -> bool:
-    """Whether numbers of the text show that its commas are decimal (1.234,56, 12,5 %), and none that its points are."""
+    """Whether numbers show that commas are decimal (1.234,56; 12,5 %; 1.500 €), and none that points are."""
     return bool(_SHOWS_CONTINENTAL.search(text)) and not _SHOWS_ENGLISH.search(text)

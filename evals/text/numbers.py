@@ -130,7 +130,7 @@ def _read(text: str) -> list[_Found]:
     """The numbers in their order; what stands behind the end of a range is given to its begin."""
     read: list[_Found] = []
     runs = list(_RUN.finditer(text))
-    decimal_commas = "," in text and any(_is_odd(run[0]) for run in runs) and has_decimal_commas(text)
+    decimal_commas = any(_is_odd(run[0]) for run in runs) and has_decimal_commas(text)
     for run in runs:
         if is_in_word(text, run.start()) or (read and run.start() < read[-1].end):
             continue
@@ -144,8 +144,8 @@ def _read(text: str) -> list[_Found]:
 
 
 def _is_odd(run: str) -> bool:
-    """Whether a run has a comma that is none of English groups."""
-    return "," in run and (run[-4:-3] != "," or "." in run) and not is_english(run)
+    """Whether a run has a comma that is none of English groups, or a point before three digits."""
+    return run[-4:-3] == "." or ("," in run and (run[-4:-3] != "," or "." in run) and not is_english(run))
 
 
 def _number(text: str, run: re.Match[str], read: list[_Found], *, decimal_commas: bool) -> _Found:

@@ -113,17 +113,18 @@ class NumberMatch(_Lexical):
     Formula: |expected numbers found| / |expected numbers|, as sets. Numbers compare by value, however they are grouped
     (1,000 = 1 000 = 1'000 = 1000) and scaled (1.5 million = 1,500,000, 10k = 10,000, $1.2M = 1,200,000 dollars; the
     letters k, M and B directly behind the number, m, b and t behind an amount of money). Units must not contradict each
-    other: 30 days are not 30 hours, $5 is not €5; a unit that one side does not name is no contradiction, and nothing
-    is converted (24 hours, 1 day). A percent sign ("percent") and a minus ("minus 5") must agree: 5% is not 5, and 0.05
-    is 5% only where the question asks for a fraction, a share, a ratio or the like. Notation is English, but for what
-    can only be continental (1.234,56; 12,5 %), and a text that shows it is read so throughout: 1.234 alone is 1.234,
-    beside 1.234,56 it is 1234. 1/2 is 0.5. A hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter (B2B)
-    are no number. What stands behind a range belongs to both ends (5-10%); a comma before three digits groups, so
-    "117,118" is one number, and so is "117 118". In the answer numbers in words count too (three days, two million, one
-    half), in the expected one they are not looked for. Dates and times are compared part by part (10:30 is 10 and 30).
-    Citation marks such as [1] and the marks of a numbered list are no numbers. Further numbers in the answer do no
-    harm. Range 0 to 1, higher is better. The details list what is missing. 0 for an abstention. None where the expected
-    answer holds no number, and for unanswerable questions.
+    other: 30 days are not 30 hours, $5 is not €5; a unit that one side does not name is no contradiction, and
+    nothing is converted (24 hours, 1 day). A percent sign ("percent") and a minus ("minus 5") must agree: 5% is not
+    5, and 0.05 is 5% only where the question asks for a fraction, a share, a ratio or the like. Notation is
+    English, but for what can only be continental (1.234,56; 12,5 %) or is an amount of euros (1.500 € is 1500), and
+    a text that shows it is read so throughout: 1.234 alone is 1.234, beside 1.234,56 it is 1234. 1/2 is 0.5. A
+    hyphen in C-1 or 2018-2026 is no minus, and digits behind a letter (B2B) are no number. What stands behind a
+    range belongs to both ends (5-10%); a comma before three digits groups, so "117,118" is one number, and so is
+    "117 118". In the answer numbers in words count too (three days, two million, one half), in the expected one
+    they are not looked for. Dates and times are compared part by part (10:30 is 10 and 30). Citation marks such as
+    [1] and the marks of a numbered list are no numbers. Further numbers in the answer do no harm. Range 0 to 1,
+    higher is better. The details list what is missing. 0 for an abstention. None where the expected answer holds no
+    number, and for unanswerable questions.
     Reference: ours.
     """
 

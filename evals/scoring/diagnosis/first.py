@@ -16,7 +16,7 @@ from evals.metrics.abstaining import known_answerable
 from evals.metrics.qa import ModifiedPrecision
 from evals.schemas import EvalRecord
 from evals.scoring.diagnosis.facts import DEFAULT_K, RunFacts
-from evals.scoring.diagnosis.lexical import has_other_value, is_right, states_otherwise
+from evals.scoring.diagnosis.lexical import has_other_value, is_evasive, is_right, states_otherwise
 from evals.scoring.diagnosis.links import Link
 from evals.scoring.diagnosis.stages import found_by_stage, lost_in
 from evals.scoring.diagnosis.verdict import JudgedAs, contradicted, justification, says_that_it_denies, verdict_of
@@ -210,14 +210,14 @@ class _Chain:
         if by_claims is not None:
             return by_claims
         question, answer = self.case.question, self.case.answer or ""
-        if self._verdict is JudgedAs.PARTLY:
+        if self._verdict is not JudgedAs.INCORRECT:
             return has_other_value(question, answer)
-        if states_otherwise(question, answer):
-            return True
-        return self._verdict is JudgedAs.INCORRECT and says_that_it_denies(self.record, self.case)
+        return states_otherwise(question, answer) or says_that_it_denies(self.record, self.case)
 
     def _unused(self) -> tuple[Link, str] | None:
         if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL or not self._in_context():
+            return None
+        if self._verdict is None and not is_evasive(self.case.question, self.case.answer or ""):
             return None
         return Link.UNUSED, self._said("the gold is in the context, and the answer does not say it")
 
@@ -254,6 +254,8 @@ class _Chain:
             return None
         if self._verdict is JudgedAs.PARTLY:
             return Link.PARTLY_CORRECT, self._said("partly correct")
+        if self._verdict is None:
+            return Link.NO_MATCH_BY_WORDS, self._said("does not match the reference")
         return Link.CONTRADICTS_REFERENCE, self._said("does not say what is expected")
 
     def _could_not_tell(self) -> tuple[Link, str] | None:

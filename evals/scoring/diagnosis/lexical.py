@@ -6,13 +6,14 @@ words, and something of each item of a list. Values are numbers with their units
 that are neither stop words nor in the question. All of up to three values must be there, of more two thirds. Yes and no
 are met by an answer that says so, or that says what was asked, with or without a negation.
 
-A wrong answer states something else where it has another value of the same kind in the place of one that it lacks, the
-other one of yes and no, a negation more or less, or, where words or a name are expected, other words about what was
-asked. It states nothing where it says part of it, or names the place where the answer is written. English is read.
+A wrong answer states something else where it has another value of the same kind and unit in the place of one that it
+lacks, the other one of yes and no, a negation more or less, the opposite of a word, or, where words or a name are
+expected, other words about what was asked. It states nothing where it says part of it, or names the place where the
+answer is written. An answer that states something else is never right. English is read.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -51,6 +52,8 @@ _BESIDE = re.compile(
 _ASKS_WHERE = re.compile(r"\b(?:where|when|(?:on|at|for|from|with|in) (?:which|what|whom))\b", re.IGNORECASE)
 
 _SAYS = {"yes": True, "yeah": True, "true": True, "correct": True, "no": False, "false": False, "nope": False}
+_SAYS_NOTHING = STOP_WORDS | UNITS.keys() | _SAYS.keys() | {"percent"}
+"""Words that tell nothing of what an answer is about, or that its values tell."""
 _YES_AND_NO = {"Y": "yes", "N": "no"}
 _ANSWER_IS = re.compile(r"\banswer (?:is|would be) (yes|no|true|false)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;.](?!\d)")
@@ -81,7 +84,7 @@ _EVASIVE = re.compile(
 
 
 def is_right(question: EvalQuestion, answer: str) -> bool | None:
-    """Whether an answer says what is expected, by its words.
+    """Whether an answer says what is expected, by its words: never where it states something else in its place.
 
     Args:
         question: With its expected answer.
@@ -90,8 +93,10 @@ def is_right(question: EvalQuestion, answer: str) -> bool | None:
     Returns:
         None where no answer is expected that could be looked for.
     """
-    accepted, asked, answer = accepted_answers(question), in_one_notation(question.question), in_one_notation(answer)
-    return any(_is_said(form, answer, asked) for form in accepted) if accepted else None
+    asked, accepted, said = _compared(question, answer)
+    if not accepted or _is_included(accepted, said):
+        return bool(accepted) or None
+    return any(_is_said(form, said, asked) for form in accepted) and not states_otherwise(question, answer)
 
 
 def accepted_answers(question: EvalQuestion) -> list[str]:
@@ -102,17 +107,36 @@ def accepted_answers(question: EvalQuestion) -> list[str]:
 
 
 def states_otherwise(question: EvalQuestion, answer: str) -> bool:
-    """Whether a wrong answer states something else in the place of what is expected."""
-    asked, accepted, answer = in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
-    if not accepted:
+    """Whether an answer states something else than all accepted ones: a value, the contrary or other words."""
+    asked, accepted, said = _compared(question, answer)
+    if not accepted or _is_included(accepted, said):
         return False
-    return has_other_value(question, answer) or all(_has_other_words(form, answer, asked) for form in accepted)
+    if all(_has_other_value(form, accepted, said, asked) or _says_contrary(form, said) for form in accepted):
+        return True
+    return all(_has_other_words(form, said, asked) for form in accepted)
 
 
 def has_other_value(question: EvalQuestion, answer: str) -> bool:
-    """Whether an answer has another value of the same kind than all accepted ones: number, date, name, yes or no."""
-    asked, accepted, answer = in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
-    return bool(accepted) and all(_contradicts(form, accepted, answer, asked) for form in accepted)
+    """Whether an answer has another value than all accepted ones, of the same kind and unit, yes or no included."""
+    asked, accepted, said = _compared(question, answer)
+    if not accepted or _is_included(accepted, said):
+        return False
+    return all(_has_other_value(form, accepted, said, asked) for form in accepted)
+
+
+def is_evasive(question: EvalQuestion, answer: str) -> bool:
+    """Whether a wrong answer names the place where it is written, or what it depends on, and states nothing else."""
+    return bool(_EVASIVE.search(answer)) and not states_otherwise(question, answer)
+
+
+def _compared(question: EvalQuestion, answer: str) -> tuple[str, list[str], str]:
+    """The question, the accepted answers and the answer, in one notation."""
+    return in_one_notation(question.question), accepted_answers(question), in_one_notation(answer)
+
+
+def _is_included(accepted: Iterable[str], answer: str) -> bool:
+    """Whether `fuzzy_match` finds an accepted answer, other than yes or no, in the answer."""
+    return any(_yes_or_no(form)[0] is None and inclusion(form, answer).holds for form in accepted)
 
 
 def _is_said(form: str, answer: str, question: str) -> bool:
@@ -123,8 +147,7 @@ def _is_said(form: str, answer: str, question: str) -> bool:
             return said is wanted and not _count(lacking(wanted_values(rest, question), answer, question))
         first = _CLAUSE_END.split(rest, maxsplit=1)[0]
         return bool(_telling(first, question)) and _is_covered(first, answer, question)
-    found = inclusion(form, answer)
-    return found.holds or (found.differs != "negation" and _is_covered(form, answer, question))
+    return _is_covered(form, answer, question)
 
 
 def _is_covered(form: str, answer: str, question: str) -> bool:
@@ -138,7 +161,7 @@ def _is_covered(form: str, answer: str, question: str) -> bool:
     enough = OVERLAP_WITH_VALUES if values else OVERLAP
     if (values - lost + held) / (values + len(words)) < enough or not _has_all_items(form, answer, question):
         return False
-    return not (_denies(form, answer) or _reverses(form, answer))
+    return not _says_contrary(form, answer)
 
 
 def _has_all_items(form: str, answer: str, question: str) -> bool:
@@ -151,17 +174,24 @@ def _has_all_items(form: str, answer: str, question: str) -> bool:
     return all(not (words := _content(item) - _stems(question)) or words & said for item in items)
 
 
-def _contradicts(form: str, accepted: list[str], answer: str, question: str) -> bool:
+def _has_other_value(form: str, accepted: list[str], answer: str, question: str) -> bool:
     wanted, rest = _yes_or_no(form)
     said = _polarity(answer, question) if wanted is not None else None
     if said is not wanted:
         return said is not None
-    if wanted is None and (inclusion(form, answer).differs == "negation" or _denies(form, answer)):
-        return True
-    if wanted is None and _reverses(form, answer):
-        return True
     lost = lacking(wanted_values(rest, question), answer, question)
     return bool(_count(lost)) and in_place_of(lost, accepted, _to_the_point(answer, question), question)
+
+
+def _says_contrary(form: str, answer: str) -> bool:
+    """Whether an answer has the words of an expected one, denied, not denied any more, or turned to the opposite.
+
+    The opposite is looked for in the sentence of the answer that is nearest to the expected one, numbers included.
+    """
+    if _yes_or_no(form)[0] is not None:
+        return False
+    denied = inclusion(form, answer).differs == "negation" or _denies(form, answer)
+    return denied or is_reversed(form, _nearest(_stems(form), answer))
 
 
 def _to_the_point(answer: str, question: str) -> str:
@@ -203,16 +233,11 @@ def _said_beside(answer: str, question: str) -> frozenset[str]:
 def _denies(form: str, answer: str) -> bool:
     """Whether the sentence of the answer that is nearest to the expected one has a negation where that has none."""
     wanted, words = _content(form), tokens(form)
-    if len(wanted) < 2 or not (denials(words) or may_deny(tokens(answer))):
+    if not wanted or not (denials(words) or (len(wanted) > 1 and may_deny(tokens(answer)))):
         return False  # too little to find the sentence by, or none that has a negation
     nearest = _nearest(wanted, answer)
     near = len(wanted & _stems(nearest)) >= _SAME_SENTENCE * len(wanted)
     return near and _negates(tokens(nearest), words) is not _negates(words, tokens(nearest))
-
-
-def _reverses(form: str, answer: str) -> bool:
-    """Whether the sentence of the answer that is nearest to the expected one, numbers included, says the opposite."""
-    return is_reversed(form, _nearest(_stems(form), answer))
 
 
 def _nearest(wanted: frozenset[str], answer: str) -> str:
@@ -224,7 +249,7 @@ def _negates(words: Sequence[str], others: Sequence[str]) -> bool:
     """Whether words deny something; "not listed" does not where the others have "unlisted"."""
     known = {other.removeprefix(prefix) for prefix in _PREFIXES for other in others if other.startswith(prefix)}
     left = [word for word, behind in pairwise((*words, "")) if word != "not" or behind not in known]
-    return bool(denials(left))
+    return bool(denials(left) or _FORBIDS.intersection(left))
 
 
 def _yes_or_no(form: str) -> tuple[bool | None, str]:
@@ -272,7 +297,7 @@ def _telling(form: str, question: str) -> frozenset[str]:
 
 @remembered(60_000)
 def _content(text: str) -> frozenset[str]:
-    words = (word for word in tokens(text) if word not in STOP_WORDS and word not in UNITS and word not in _SAYS)
+    words = (word for word in tokens(text) if word not in _SAYS_NOTHING)
     return frozenset(_stem(word) for word in words if not word[0].isdecimal() and not spelt_out(f"{word} days"))
 
 

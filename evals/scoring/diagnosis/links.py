@@ -14,6 +14,8 @@ class Link(StrEnum):
     SHOULD_HAVE_ABSTAINED = "should_have_abstained"
     WRONG_ABSTENTION = "wrong_abstention"
     CONTRADICTS_REFERENCE = "contradicts_reference"
+    NO_MATCH_BY_WORDS = "no_match_by_words"
+    """In a run without a judge: the words of the answer do not match, and it has no other value in their place."""
     UNUSED = "unused"
     WRONG_CITATION = "wrong_citation"
     PARTLY_CORRECT = "partly_correct"
@@ -46,6 +48,7 @@ _LABELS = {
     Link.SHOULD_HAVE_ABSTAINED: "answered, though unanswerable",
     Link.WRONG_ABSTENTION: "abstained, though answerable",
     Link.CONTRADICTS_REFERENCE: "contradicts the reference",
+    Link.NO_MATCH_BY_WORDS: "does not match the reference (by words)",
     Link.UNUSED: "gold in the context, not used",
     Link.WRONG_CITATION: "right, but wrongly cited",
     Link.PARTLY_CORRECT: "partly correct",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from itertools import dropwhile, product, starmap
+from itertools import dropwhile, product
 from typing import NamedTuple
 
 from evals.text.dates import agree, says_all, without_dates
@@ -13,7 +13,7 @@ from evals.text.number_words import ORDINAL_WORD, spelt_out
 from evals.text.numbers import Quantity
 from evals.text.same_numbers import distinct, missing
 from evals.text.stop_words import STOP_WORDS
-from evals.text.units import CURRENCY_UNITS, ORDINAL, UNITS, is_part_of
+from evals.text.units import UNITS, is_part_of
 
 _TIME = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "nights": 86400, "weeks": 604800}
 _LONG_TIME = {"months": 1, "years": 12, "decades": 120, "centuries": 1200}
@@ -51,65 +51,16 @@ _POINTERS = frozenset(
 """What a name ends with that says where something is written."""
 _NO_NAMES = frozenset(
     (
-        "yes",
-        "no",
-        "true",
-        "false",
-        "i",
-        "note",
-        "answer",
-        "however",
-        "according",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "sir",
+        *("yes", "no", "true", "false", "i", "note", "answer", "however", "according", "dr", "mr", "mrs", "ms"),
+        *("prof", "sir"),
     )
 )
 _TITLES = frozenset(
     (
-        *(
-            "president",
-            "chancellor",
-            "minister",
-            "professor",
-            "doctor",
-            "captain",
-            "general",
-            "senator",
-            "judge",
-            "mayor",
-        ),
-        *(
-            "director",
-            "manager",
-            "officer",
-            "chief",
-            "chair",
-            "chairman",
-            "chairwoman",
-            "head",
-            "ceo",
-            "cfo",
-            "cto",
-            "coo",
-        ),
-        *(
-            "king",
-            "queen",
-            "prince",
-            "princess",
-            "lord",
-            "lady",
-            "saint",
-            "pope",
-            "governor",
-            "secretary",
-            "miss",
-            "vp",
-        ),
+        *("president", "chancellor", "minister", "professor", "doctor", "captain", "general", "senator", "judge"),
+        *("mayor", "director", "manager", "officer", "chief", "chair", "chairman", "chairwoman", "head", "ceo"),
+        *("cfo", "cto", "coo", "king", "queen", "prince", "princess", "lord", "lady", "saint", "pope", "governor"),
+        *("secretary", "miss", "vp"),
     )
 )
 """What stands before a family name in the place of a given name."""
@@ -157,7 +108,7 @@ def _name(text: str) -> tuple[str, ...]:
     """The words of a name without what stands before it; nothing where it is none."""
     words = [word for word in tokens(text.replace("'s", "").replace("’s", "")) if len(word) > 1]
     said = tuple(dropwhile(lambda word: word in STOP_WORDS or word in _NO_NAMES, words))
-    return () if not said or said[-1].isdecimal() or said[-1] in UNITS else said
+    return () if all(map(_in_words, said)) or said[-1].isdecimal() or said[-1] in UNITS else said
 
 
 def wanted_values(accepted: str, question: str) -> Values:
@@ -201,7 +152,7 @@ def _same_amount(one: Quantity, other: Quantity) -> bool:
 
 
 def in_place_of(lost: Values, accepted: Iterable[str], answer: str, question: str) -> bool:
-    """Whether an answer has another value of the kind of one that it lacks.
+    """Whether an answer has another value of the kind and unit of one that it lacks.
 
     What stands in the question or in an accepted answer is no other value, nor is what says where something is written.
 
@@ -214,7 +165,7 @@ def in_place_of(lost: Values, accepted: Iterable[str], answer: str, question: st
     known = (question, *accepted)
     given = values_of(answer, question)
     numbers, dates = _other_numbers(given.numbers, known), _other_dates(given.dates, known)
-    if any(starmap(_is_of_a_kind, product(lost.numbers, numbers))) or _other_name(lost.names, answer, known):
+    if set(map(_dimension, lost.numbers)) & set(map(_dimension, numbers)) or _other_name(lost.names, answer, known):
         return True
     if dates and (lost.dates or any(_dimension(one) == "year" for one in lost.numbers)):
         return True
@@ -252,13 +203,8 @@ def _other_year(lost: Iterable[str], numbers: Iterable[Quantity]) -> bool:
     return any(not date.startswith(("?", year)) for date in lost for year in years)
 
 
-def _is_of_a_kind(one: Quantity, other: Quantity) -> bool:
-    first, second = sorted((_dimension(one), _dimension(other)))
-    return first == second or (first == "" and second not in {"year", ORDINAL})
-
-
 def _dimension(one: Quantity) -> str:
-    """What a number measures: time, money, a percentage, a year; "" where nobody says."""
+    """What a number measures: time, a currency, a percentage, a year; "" where nobody says."""
     if one.value.endswith("%"):
         return "%"
     if one.unit in _LONG_TIME:
@@ -269,8 +215,5 @@ def _dimension(one: Quantity) -> str:
 
 
 def _dimension_of(unit: str) -> str:
-    """The kind of a unit, named by the smallest that is converted to it; money for all currencies."""
-    general = unit.partition("/")[0]
-    if unit == "cents" or (unit != "pounds/weight" and {unit, general} & CURRENCY_UNITS):
-        return "money"
-    return next((next(iter(table)) for table in _CONVERTED if unit in table), general)
+    """The kind of a unit, named by the smallest that is converted to it; of dollars or pounds whichever."""
+    return next((next(iter(table)) for table in _CONVERTED if unit in table), unit.partition("/")[0])

@@ -16,7 +16,7 @@ from evals.scoring.slices import value_of
 from evals.store.record_file import RecordFile
 from evals.version import __version__
 
-FORMAT = 6
+FORMAT = 7
 """Raised whenever something is derived otherwise, so that nothing of before is used."""
 _EVIDENCE, _DIGEST, _COLUMNS = "evidence", "digest", "columns"
 _VALUES = "values of "

@@ -1,6 +1,9 @@
 """An answer with a caveat is an answer, and a refusal with related facts is none."""
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
@@ -114,6 +117,19 @@ def test_what_models_answered_is_told_from_what_they_declined() -> None:
     }
     assert len(said - DECLINED) <= 2
     assert len(DECLINED - said) <= 1
+
+
+@pytest.mark.real_rows
+def test_the_page_shows_the_figure_of_weights_that_did_not_learn_from_the_responses() -> None:
+    """The weights are fitted again without RAGBench, and told on its responses; the page has the errors of that fit."""
+    home = Path(__file__).resolve().parents[3]
+    command = [sys.executable, "benchmarks/abstention_weights.py", "--without", "ragbench"]
+    said = subprocess.run(command, cwd=home, check=True, capture_output=True, text=True, timeout=300).stdout
+    found = re.search(r"n=400 .* wrongly=(\d+) +missed=(\d+)", said)
+    assert found
+    page = (home / "docs" / "abstention.md").read_text(encoding="utf-8")
+    assert f"{found[1]} answers taken for refusals" in page
+    assert f"{found[2]} refusal missed" in page
 
 
 @pytest.mark.real_rows

@@ -16,7 +16,7 @@ from evals.schemas import (
     ResponseError,
     RetrievedChunk,
 )
-from evals.scoring.diagnosis import Link, first_link
+from evals.scoring.diagnosis import Link, RunFacts, find_failure, first_link
 from evals.scoring.settings import Cases, ScoreSettings
 
 RIGHT = "The notice period is 14 days."
@@ -129,6 +129,34 @@ CASES: dict[str, tuple[EvalRecord, dict[str, Any], Link | None]] = {
     "another value, says the judge": (record(OTHER, judge="incorrect"), {}, Link.CONTRADICTS_REFERENCE),
     "another value, without a judge": (record(OTHER), {}, Link.CONTRADICTS_REFERENCE),
     "another value, and no chunks were sent": (record(OTHER, None), {}, Link.CONTRADICTS_REFERENCE),
+    "other words, without a judge": (record("It lasts a fortnight."), {}, Link.NO_MATCH_BY_WORDS),
+    "other words in the place of it, without a judge": (
+        record("The colour is green.", expected="blue", question="What colour is it?"),
+        {},
+        Link.NO_MATCH_BY_WORDS,
+    ),
+    "other words in the place of it, says the judge": (
+        record("The colour is green.", expected="blue", question="What colour is it?", judge="incorrect"),
+        {},
+        Link.CONTRADICTS_REFERENCE,
+    ),
+    "another unit, without a judge": (record("It is 14 euros.", expected="14 dollars"), {}, Link.NO_MATCH_BY_WORDS),
+    "a part of it, without a judge": (record("Anna Berg", expected="Anna Berg, Tom Hill"), {}, Link.NO_MATCH_BY_WORDS),
+    "a part of it, says the judge": (
+        record("Anna Berg", expected="Anna Berg, Tom Hill", judge="partly_correct"),
+        {},
+        Link.UNUSED,
+    ),
+    "another negation, without a judge": (
+        record("The limit is 50.", expected="no limit", question="How many calls may I make?"),
+        {},
+        Link.NO_MATCH_BY_WORDS,
+    ),
+    "the other of yes and no, without a judge": (
+        record("No.", expected="Yes", question="Is there a limit?"),
+        {},
+        Link.CONTRADICTS_REFERENCE,
+    ),
     "evasive, says the judge": (record(EVASIVE, judge="incorrect"), {}, Link.UNUSED),
     "evasive, without a judge": (record(EVASIVE), {}, Link.UNUSED),
     "evasive, with a wrong citation": (record(EVASIVE, "ga", cited=[2]), {}, Link.UNUSED),
@@ -154,7 +182,7 @@ CASES: dict[str, tuple[EvalRecord, dict[str, Any], Link | None]] = {
     "wrong by its words, cites nothing, and no chunks were sent": (
         record("Bananas are yellow.", None),
         {"cites": True},
-        Link.CONTRADICTS_REFERENCE,
+        Link.NO_MATCH_BY_WORDS,
     ),
     "cites wrongly, and the judge cannot tell whether it is right": (
         record(OTHER, "ga", cited=[2], judge="cannot_tell"),
@@ -185,6 +213,14 @@ def test_the_first_broken_link_is_named(name: str) -> None:
     """What went wrong first, and nothing where nothing did."""
     one, facts, link = CASES[name]
     assert link_of(one, **facts) is link
+
+
+def test_without_a_judge_the_label_and_the_sentence_say_that_words_were_compared() -> None:
+    """Nothing is known but that the words do not match."""
+    one = record("Bananas are yellow.", None)
+    failure = find_failure(one, Cases(ScoreSettings()), RunFacts())
+    assert failure == (Link.NO_MATCH_BY_WORDS, "does not match the reference, by its words")
+    assert failure[0].label == "does not match the reference (by words)"
 
 
 def test_a_question_that_was_not_asked_has_no_link() -> None:

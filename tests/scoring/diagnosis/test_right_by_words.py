@@ -3,7 +3,7 @@
 import pytest
 
 from evals.schemas import EvalQuestion
-from evals.scoring.diagnosis.lexical import is_right, states_otherwise
+from evals.scoring.diagnosis.lexical import has_other_value, is_right, states_otherwise
 
 PERIOD = "How long is the notice period?"
 SIGNS = "Who signs the contract?"
@@ -208,25 +208,57 @@ OTHER_UNITS = [
     ("Is the fee listed?", "Yes", "That depends on the year."),
     (LANDING, "July 20, 1969", "It landed on July 21, 1969."),
 ]
+LIMIT = "How many requests may I send?"
+RATE = "What is the interest rate?"
+RENT = "What is the rent?"
+SAME_VALUES = [
+    (RENT, "1.500 €", "1500 Euro"),
+    (RENT, "€ 1.500", "The rent is 1,500 euros a month."),
+    (RENT, "1.500–2.000 €", "Between 1500 and 2000 Euro."),
+    (RENT, "1,50 €", "1.50 €"),
+    (PERIOD, "Three days", "3 days."),
+    (PERIOD, "three days", "3 days"),
+    (PERIOD, "3 days", "Three days"),
+    (RATE, "between 3 and 5 percent", "3–5 %"),
+    (RATE, "Between 3 and 5 per cent", "3% to 5%"),
+    (RATE, "3–5 %", "between 3 and 5 percent"),
+    (LIMIT, "no limit", "There is no limit."),
+    (LIMIT, "no limit", "You may send requests without limit."),
+    (LIMIT, "There is no limit.", "No limit applies."),
+    (LOGO, "blue", "It is blue, not green."),
+]
+CONTRADICTIONS = [
+    (LIMIT, "no limit", "The limit is 50."),
+    ("What is the limit?", "no limit", "The limit is 50."),
+    ("Is there a limit?", "There is no limit.", "The limit is 50."),
+    (RENT, "1.500 €", "1,50 €"),
+    (RENT, "1.500 €", "15.000 €"),
+    (PERIOD, "Three days", "5 days."),
+    (RATE, "between 3 and 5 percent", "3–6 %"),
+]
 
 
 def question(text: str, expected: str) -> EvalQuestion:
     return EvalQuestion(question=text, expected_answer=expected, is_unanswerable=False)
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), RIGHT + NOTES + WHAT_WAS_ASKED + OTHER_WORDS_FOR_IT)
+@pytest.mark.parametrize(
+    ("asked", "expected", "answer"), RIGHT + NOTES + WHAT_WAS_ASKED + OTHER_WORDS_FOR_IT + SAME_VALUES
+)
 def test_an_answer_that_says_what_is_expected_is_right(asked: str, expected: str, answer: str) -> None:
     """Other words, dates and numbers in another form, or more words around it, do not matter."""
     assert is_right(question(asked, expected), answer) is True
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + SILENT + OTHER_NOTES + OPPOSITES + OTHER_UNITS)
+@pytest.mark.parametrize(
+    ("asked", "expected", "answer"), CONTRARY + SILENT + OTHER_NOTES + OPPOSITES + OTHER_UNITS + CONTRADICTIONS
+)
 def test_an_answer_that_does_not_say_it_is_wrong(asked: str, expected: str, answer: str) -> None:
     """Another value, or none."""
     assert is_right(question(asked, expected), answer) is False
 
 
-@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + OPPOSITES)
+@pytest.mark.parametrize(("asked", "expected", "answer"), CONTRARY + OPPOSITES + CONTRADICTIONS)
 def test_another_value_of_the_same_kind_says_something_else(asked: str, expected: str, answer: str) -> None:
     """A number for a number, a name for a name, a date for a date, no for yes."""
     assert states_otherwise(question(asked, expected), answer)
@@ -236,6 +268,47 @@ def test_another_value_of_the_same_kind_says_something_else(asked: str, expected
 def test_an_evasive_or_incomplete_answer_says_nothing_else(asked: str, expected: str, answer: str) -> None:
     """Where it is written, what it depends on, half of the list, or another subject."""
     assert not states_otherwise(question(asked, expected), answer)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected", "answer"),
+    [
+        *(RIGHT + NOTES + WHAT_WAS_ASKED + OTHER_WORDS_FOR_IT + SAME_VALUES),
+        *(CONTRARY + SILENT + OTHER_NOTES + OPPOSITES + OTHER_UNITS + CONTRADICTIONS),
+        ("How long did they hold out?", "almost a month", "almost a month"),
+        ("Who invented the duty of an engine?", "Watt", "Watt"),
+    ],
+)
+def test_an_answer_is_never_right_and_contradictory(asked: str, expected: str, answer: str) -> None:
+    """What holds the expected answer contradicts nothing, and what contradicts it is not right."""
+    one = question(asked, expected)
+    assert not (is_right(one, answer) and (states_otherwise(one, answer) or has_other_value(one, answer)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected", "answer"),
+    [
+        (COST, "€50", "The fee is $60."),
+        (COST, "€50", "The fee is 60."),
+        (HEIGHT, "300 m", "It is 400 ft high."),
+        (LOGO, "blue", "The logo is green."),
+        (LIMIT, "no limit", "The limit is 50."),
+        (SALES, "Sales fell by 12%", "Sales rose by 12% in 2020."),
+    ],
+)
+def test_only_a_value_of_the_same_kind_and_unit_is_another_value(asked: str, expected: str, answer: str) -> None:
+    """Another currency, a number without a unit, other words and a negation are no other value; the answer is wrong."""
+    assert not has_other_value(question(asked, expected), answer)
+    assert is_right(question(asked, expected), answer) is False
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected", "answer"),
+    [(COST, "€50", "The fee is €60."), (PERIOD, "14 days", "Three weeks."), (PETS, "Yes", "No."), CONTRARY[4]],
+)
+def test_a_value_of_the_same_kind_and_unit_is_another_value(asked: str, expected: str, answer: str) -> None:
+    """Also in a unit that is converted, yes for no, and a name for a name."""
+    assert has_other_value(question(asked, expected), answer)
 
 
 def test_without_an_expected_answer_nobody_knows() -> None:
