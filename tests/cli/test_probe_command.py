@@ -13,6 +13,8 @@ from other_servers import corpus, documented, kinds, loopback, unknown
 from evals import EvalConfig, run_evaluation
 from evals.client.profile import load_profile
 from evals.inputs.yaml_layers import read_yaml
+from evals.run.probing.assent import USUAL
+from evals.run.probing.looking import built_in
 
 QUESTION = "How long are daily snapshots kept?"
 SECRET = "s3cret-Value-81723"
@@ -399,3 +401,75 @@ def test_a_dry_run_lists_what_would_be_sent(start: Start, evals_cli: Cli) -> Non
         f'needs --yes: POST {UNKNOWN[0]} with {{"query": "{{{{question}}}}"}} (OpenAPI)',
         "never: POST /collections/purge (purge)",
     ]
+
+
+def _langgraph(document: bool, state: Any, taken: list[str]) -> dict[tuple[str, str], Callable[[Any], Any]]:
+    """A server of LangGraph, with or without the document that lists its searches, which answer an empty list."""
+
+    def search(_: Any) -> list[Any]:
+        taken.append("search")
+        return []
+
+    def wait(request: Any) -> Any:
+        taken.append("wait")
+        return documented.langgraph()["POST", "/runs/wait"](request) if state is None else state
+
+    listed = [("/assistants/search", "post", "search"), ("/search", "post", "x"), ("/runs/wait", "post", "run_wait")]
+    routes: dict[tuple[str, str], Any] = {("POST", path): search for path, _, _ in listed}
+    routes |= {("GET", "/ok"): lambda _: {"ok": True}, ("POST", "/runs/wait"): wait}
+    return routes | ({("GET", "/openapi.json"): _described(*listed)} if document else {})
+
+
+@pytest.mark.parametrize("document", [True, False])
+def test_langgraph_is_asked_by_its_profile_before_any_other_path(document: bool, start: Start, evals_cli: Cli) -> None:
+    """The default of a variable in its request stands for the variable."""
+    taken: list[str] = []
+    result = evals_cli("probe", start(_langgraph(document, None, taken)), "--question", QUESTION, "--json")
+    assert result.code == 0, result.err
+    assert (result.json["server"]["profile"], taken) == ("langgraph", ["wait"])
+    assert result.json["read"]["answer"] == "For thirty days."
+
+
+@pytest.mark.parametrize("state", [{}, {"messages": []}])
+def test_an_empty_answer_is_not_the_end_of_the_search(state: Any, start: Start, evals_cli: Cli) -> None:
+    """Further requests follow, and the message names the profile that the server looks like."""
+    taken: list[str] = []
+    result = evals_cli("probe", start(_langgraph(True, state, taken)), "--yes")
+    assert result.code == 3
+    assert (taken[0], "search" in taken) == ("wait", True)
+    assert "holds no text and no passages" in result.err
+    assert "--profile langgraph (it reads LANGSMITH_API_KEY, LANGGRAPH_ASSISTANT)" in result.err
+
+
+def _page(_: Any) -> Any:
+    return loopback.Streamed("text/html", [b"<!doctype html>"])
+
+
+@pytest.mark.parametrize("is_page", [True, False])
+@pytest.mark.parametrize("given", [(), ("--header", f"Authorization: Bearer {documented.KEY}")])
+def test_open_webui_is_named_by_its_profile_which_needs_variables(
+    is_page: bool, given: tuple[str, ...], start: Start, evals_cli: Cli
+) -> None:
+    """Its web page answers every other GET; its chat is not asked without a collection."""
+    routes = dict(documented.openwebui())
+    if is_page:
+        known = (*(spec.ask.path for spec in built_in()), *USUAL, "/openapi.json", "/evals-probe-finds-nothing-here")
+        routes |= {("GET", path): _page for path in known}
+
+    def files(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"detail": "Not authenticated"})
+
+    result = evals_cli("probe", start({**routes, ("GET", "/api/v1/files/"): files}), *given)
+    assert result.code == 3, result.err
+    assert "it looks like openwebui: Open WebUI" in result.err
+    assert "--profile openwebui (it reads OPENWEBUI_API_KEY" in result.err
+
+
+def test_a_configuration_given_as_a_profile_is_named_as_one(evals_cli: Cli, tmp_path: Path) -> None:
+    """With the flag that takes it."""
+    config = tmp_path / "eval_config.yml"
+    config.write_text("server: {profile: rag-server, url: 'http://127.0.0.1:9'}\njudge: false\n", encoding="utf-8")
+    result = evals_cli("eval", "--profile", config, "--datasets", "golden", "--no-judge")
+    assert result.code == 2
+    assert "is a configuration" in result.err
+    assert f"--config {config}" in result.err
