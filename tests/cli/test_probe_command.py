@@ -276,8 +276,10 @@ CHANGING = [
 ]
 
 
-@pytest.mark.parametrize("given", [(), ("--yes",), ("--dry-run", "--yes")])
-@pytest.mark.parametrize("command", ["probe", "init"])
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [("probe", ()), ("probe", ("--yes",)), ("probe", ("--dry-run", "--yes")), ("init", ()), ("init", ("--yes",))],
+)
 @pytest.mark.parametrize(("path", "method", "name"), CHANGING)
 def test_an_operation_that_changes_something_is_never_called(
     path: str, method: str, name: str, command: str, given: tuple[str, ...], start: Start, evals_cli: Cli,
@@ -285,8 +287,6 @@ def test_an_operation_that_changes_something_is_never_called(
 ) -> None:  # fmt: skip
     """Whole words of its path and its operationId say so; neither --yes nor the path in the URL is enough."""
     monkeypatch.chdir(tmp_path)
-    if command == "init" and "--dry-run" in given:
-        pytest.skip("init has no such flag")
     called: list[Any] = []
 
     def change(request: Any) -> dict[str, Any]:
@@ -473,3 +473,40 @@ def test_a_configuration_given_as_a_profile_is_named_as_one(evals_cli: Cli, tmp_
     assert result.code == 2
     assert "is a configuration" in result.err
     assert f"--config {config}" in result.err
+
+
+GERMAN = {
+    "antwort": "Sie werden dreißig Tage lang aufbewahrt.",
+    "treffer": [
+        {"text": "Ein Abschnitt, der das sagt.", "wert": 0.9, "quelle": {"datei": "a.md", "kapitel": "Fristen"}},
+        {"text": "Ein anderer, der es nicht sagt.", "wert": 0.4, "quelle": {"datei": "b.md", "kapitel": "Fristen"}},
+    ],
+    "verbrauch": {"rein": 120, "raus": 9},
+    "leer": None,
+}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_fields_that_are_not_read_are_listed(streams: bool, start: Start, evals_cli: Cli) -> None:
+    """In a stream too; what holds nothing is no field."""
+
+    def ask(_: Any) -> Any:
+        pieces = [{"treffer": GERMAN["treffer"]}, *({"bit": f"{word} "} for word in str(GERMAN["antwort"]).split())]
+        events = [f"data: {json.dumps(piece)}\n\n".encode() for piece in [*pieces, {"verbrauch": GERMAN["verbrauch"]}]]
+        return loopback.Streamed("text/event-stream", events) if streams else GERMAN
+
+    url = f"{start({('POST', '/own'): ask})}/own"
+    unread = ["treffer[].quelle.kapitel", "verbrauch.rein", "verbrauch.raus"]
+    told = evals_cli("probe", url)
+    assert f"not read: {', '.join(unread)}" in told.err
+    assert evals_cli("probe", url, "--json").json["unread"] == unread
+
+
+def test_the_fields_that_a_profile_does_not_read_are_listed(start: Start, evals_cli: Cli) -> None:
+    """Of both bodies, where a second request brings the chunks; what says that all is well is read."""
+    told = evals_cli("probe", start(documented.langgraph()), "--question", QUESTION, "--json")
+    assert told.json["unread"] == ["messages[].type", "messages[].usage_metadata.total_tokens"]
+    url = start(documented.lightrag())
+    told = evals_cli("probe", url, "--question", QUESTION, "--json", "--header", f"X-API-Key: {documented.KEY}")
+    assert "data.chunks[].content" not in told.json["unread"]
+    assert "status" not in told.json["unread"]

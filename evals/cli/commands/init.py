@@ -34,7 +34,7 @@ from evals.inputs.yaml_layers import VARIABLE
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.run.probing.assent import Assent
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Reached, Target, ask, find
+from evals.run.probing.probe import DEFAULT_QUESTION, Reached, Target, ask, survey
 from evals.run.probing.secrets import Headers, read_headers
 from evals.store.atomic import write_output
 
@@ -225,7 +225,7 @@ def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
         ConfigError: An answer would need an assent that is not given.
     """
     tell, reached = _teller(), list[Reached]()
-    found = find(targets[0], tell)
+    found = survey(targets[0], tell)
     for target in targets:
         try:
             latest = ask(found, target, tell, assent)

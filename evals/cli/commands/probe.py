@@ -15,7 +15,7 @@ from evals.errors import ConfigError
 from evals.inputs.json_body import parse_json
 from evals.run.probing.assent import Candidates
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Target, ask, find
+from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Target, ask, survey
 from evals.run.probing.requests import Plan
 from evals.run.probing.secrets import read_headers
 from evals.run.probing.section import section_text
@@ -65,7 +65,7 @@ def probe_server(
     def tell(line: str) -> None:
         out.print(clean(line, _LINE))
 
-    found = find(target, tell)
+    found = survey(target, tell)
     if dry_run:
         _list(found.candidates, yes=yes, as_json=as_json)
         return
@@ -153,6 +153,8 @@ def show_reading(probed: Probed) -> None:
     out.print("\nwhat the section makes of it:")
     for line in _read_lines(probed.response):
         out.print(clean(line, _LINE))
+    if probed.unread:
+        out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
         out.print(clean(f"not {', '.join(names)}: {reason}", _LINE))
@@ -191,6 +193,7 @@ def _as_json(probed: Probed) -> dict[str, Any]:
         "server": probed.server,
         "section": section_text(probed.server),
         "read": response,
+        "unread": probed.unread,
         "guesses": guesses,
         "computable": probed.metrics.names,
         "missing": probed.metrics.missing,

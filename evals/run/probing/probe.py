@@ -8,12 +8,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from evals.client import RAGClient
 from evals.client.address import check_url
+from evals.client.bodies import stored_body
 from evals.client.exchange import rendered
 from evals.client.login.hints import REFUSED
-from evals.client.mapping import MappingError
+from evals.client.mapping import MappingError, find
 from evals.client.profile import NO_PROFILE, about_profile, load_profile, resolve_spec
 from evals.client.redaction import MAX_RAW_CHARS
-from evals.client.spec import AskSpec, ServerSpec
+from evals.client.spec import AskSpec, RequestSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.config import EvalConfig
 from evals.credentials.masker import Masker
@@ -31,6 +32,7 @@ from evals.run.probing.pieces import guess_stream, stream_format
 from evals.run.probing.requests import QUESTION, Plan, missing_fields, with_field
 from evals.run.probing.secrets import Headers
 from evals.run.probing.sides import says_no
+from evals.run.probing.unread import unread_fields
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
 
 DEFAULT_QUESTION = "What is this about?"
@@ -57,6 +59,7 @@ class Probed:
         response: What the section makes of it.
         doubts: What is a guess.
         metrics: Which metrics can be computed of it.
+        unread: The fields of the body that the section does not read.
     """
 
     server: dict[str, Any]
@@ -64,6 +67,7 @@ class Probed:
     response: EvalResponse
     doubts: list[Doubt] = field(default_factory=list)
     metrics: Computable = field(default_factory=Computable)
+    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class Found:
         return replace(self, candidates=Candidates(free=[plan]))
 
 
-def find(target: Target, tell: Tell) -> Found:
+def survey(target: Target, tell: Tell) -> Found:
     """Look at a server by GET alone, and list the requests that may ask the question.
 
     Args:
@@ -439,7 +443,11 @@ class _Reader:
         return {key: value for key, value in keys.items() if value or (key == "stream" and value is not None)}
 
     def _probed(self, server: dict[str, Any], response: EvalResponse, doubts: list[Doubt]) -> Probed:
-        return Probed(server, self._raw[:MAX_RAW_CHARS], response, doubts, _metrics(server, response, self._question))
+        raw, second = self._raw, self._retrieved
+        unread = unread_fields(raw, lambda body: _response(server, body, second))
+        unread += unread_fields(second, lambda body: _response(server, raw, body)) if second else []
+        metrics = _metrics(server, response, self._question)
+        return Probed(server, raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
 
 
 def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
@@ -457,10 +465,18 @@ def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None)
     """What the section makes of the body."""
     try:
         spec = resolve_spec({**server, "headers": {}})
+        bodies = [(spec.ask, raw), *([(spec.retrieve, retrieved)] if spec.retrieve and retrieved else [])]
+        refused = [part.ok_when for part, text in bodies if not _is_well(part, text)]
         fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
     except (MappingError, ValueError, ConfigError) as error:
         return EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
+    if refused:
+        return EvalResponse(error=ResponseError(kind="not_ok", message=f"`{refused[0]}` does not hold"))
     return EvalResponse(**fields)
+
+
+def _is_well(part: RequestSpec, text: str) -> bool:
+    return part.ok_when is None or bool(find(part.ok_when, stored_body(part, text)))
 
 
 def _metrics(server: Mapping[str, Any], response: EvalResponse, question: str) -> Computable:
