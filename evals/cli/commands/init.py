@@ -34,7 +34,8 @@ from evals.inputs.yaml_layers import VARIABLE
 from evals.judges.config import DEFAULT_PROVIDER
 from evals.run.probing.assent import Assent
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Reached, Target, ask, survey
+from evals.run.probing.probe import Reached, ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, Target
 from evals.run.probing.secrets import Headers, read_headers
 from evals.store.atomic import write_output
 

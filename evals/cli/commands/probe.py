@@ -15,7 +15,8 @@ from evals.errors import ConfigError
 from evals.inputs.json_body import parse_json
 from evals.run.probing.assent import Candidates
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Target, ask, survey
+from evals.run.probing.probe import ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
 from evals.run.probing.requests import Plan
 from evals.run.probing.secrets import read_headers
 from evals.run.probing.section import section_text
@@ -127,14 +128,14 @@ def _picked(about: str, choices: Sequence[str], question: str, default: str) -> 
 
 def _list(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
     """The requests that would be sent, in their order."""
-    waiting = "" if yes else "needs --yes: "
+    sent = [plan.told for plan in (*candidates.free, *(candidates.others if yes else ()))]
+    kept = [] if yes else [plan.told for plan in candidates.others]
     if as_json:
-        sent, kept = [plan.told for plan in candidates.free], [plan.told for plan in candidates.others]
-        told = {"sent": sent + kept if yes else sent, "needs_yes": [] if yes else kept, "never": candidates.never}
+        told = {"sent": sent, "needs_yes": kept, "never": candidates.never}
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    lines = [plan.told for plan in candidates.free] + [f"{waiting}{plan.told}" for plan in candidates.others]
-    lines += [f"never: {name} ({word})" for name, word in candidates.never.items()]
+    never = [f"never: {name} ({word})" for name, word in candidates.never.items()]
+    lines = [*sent, *(f"needs --yes: {line}" for line in kept), *never]
     typer.echo("\n".join(lines) or "nothing was found that takes a question")
 
 

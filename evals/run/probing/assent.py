@@ -63,6 +63,8 @@ def sort_out(
 
 def _operation_id(document: Mapping[str, Any], plan: Plan) -> str:
     path = plan.path.rstrip("/")
-    ways = next((ways for name, ways in document.get("paths", {}).items() if name.rstrip("/") == path), {})
-    operation = ways.get(plan.method.lower()) if isinstance(ways, Mapping) else None
-    return str(operation.get("operationId", "")) if isinstance(operation, Mapping) else ""
+    for name, operations in document.get("paths", {}).items():
+        if name.rstrip("/") == path and isinstance(operations, Mapping):
+            operation = operations.get(plan.method.lower())
+            return str(operation.get("operationId", "")) if isinstance(operation, Mapping) else ""
+    return ""

@@ -80,8 +80,16 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
     return found
 
 
-def fitting(seen: Sighted, profiles: Sequence[ServerSpec]) -> list[ServerSpec]:
-    """The built-in profiles whose path is there; those come first whose other paths are there too."""
+def fitting(seen: Sighted, profiles: Sequence[ServerSpec], only: str | None) -> list[ServerSpec]:
+    """The built-in profiles whose path is there, or is the only one; those come first whose other paths are there too.
+
+    Args:
+        seen: What was seen of the server.
+        profiles: The profiles.
+        only: The path to ask, where it is known.
+    """
+    if only is not None:
+        return [spec for spec in profiles if spec.ask.path == only]
     if seen.openapi is None:
         return [spec for spec in profiles if {spec.ask.path, _FINGERPRINTS.get(spec.profile)} & set(seen.paths)]
     known = paths_of(seen.openapi)

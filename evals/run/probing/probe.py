@@ -1,41 +1,29 @@
 """A server looked at, asked one question, and read: `probe`."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client import RAGClient
 from evals.client.address import check_url
-from evals.client.bodies import stored_body
 from evals.client.exchange import rendered
 from evals.client.login.hints import REFUSED
-from evals.client.mapping import MappingError, find
-from evals.client.profile import NO_PROFILE, about_profile, load_profile, resolve_spec
-from evals.client.redaction import MAX_RAW_CHARS
-from evals.client.spec import AskSpec, RequestSpec, ServerSpec
+from evals.client.profile import about_profile, load_profile
+from evals.client.spec import AskSpec, ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
-from evals.config import EvalConfig
 from evals.credentials.masker import Masker
 from evals.errors import ConfigError, ServerRefusedError
 from evals.inputs.json_body import parse_json
 from evals.inputs.yaml_layers import VARIABLE
-from evals.metrics.base import Need
-from evals.metrics.registry import select
-from evals.run.doctor.computable import Computable, computable
 from evals.run.probing.assent import USUAL, Assent, Candidates, sort_out
-from evals.run.probing.guess import Doubt, Guess, guess_body
 from evals.run.probing.looking import Sighted, Tell, built_in, fitting, is_askable, look, plan_of, usual
 from evals.run.probing.openapi import plans_of
-from evals.run.probing.pieces import guess_stream, stream_format
+from evals.run.probing.reading import AnswerReader, Probed, Settle, Target
 from evals.run.probing.requests import QUESTION, Plan, missing_fields, with_field
-from evals.run.probing.secrets import Headers
 from evals.run.probing.sides import says_no
-from evals.run.probing.unread import unread_fields
-from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
+from evals.schemas import ResponseError
 
-DEFAULT_QUESTION = "What is this about?"
 _MOST_TRIES = 6
 _TIMEOUT_S = 120.0
 _HINT_FORM = "give --body for the form of the request"
@@ -45,52 +33,10 @@ _HINT_ASSENT = "give the path with the URL, or --yes where each of these may be 
 _HINT_NEVER = "where one of them only answers questions, write server.ask and server.map yourself: docs/profiles.md"
 _NEVER = "never called, as its name says that it changes something"
 _HINT_OTHER_FORM = 'give another form by --body, or what the server wants beside it: --header "Name: value"'
-Settle = Callable[[Doubt], str | None]
-"""Is given a doubt with alternatives; returns the one that is meant, or None for what was chosen."""
-
-
-@dataclass(slots=True)
-class Probed:
-    """What came of it.
-
-    Attributes:
-        server: The keys of the section `server:`.
-        raw: The body, as text, with secrets masked.
-        response: What the section makes of it.
-        doubts: What is a guess.
-        metrics: Which metrics can be computed of it.
-        unread: The fields of the body that the section does not read.
-    """
-
-    server: dict[str, Any]
-    raw: str
-    response: EvalResponse
-    doubts: list[Doubt] = field(default_factory=list)
-    metrics: Computable = field(default_factory=Computable)
-    unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What is to be probed.
-
-    Attributes:
-        url: Of the server; a path in it is the one to ask, or what stands before those of a profile.
-        headers: Sent with every request.
-        question: To ask.
-        body: The form of the request, with {{question}} in it; None where it is to be found out.
-        profiles: Whether built-in profiles are tried.
-    """
-
-    url: str
-    headers: Headers
-    question: str = DEFAULT_QUESTION
-    body: Any = None
-    profiles: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class Surveyed:
     """A server that was looked at, by GET alone.
 
     Attributes:
@@ -107,12 +53,12 @@ class Found:
     candidates: Candidates
     resembles: str | None = None
 
-    def only(self, plan: Plan) -> "Found":
+    def only(self, plan: Plan) -> "Surveyed":
         """The same with one request, for the next question."""
         return replace(self, candidates=Candidates(free=[plan]))
 
 
-def survey(target: Target, tell: Tell) -> Found:
+def survey(target: Target, tell: Tell) -> Surveyed:
     """Look at a server by GET alone, and list the requests that may ask the question.
 
     Args:
@@ -137,24 +83,26 @@ def survey(target: Target, tell: Tell) -> Found:
             return await look(transport, tell, profiles, only=path is not None)
 
     seen = asyncio.run(looked())
-    fits = fitting(seen, profiles) if path is None else [spec for spec in profiles if spec.ask.path == path]
-    plans = _plans(seen, [spec for spec in fits if is_askable(spec)], target, path)
+    fits = fitting(seen, profiles, path)
+    plans = _plans(seen, filter(is_askable, fits), target, path)
     candidates = sort_out(plans, seen.openapi or {}, {spec.ask.path for spec in known}, path)
     if candidates.never:
         tell(f"{_NEVER}: {candidates.named_never}")
+    resembles = _resembles(fits, target.url, tell)
+    return Surveyed(base, seen, {spec.profile: spec for spec in profiles}, candidates, resembles)
+
+
+def _resembles(fits: Sequence[ServerSpec], url: str, tell: Tell) -> str | None:
+    """The command that uses the likeliest of the profiles that fit, and the variables that it reads."""
     like = next((spec.profile for spec in fits if spec.ask.path not in USUAL), None)
-    if like is not None:
-        tell(f"it looks like {like}: {about_profile(like)}")
-    return Found(base, seen, {spec.profile: spec for spec in profiles}, candidates, like and _use_of(like, target.url))
+    if like is None:
+        return None
+    tell(f"it looks like {like}: {about_profile(like)}")
+    needed = ", ".join(dict.fromkeys(name for name, _ in VARIABLE.findall(str(load_profile(like)))))
+    return f"evals init --rag-url {url} --profile {like}" + (f" (it reads {needed})" if needed else "")
 
 
-def _use_of(profile: str, url: str) -> str:
-    """The command that uses a profile, and the variables of the environment that it reads."""
-    needed = ", ".join(dict.fromkeys(name for name, _ in VARIABLE.findall(str(load_profile(profile)))))
-    return f"evals init --rag-url {url} --profile {profile}" + (f" (it reads {needed})" if needed else "")
-
-
-def ask(found: Found, target: Target, tell: Tell, assent: Assent) -> "Reached":
+def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> "Reached":
     """Ask one question; what comes of it is read when nothing is in flight any more.
 
     A request that is refused (4xx), or answered by nothing that can be read, is followed by the next likely one, at
@@ -186,7 +134,7 @@ def ask(found: Found, target: Target, tell: Tell, assent: Assent) -> "Reached":
     raise search.unanswered()
 
 
-def _way_out(found: Found, hint: str) -> str:
+def _way_out(found: Surveyed, hint: str) -> str:
     return f"use its profile: {found.resembles}; or {hint}" if found.resembles else hint
 
 
@@ -207,7 +155,7 @@ def _split(url: str) -> tuple[str, str | None]:
     return urlunsplit(parts._replace(path="")), parts.path or None
 
 
-def _plans(seen: Sighted, fits: Sequence[ServerSpec], target: Target, path: str | None) -> list[Plan]:
+def _plans(seen: Sighted, fits: Iterable[ServerSpec], target: Target, path: str | None) -> list[Plan]:
     """The requests that may ask the question, the likeliest first."""
     documented = plans_of(seen.openapi or {}, path) or _below(path, plans_of(seen.openapi or {}))
     if target.body is not None:
@@ -247,7 +195,7 @@ class _Search:
         said: What the last one was answered.
     """
 
-    def __init__(self, found: Found, target: Target, tell: Tell) -> None:
+    def __init__(self, found: Surveyed, target: Target, tell: Tell) -> None:
         self._found, self._target, self._tell = found, target, tell
         self.tried: list[dict[str, Any]] = []
         self.said = ""
@@ -298,7 +246,7 @@ class _Search:
         reply = await _send(transport, plan, self._target.question)
         spec = self._found.profiles.get(plan.profile or "")
         retrieved = await _retrieve(transport, spec, self._target.question, self._tell)
-        reader = _Reader(plan, reply, self._target, retrieved)
+        reader = AnswerReader(plan, reply, self._target, retrieved)
         probed = reader.by_profile(self._found.base)
         if probed is None and plan.profile is not None:
             self._tell(f"  the profile {plan.profile} does not read this answer")
@@ -366,8 +314,8 @@ class Reached:
     """
 
     probed: Probed | None
-    reader: "_Reader"
-    found: Found
+    reader: AnswerReader
+    found: Surveyed
 
     def read(self, choose: Settle) -> Probed:
         """The section that evaluates the server.
@@ -375,115 +323,4 @@ class Reached:
         Args:
             choose: Is asked what is meant, where more than one thing may be; it may wait for somebody.
         """
-        return self.probed or self.reader.by_shape(self.found, choose)
-
-
-class _Reader:
-    """Makes the section of a reply.
-
-    Attributes:
-        plan: The request that was answered.
-    """
-
-    def __init__(self, plan: Plan, reply: Reply, target: Target, retrieved: Reply | None) -> None:
-        self.plan = plan
-        self._reply = reply
-        self._question = target.question
-        masker = Masker(target.headers.secrets)
-        self._raw = masker.text(reply.body.decode("utf-8", "replace"))
-        self._retrieved = None if retrieved is None else masker.text(retrieved.body.decode("utf-8", "replace"))
-        self._headers = target.headers.written
-
-    def by_profile(self, base: str) -> Probed | None:
-        """What the profile of the request makes of it; None where there is none, or it finds nothing in it."""
-        if self.plan.profile is None:
-            return None
-        server = {"profile": self.plan.profile, **self._where(base)}
-        response = _response(server, self._raw, self._retrieved)
-        is_read = response.error is None and (response.answer or response.chunks)
-        return self._probed(server, response, []) if is_read else None
-
-    def why_unread(self) -> str | None:
-        """Why its shape says nothing; None where it holds a text or passages."""
-        try:
-            guess = self._guess({})
-        except ValueError:
-            return f"the answer is neither JSON nor a stream: {self._raw[:200]}"
-        return None if guess.answer or guess.rows else f"the answer holds no text and no passages: {self._raw[:200]}"
-
-    def by_shape(self, found: Found, choose: Settle) -> Probed:
-        """What its shape makes of it."""
-        guess = self._guess({})
-        chosen = _settled(guess, choose)
-        guess = self._guess(chosen) if chosen else guess
-        server = {"profile": NO_PROFILE, **self._where(found.base), **self._read_as(guess, found.seen)}
-        doubts = [*(Doubt("ask", "", (), doubt) for doubt in self.plan.doubts), *guess.doubts]
-        left = [doubt for doubt in doubts if doubt.key not in chosen]
-        return self._probed(server, _response(server, self._raw), left)
-
-    def _guess(self, chosen: Mapping[str, Any]) -> Guess:
-        """The mapping of its shape.
-
-        Raises:
-            ValueError: It is neither JSON nor a stream.
-        """
-        form = stream_format(self._reply.headers.get("content-type", ""), self._raw)
-        if form is not None:
-            return guess_stream(self._raw, form, self._question, chosen)
-        return guess_body(parse_json(self._raw.encode()), self._question, chosen)
-
-    def _where(self, base: str) -> dict[str, Any]:
-        return {"url": base} | ({"headers": dict(self._headers)} if self._headers else {})
-
-    def _read_as(self, guess: Guess, seen: Sighted) -> dict[str, Any]:
-        """The keys that say how the server is asked and read; those that say nothing are left out."""
-        ask = self.plan.ask | ({"ok_when": guess.ok_when} if guess.ok_when else {})
-        health = {"path": seen.health} if seen.health else None
-        keys = {"health": health, "ask": ask, "stream": guess.stream, "map": guess.map, "citations": guess.citations}
-        return {key: value for key, value in keys.items() if value or (key == "stream" and value is not None)}
-
-    def _probed(self, server: dict[str, Any], response: EvalResponse, doubts: list[Doubt]) -> Probed:
-        raw, second = self._raw, self._retrieved
-        unread = unread_fields(raw, lambda body: _response(server, body, second))
-        unread += unread_fields(second, lambda body: _response(server, raw, body)) if second else []
-        metrics = _metrics(server, response, self._question)
-        return Probed(server, raw[:MAX_RAW_CHARS], response, doubts, metrics, unread)
-
-
-def _settled(guess: Guess, choose: Settle) -> dict[str, Any]:
-    """What somebody says is meant, by key."""
-    chosen: dict[str, Any] = {}
-    for doubt in guess.doubts:
-        if doubt.others:
-            said = choose(doubt)
-            if said is not None:
-                chosen[doubt.key] = int(said) if doubt.key == "citations.base" else said
-    return chosen
-
-
-def _response(server: Mapping[str, Any], raw: str, retrieved: str | None = None) -> EvalResponse:
-    """What the section makes of the body."""
-    try:
-        spec = resolve_spec({**server, "headers": {}})
-        bodies = [(spec.ask, raw), *([(spec.retrieve, retrieved)] if spec.retrieve and retrieved else [])]
-        refused = [part.ok_when for part, text in bodies if not _is_well(part, text)]
-        fields = RAGClient(spec, concurrency=1).reread(raw, retrieved)
-    except (MappingError, ValueError, ConfigError) as error:
-        return EvalResponse(error=ResponseError(kind="malformed", message=str(error)))
-    if refused:
-        return EvalResponse(error=ResponseError(kind="not_ok", message=f"`{refused[0]}` does not hold"))
-    return EvalResponse(**fields)
-
-
-def _is_well(part: RequestSpec, text: str) -> bool:
-    return part.ok_when is None or bool(find(part.ok_when, stored_body(part, text)))
-
-
-def _metrics(server: Mapping[str, Any], response: EvalResponse, question: str) -> Computable:
-    """Which metrics of the suite core such answers let be computed, of a question with a gold passage and an answer."""
-    text = next((chunk.text for chunk in response.chunks or () if chunk.text), "A passage that nobody retrieved.")
-    asked = EvalQuestion(id="probe", dataset="probe", question=question, gold_passages=[GoldPassage(text=text)])
-    config = EvalConfig.build({"server": dict(server), "judge": False})
-    metrics = [metric for metric in select(["core"], []) if Need.JUDGE not in metric.needs]
-    applicable = [metric for metric in metrics if not metric.not_applicable_to(asked)]
-    return computable(applicable, asked, response, config.score_settings(judged=False))
+        return self.probed or self.reader.by_shape(self.found.base, self.found.seen, choose)

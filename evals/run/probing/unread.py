@@ -60,13 +60,14 @@ def _paths(value: Any, at: Path = ()) -> Iterator[Path]:
 
 
 def _without(value: Any, path: Path) -> Any:
-    if isinstance(value, list):
-        return [_without(item, path[1:]) for item in value] if path and path[0] is None else value
-    if not isinstance(value, Mapping) or not path or path[0] not in value:
-        return value
-    key, rest = path[0], path[1:]
+    if path and path[0] is None and isinstance(value, list):
+        return [_without(item, path[1:]) for item in value]
+    return _without_key(value, *path) if path and isinstance(value, Mapping) else value
+
+
+def _without_key(value: Mapping[str | None, Any], key: str | None, *rest: str | None) -> dict[str | None, Any]:
     others = {name: item for name, item in value.items() if name != key}
-    return others if not rest else {**value, key: _without(value[key], rest)}
+    return {**value, key: _without(value[key], rest)} if rest and key in value else others
 
 
 def _text(path: Path) -> str:
