@@ -29,6 +29,8 @@ _TIMEOUT_S = 120.0
 _HINT_FORM = "give --body for the form of the request"
 _HINT_PATH = "give the path with the URL, and --body for the form of the request"
 _HINT_NOTHING = 'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants'
+_HINT_LOGIN = 'give the login that it wants: --header "{}"'
+_HINT_PROFILE = "evals init --rag-url {} --profile {}"
 _HINT_ASSENT = "give the path with the URL, or --yes where each of these may be called"
 _HINT_NEVER = "where one of them only answers questions, write server.ask and server.map yourself: docs/profiles.md"
 _NEVER = "never called, as its name says that it changes something"
@@ -99,7 +101,7 @@ def _resembles(fits: Sequence[ServerSpec], url: str, tell: Tell) -> str | None:
         return None
     tell(f"it looks like {like}: {about_profile(like)}")
     needed = ", ".join(dict.fromkeys(name for name, _ in VARIABLE.findall(str(load_profile(like)))))
-    return f"evals init --rag-url {url} --profile {like}" + (f" (it reads {needed})" if needed else "")
+    return _HINT_PROFILE.format(url, like) + (f" (it reads {needed})" if needed else "")
 
 
 def ask(found: Surveyed, target: Target, tell: Tell, assent: Assent) -> "Reached":
@@ -266,7 +268,7 @@ class _Search:
         self.said = failure.error.message
         self._tell(f"  refused: {self.said}")
         if failure.error.status in REFUSED:
-            hint = f'give the login that it wants: --header "{_login_header(plan)}"'
+            hint = _HINT_LOGIN.format(_login_header(plan))
             raise ServerRefusedError(f"the server refuses us: {self.said}", _way_out(self._found, hint)) from failure
         if failure.error.kind != "status":
             raise self.unanswered() from failure
