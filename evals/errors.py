@@ -77,6 +77,8 @@ _IN_PYTHON = {
     "--question": "question",
     "--body": "body",
     "--header": "headers",
+    "--yes": "assent=list",
+    "--config": "the configuration",
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
 _RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")

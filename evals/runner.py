@@ -249,7 +249,8 @@ class EvaluationRunner:
         self.observer.phase(f"uploading {counted(count, 'document')}")
         # An embedded server ends with the run, and what it was given with it.
         with UploadLog(None if self.config.embedded else self.store.folder, upload_key(client)) as log:
-            report = await ingest(client, uploads_of(workload.documents), log, progress=self.observer.progress)
+            documents, told = uploads_of(workload.documents), self.observer
+            report = await ingest(client, documents, log, progress=told.progress, waiting=told.waiting)
         for remark in remarks_on(report):
             self.remarks.add(remark)
 

@@ -44,7 +44,6 @@ BRANCHY = (
     ("cli/commands/stats.py", "_print_reading", 11),
     ("cli/commands/stats.py", "_row", 11),
     ("cli/commands/stats.py", "show_stats", 14),
-    ("client/ingest/uploading.py", "_plan", 11),
     ("compare/pairing.py", "_common", 11),
     ("compare/values.py", "_align", 11),
     ("datasets/answers.py", "_id_of", 15),

@@ -334,7 +334,9 @@ class InitFlags:
     columns: Annotated[str | None, Option(help="Columns of your file: question=Frage")] = None
     judge: Annotated[bool | None, Option(help="Use the LLM judge (no)")] = None
     output: Annotated[Path, Option("--output", "-o", help="The file to write")] = Path("eval_config.yml")
-    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal")] = False
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing on the terminal; call paths that no profile has")] = (
+        False
+    )
     force: Annotated[bool, Option("--force", help="Write over the file")] = False
 
 

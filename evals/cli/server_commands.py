@@ -36,13 +36,17 @@ def probe_command(
     question: Annotated[str | None, typer.Option(help="The one that is asked (a general one)")] = None,
     body: Annotated[str | None, typer.Option(help="Form of the request: JSON with {{question}} in it")] = None,
     profiles: Annotated[bool, typer.Option(help="Try the built-in profiles")] = True,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Call paths that no profile has without a question")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the requests by looking with GET; ask none")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON and nothing else")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the section")] = None,
 ) -> None:
     """Find out how a server is asked and read, by one question, and write the YAML that evaluates it."""
     from evals.cli.commands.probe import probe_server
 
-    probe_server(url, header or [], question, body, profiles=profiles, as_json=as_json, output=output)
+    probe_server(
+        url, header or [], question, body, profiles=profiles, yes=yes, dry_run=dry_run, as_json=as_json, output=output
+    )
 
 
 @takes_flags()

@@ -118,7 +118,12 @@ def _layer(name: str) -> _Layer:
     if name == NO_PROFILE:
         return _Layer({}, None)
     if name.endswith(_FILE_NAMES):
-        return _Layer(read_yaml(Path(name), "profile"), Path(name))
+        keys = read_yaml(Path(name), "profile")
+        if "server" in keys:
+            raise ConfigError(
+                f"{name} is a configuration, and no profile: it has the key server", f"use --config {name}"
+            )
+        return _Layer(keys, Path(name))
     if name in _built_in():
         return _Layer(deepcopy(_built_in_profile(name)), _BUILT_IN / f"{name}.yml")
     for point in entry_points(group="evals.profiles", name=name):

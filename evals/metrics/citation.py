@@ -89,7 +89,7 @@ class SectionAccuracy(_Citation):
     Formula: |distinct citations whose document and section are those of a gold| / |distinct citations|. The section is
     the one that the citation names, also where its chunk names another; else that of its chunk, or of any retrieved
     chunk of the document that it cites. "3. Fees", "§ 3 Fees" and "Section 3: Fees" are one section.
-    Range 0 to 1, higher is better. None where golds name no document and section, or the server sends no sections.
+    Range 0 to 1, higher is better. None where golds name no document and section, or no section was read of the chunks.
     Reference: defined here.
     """
 
@@ -107,7 +107,7 @@ class SectionAccuracy(_Citation):
             return self.undefined("the answer cites nothing")
         chunks = case.response.chunks or []
         if not any(chunk.section for chunk in chunks) and not any(source.sections for source in sources):
-            return self.undefined("the server sends no sections")
+            return self.undefined("no section was read of the chunks")
         golds = _with_section(case.question)
         names = (case.evidence or RunEvidence()).names
         right = sum(any(_stands_in(source, gold, chunks, names) for gold in golds) for source in sources)

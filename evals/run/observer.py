@@ -14,6 +14,9 @@ class Observer:
     def progress(self, done: int, total: int) -> None:
         """Within a part that is not asking questions: so much is done."""
 
+    def waiting(self, message: str) -> None:
+        """Within such a part, something is waited for; heard again and again until it is there."""
+
     def estimate(self, estimate: Estimate) -> None:
         """What the judge will take, before anything is asked that costs."""
 

@@ -18,7 +18,10 @@ from evals.store.upload_log import UploadLog, uploaded_ids
 from evals.text.counts import counted, share
 
 _CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
-_TWICE = "perhaps on the server twice, as an earlier upload was killed while they were sent"
+_UNCONFIRMED = (
+    "sent, not confirmed, when an earlier upload was killed, and not sent again: see whether the server has them; "
+    "where it does not, delete the `sent` line that names them in `uploads` of the folder of runs"
+)
 _NAMED = 3
 """So many documents are named in a remark."""
 
@@ -67,7 +70,7 @@ async def upload_documents(
         await client.health()
         log = stack.enter_context(UploadLog(config.runs_dir, upload_key(client)))
         observer.phase(f"giving it {counted(len(documents), 'document')}")
-        report = await ingest(client, documents, log, progress=observer.progress)
+        report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
         if question is None:
             return Uploaded(report, None)
         client.know_documents(await _ids(client, config))
@@ -129,13 +132,13 @@ def _words(text: str) -> str:
 
 def remarks_on(report: IngestReport) -> list[str]:
     """What a reader must know of an upload."""
-    total = report.uploaded + report.already_there
+    total = report.uploaded + report.already_there + len(report.unconfirmed)
     there = f"{share(report.already_there, total, 'document', 'was')} on the server already"
     return [
         *([] if report.listed else [_unlisted(report)]),
         *([there] if report.already_there else []),
         *_named(_CHANGED, report.changed),
-        *_named(_TWICE, report.maybe_twice),
+        *_named(_UNCONFIRMED, report.unconfirmed, "was"),
     ]
 
 
@@ -145,8 +148,8 @@ def _unlisted(report: IngestReport) -> str:
     return f"the server does not list its documents: all {report.uploaded} were uploaded"
 
 
-def _named(what: str, names: Sequence[str]) -> list[str]:
+def _named(what: str, names: Sequence[str], verb: str = "is") -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"{counted(len(names), 'document', 'is')} {what}: {', '.join(islice(names, _NAMED))}{more}"]
+    return [f"{counted(len(names), 'document', verb)} {what}: {', '.join(islice(names, _NAMED))}{more}"]

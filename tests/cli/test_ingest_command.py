@@ -1,12 +1,15 @@
 """`evals ingest`: documents given to a server, and a question that shows that they are found."""
 
 import json
+import re
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_servers import loopback
 from servers import reference_server
 
 import evals
@@ -79,3 +82,50 @@ def test_what_cannot_be_ingested_is_said(evals_cli: Cli, golden_server: str, tmp
     assert (none.code, "come without a corpus" in none.err) == (2, True)
     both = evals_cli("ingest", CORPUS, "--check", "Why?", "--no-check", "--rag-url", golden_server)
     assert (both.code, "exclude each other" in both.err) == (2, True)
+
+
+def test_the_last_line_is_a_next_step_that_works(
+    evals_cli: Cli, fresh_server: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the server that was given; a folder has no questions, so that a file of them comes first."""
+    monkeypatch.chdir(tmp_path)
+    url = fresh_server()
+
+    def steps(*flags: object) -> list[list[str]]:
+        done = evals_cli("ingest", *flags, "--rag-url", url)
+        assert done.code == 0, done.err
+        return [shlex.split(found, comments=True) for found in re.findall(r"(?m)evals ((?:init|eval) .*)$", done.out)]
+
+    (init, evaluate) = steps(CORPUS)
+    assert evals_cli(*init).code == 0
+    assert Path("questions.jsonl").exists()
+    assert evaluate == ["eval", "--rag-url", url, "--dataset-file", "questions.jsonl", "--no-judge"]
+    Path("questions.jsonl").write_text('{"question": "How long are snapshots kept?"}\n', encoding="utf-8")
+    assert evals_cli(*evaluate).code == 0
+    (evaluate,) = steps("--datasets", "golden", "--samples", 3, "--runs-dir", "elsewhere")
+    assert evaluate[-2:] == ["--runs-dir", "elsewhere"]
+    assert evals_cli(*evaluate).code == 0
+
+
+def test_waiting_for_a_server_that_indexes_is_shown(evals_cli: Cli, tmp_path: Path) -> None:
+    """Before it is through; --json shows nothing of it."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "one.md").write_text("# Whales\n\nA whale sings under water for hours.\n", encoding="utf-8")
+    polls: list[Any] = []
+
+    def status(_: Any) -> dict[str, Any]:
+        polls.append(None)
+        return {"total": 1, "tasks": {"t": {"status": "completed" if len(polls) > 9 else "processing"}}}
+
+    routes = {
+        ("GET", "/health"): lambda _: {}, ("GET", "/documents"): lambda _: {"documents": []},
+        ("POST", "/upload"): lambda _: {"batch_id": "j1"}, ("GET", "/tasks/j1/status"): status,
+    }  # fmt: skip
+    with loopback.serving(routes) as url:
+        for more in ((), ("--json",)):
+            words = ("ingest", folder, "--rag-url", url, "--runs-dir", tmp_path / f"runs{len(more)}", "--no-check")
+            done = evals_cli(*words, *more)
+            assert done.code == 0, done.err
+            assert ("waiting until 1 document is ready: /tasks/j1/status" in done.err) == (not more)
+            polls.clear()

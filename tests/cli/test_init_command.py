@@ -66,7 +66,7 @@ def test_the_reference_server_is_evaluated_by_what_was_written(
     assert evaluated()["recall_at_5"] > 0.5
 
 
-@pytest.mark.parametrize(("kind", "more"), [("inquiry", ()), ("dialogue", ("--body", TRANSCRIPT))])
+@pytest.mark.parametrize(("kind", "more"), [("inquiry", ("--yes",)), ("dialogue", ("--body", TRANSCRIPT))])
 def test_a_server_that_no_profile_knows_is_evaluated_by_what_was_written(
     kind: str, more: tuple[str, ...], start: Start, evals_cli: Cli, own_questions: Path,
     evaluated: Callable[[], dict[str, Any]],
@@ -96,7 +96,9 @@ def test_columns_of_ones_own_are_written_too(start: Start, evals_cli: Cli, evalu
     ]
     Path("sheet.json").write_text(json.dumps(rows), encoding="utf-8")
     columns = "question=User question,gold_passages=Where it says so"
-    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--questions", "sheet.json", "--columns", columns)
+    made = evals_cli(
+        "init", "--rag-url", start(unknown.inquiry()), "--questions", "sheet.json", "--columns", columns, "--yes"
+    )
     assert made.code == 0, made.err
     written = load_yaml(Path("eval_config.yml").read_text())["columns"]
     assert written == {"question": "User question", "gold_passages": "Where it says so"}
@@ -123,7 +125,7 @@ def test_every_commented_key_is_one_with_its_default(evals_cli: Cli) -> None:
 
 def test_a_template_is_no_question_until_it_is_filled_in(start: Start, evals_cli: Cli) -> None:
     """A run of it ends before anything is asked, and a second init knows it for a template."""
-    url = start(unknown.inquiry())
+    url = f"{start(unknown.inquiry())}/knowledge/inquire"
     made = evals_cli("init", "--rag-url", url)
     assert "questions.jsonl: fill in its three rows first" in made.out
     refused = evals_cli("eval", "--config", "eval_config.yml")
@@ -136,7 +138,7 @@ def test_questions_that_are_there_are_taken_and_kept(start: Start, evals_cli: Cl
     """--force writes over the configuration, never over questions."""
     rows = '{"question": "How long are daily snapshots kept?"}\n'
     Path("questions.jsonl").write_text(rows)
-    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--force")
+    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--force", "--yes")
     assert (made.code, "the questions are those of questions.jsonl" in made.err) == (0, True)
     assert "answer: 'For thirty days.'" in made.err
     assert Path("questions.jsonl").read_text() == rows
@@ -187,7 +189,9 @@ def test_a_configuration_that_is_there_is_not_written_over(evals_cli: Cli) -> No
 
 def test_no_secret_is_written(start: Start, evals_cli: Cli) -> None:
     """A header stands as ${NAME}, and what is to be exported is said; so is what a profile or a judge needs."""
-    made = evals_cli("init", "--rag-url", start(unknown.inquiry()), "--header", f"Authorization: Bearer {SECRET}")
+    made = evals_cli(
+        "init", "--rag-url", start(unknown.inquiry()), "--yes", "--header", f"Authorization: Bearer {SECRET}"
+    )
     assert made.code == 0, made.err
     assert 'Authorization: "Bearer ${RAG_TOKEN}"' in Path("eval_config.yml").read_text()
     assert SECRET not in made.out + made.err + Path("eval_config.yml").read_text()
@@ -223,7 +227,7 @@ def test_what_is_missing_or_wrong_is_one_message(flags: tuple[str, ...], code: i
 def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
     start: Start, evals_cli: Cli, type_lines: Callable[..., None], evaluated: Callable[[], dict[str, Any]]
 ) -> None:
-    """URL (again if it is none), questions with answer and passage, whether to send one, the judge.
+    """URL (again if it is none), questions with answer and passage, whether to send one, its path, the judge.
 
     Nothing that was not typed is gold.
     """
@@ -232,7 +236,7 @@ def test_somebody_at_a_terminal_is_asked_and_what_they_type_becomes_rows(
         "Who painted the ceiling?", "-",
         "What else is there?", "", "",
     )  # fmt: skip
-    type_lines("localhost:1", start(unknown.inquiry()), "", *typed, "", "maybe", "y", "")
+    type_lines("localhost:1", start(unknown.inquiry()), "", *typed, "", "maybe", "y", "1", "")
     made = evals_cli("init")
     assert made.code == 0, made.err
     assert [json.loads(line) for line in Path("questions.jsonl").read_text().splitlines()] == [

@@ -13,6 +13,8 @@ from other_servers import corpus, documented, kinds, loopback, unknown
 from evals import EvalConfig, run_evaluation
 from evals.client.profile import load_profile
 from evals.inputs.yaml_layers import read_yaml
+from evals.run.probing.assent import USUAL
+from evals.run.probing.looking import built_in
 
 QUESTION = "How long are daily snapshots kept?"
 SECRET = "s3cret-Value-81723"
@@ -40,7 +42,7 @@ def _figures(section: Path, folder: Path) -> dict[str, float | None]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "more"), [("inquiry", "", ()), ("dialogue", "/v7/exchange", ("--body", TRANSCRIPT))]
+    ("kind", "path", "more"), [("inquiry", "", ("--yes",)), ("dialogue", "/v7/exchange", ("--body", TRANSCRIPT))]
 )
 def test_a_server_that_no_profile_knows_is_evaluated(
     kind: str, path: str, more: tuple[str, ...], start: Start, evals_cli: Cli, tmp_path: Path
@@ -176,8 +178,10 @@ def test_the_way_out_of_refusals_asks_for_a_path_only_where_none_was_given(
 
 
 def test_the_path_may_be_that_of_a_prefix(start: Start, evals_cli: Cli) -> None:
-    """Nothing answers there, and the document names what does below it."""
-    result = evals_cli("probe", f"{start(unknown.inquiry())}/knowledge/", "--question", QUESTION, "--json")
+    """Nothing answers there, and the document names what does below it, which needs assent."""
+    url = f"{start(unknown.inquiry())}/knowledge/"
+    assert evals_cli("probe", url, "--question", QUESTION).code == 2
+    result = evals_cli("probe", url, "--question", QUESTION, "--json", "--yes")
     assert result.code == 0, result.err
     assert result.json["server"]["ask"]["path"] == "/knowledge/inquire"
 
@@ -248,3 +252,261 @@ def test_somebody_at_a_terminal_says_what_is_meant(
     assert asked.json["server"]["map"]["chunks"] == "right"
     assert "map.chunks" not in [guess["key"] for guess in asked.json["guesses"]]
     assert asked.err.count("which one (1 to 2)") == 3
+
+
+def _described(*operations: tuple[str, str, str], field: str = "query") -> Callable[[Any], dict[str, Any]]:
+    """An OpenAPI document of operations, each a path, a method and an operationId, that take one text."""
+    schema = {"type": "object", "required": [field], "properties": {field: {"type": "string"}}}
+    body = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    paths: dict[str, Any] = {}
+    for path, method, name in operations:
+        taken = body if method == "post" else {"parameters": [{"name": field, "in": "query"}]}
+        paths.setdefault(path, {})[method] = {"operationId": name, **taken}
+    return lambda _: {"openapi": "3.1.0", "paths": paths}
+
+
+CHANGING = [
+    ("/collections/purge", "post", "run_query"),
+    ("/query/all", "post", "deleteAll"),
+    ("/search-index", "get", "reset_search_index_get"),
+    ("/indexUpload", "post", "ask"),
+    ("/ask", "post", "drop_table"),
+    ("/inbox/ask", "post", "sendMessage"),
+    ("/answers", "post", "create_answer"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [("probe", ()), ("probe", ("--yes",)), ("probe", ("--dry-run", "--yes")), ("init", ()), ("init", ("--yes",))],
+)
+@pytest.mark.parametrize(("path", "method", "name"), CHANGING)
+def test_an_operation_that_changes_something_is_never_called(
+    path: str, method: str, name: str, command: str, given: tuple[str, ...], start: Start, evals_cli: Cli,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Whole words of its path and its operationId say so; neither --yes nor the path in the URL is enough."""
+    monkeypatch.chdir(tmp_path)
+    called: list[Any] = []
+
+    def change(request: Any) -> dict[str, Any]:
+        called.append(request)
+        return {"deleted": 17, "answer": "ok, as it was said"}
+
+    routes = {("GET", "/openapi.json"): _described((path, method, name)), (method.upper(), path): change}
+    url = start(routes)
+    for target in (url, f"{url}{path}") if method == "post" else (url,):
+        result = evals_cli(command, *(("--rag-url",) if command == "init" else ()), target, *given)
+        assert called == []
+        assert result.code == (0 if "--dry-run" in given else 2), result.err
+        assert f"{method.upper()} {path}" in result.out + result.err
+
+
+def _answering(called: list[str]) -> Callable[[Any], dict[str, Any]]:
+    def answer(request: Any) -> dict[str, Any]:
+        called.append(request.body["query"])
+        return {"answer": "It is kept for thirty days.", "contexts": ["One passage of the corpus."]}
+
+    return answer
+
+
+UNKNOWN = ("/clearance/retrains", "post", "dropdown_undeleted")
+
+
+@pytest.mark.parametrize("command", ["probe", "init"])
+def test_an_unknown_path_is_called_with_assent_only(
+    command: str, start: Start, evals_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal that is --yes, or the path in the URL; parts of words change nothing."""
+    monkeypatch.chdir(tmp_path)
+    called: list[str] = []
+    path = UNKNOWN[0]
+    url = start({("GET", "/openapi.json"): _described(UNKNOWN), ("POST", path): _answering(called)})
+    words = (command, "--rag-url") if command == "init" else (command,)
+    refused = evals_cli(*words, url)
+    assert (refused.code, called) == (2, [])
+    assert f"POST {path}" in refused.err
+    assert "--yes" in refused.err
+    for given in ((url, "--yes"), (f"{url}{path}",)):
+        Path("eval_config.yml").unlink(missing_ok=True)
+        assert evals_cli(*words, *given).code == 0
+    assert len(called) == 2
+
+
+@pytest.mark.parametrize("path", ["/ask", "/v1/query", "/v3/retrieval/rag"])
+def test_the_paths_of_profiles_and_the_usual_ones_are_asked_without_assent(
+    path: str, start: Start, evals_cli: Cli
+) -> None:
+    """Here by the form that the document describes."""
+    called: list[str] = []
+    url = start({("GET", "/openapi.json"): _described((path, "post", "x")), ("POST", path): _answering(called)})
+    assert evals_cli("probe", url, "--no-profiles").code == 0
+    assert len(called) == 1
+
+
+def test_a_usual_path_is_tried_before_somebody_must_assent(start: Start, evals_cli: Cli) -> None:
+    """Where it refuses, the others are named, and not called."""
+    called: list[str] = []
+
+    def refuse(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.BAD_REQUEST, {"error": "no"})
+
+    document = _described(("/knowledge/query", "post", "query"), ("/ask", "post", "ask"))
+    routes = {("POST", "/knowledge/query"): _answering(called), ("POST", "/ask"): refuse}
+    url = start({("GET", "/openapi.json"): document, **routes})
+    refused = evals_cli("probe", url)
+    assert (refused.code, called) == (2, [])
+    assert "POST /knowledge/query" in refused.err
+    assert evals_cli("probe", url, "--yes").code == 0
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize("command", ["probe", "init"])
+def test_somebody_at_a_terminal_picks_the_path_that_is_called(
+    command: str, start: Start, evals_cli: Cli, type_lines: Callable[..., None], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Enter picks none; what was not picked is not called."""
+    monkeypatch.chdir(tmp_path)
+    called: list[str] = []
+
+    def wrong(_: Any) -> dict[str, Any]:
+        called.append("wrong")
+        return {"answer": "ok, as it was said"}
+
+    document = _described(("/knowledge/query", "post", "query"), ("/knowledge/inquire", "post", "x"))
+    routes = {("POST", "/knowledge/query"): wrong, ("POST", "/knowledge/inquire"): _answering(called)}
+    url = start({("GET", "/openapi.json"): document, **routes})
+    words = ("init", "--rag-url", url, "--questions", "golden", "--no-judge") if command == "init" else ("probe", url)
+    before = ("y",) if command == "init" else ()
+    type_lines(*before, "")
+    assert evals_cli(*words).code == 2
+    assert called == []
+    type_lines(*before, "3", "2", "", "")
+    done = evals_cli(*words)
+    assert done.code == 0, done.err
+    assert "wrong" not in called
+    assert called
+
+
+def test_a_dry_run_lists_what_would_be_sent(start: Start, evals_cli: Cli) -> None:
+    """Nothing but GET is sent."""
+    called: list[str] = []
+    operations = (UNKNOWN, CHANGING[0], ("/ask", "post", "ask"))
+    routes = {("POST", path): _answering(called) for path, _, _ in operations}
+    result = evals_cli("probe", start({("GET", "/openapi.json"): _described(*operations), **routes}), "--dry-run")
+    assert (result.code, called) == (0, [])
+    assert result.out.splitlines() == [
+        'POST /ask with {"query": "{{question}}"} (OpenAPI)',
+        f'needs --yes: POST {UNKNOWN[0]} with {{"query": "{{{{question}}}}"}} (OpenAPI)',
+        "never: POST /collections/purge (purge)",
+    ]
+
+
+def _langgraph(document: bool, state: Any, taken: list[str]) -> dict[tuple[str, str], Callable[[Any], Any]]:
+    """A server of LangGraph, with or without the document that lists its searches, which answer an empty list."""
+
+    def search(_: Any) -> list[Any]:
+        taken.append("search")
+        return []
+
+    def wait(request: Any) -> Any:
+        taken.append("wait")
+        return documented.langgraph()["POST", "/runs/wait"](request) if state is None else state
+
+    listed = [("/assistants/search", "post", "search"), ("/search", "post", "x"), ("/runs/wait", "post", "run_wait")]
+    routes: dict[tuple[str, str], Any] = {("POST", path): search for path, _, _ in listed}
+    routes |= {("GET", "/ok"): lambda _: {"ok": True}, ("POST", "/runs/wait"): wait}
+    return routes | ({("GET", "/openapi.json"): _described(*listed)} if document else {})
+
+
+@pytest.mark.parametrize("document", [True, False])
+def test_langgraph_is_asked_by_its_profile_before_any_other_path(document: bool, start: Start, evals_cli: Cli) -> None:
+    """The default of a variable in its request stands for the variable."""
+    taken: list[str] = []
+    result = evals_cli("probe", start(_langgraph(document, None, taken)), "--question", QUESTION, "--json")
+    assert result.code == 0, result.err
+    assert (result.json["server"]["profile"], taken) == ("langgraph", ["wait"])
+    assert result.json["read"]["answer"] == "For thirty days."
+
+
+@pytest.mark.parametrize("state", [{}, {"messages": []}])
+def test_an_empty_answer_is_not_the_end_of_the_search(state: Any, start: Start, evals_cli: Cli) -> None:
+    """Further requests follow, and the message names the profile that the server looks like."""
+    taken: list[str] = []
+    result = evals_cli("probe", start(_langgraph(True, state, taken)), "--yes")
+    assert result.code == 3
+    assert (taken[0], "search" in taken) == ("wait", True)
+    assert "holds no text and no passages" in result.err
+    assert "--profile langgraph (it reads LANGSMITH_API_KEY, LANGGRAPH_ASSISTANT)" in result.err
+
+
+def _page(_: Any) -> Any:
+    return loopback.Streamed("text/html", [b"<!doctype html>"])
+
+
+@pytest.mark.parametrize("is_page", [True, False])
+@pytest.mark.parametrize("given", [(), ("--header", f"Authorization: Bearer {documented.KEY}")])
+def test_open_webui_is_named_by_its_profile_which_needs_variables(
+    is_page: bool, given: tuple[str, ...], start: Start, evals_cli: Cli
+) -> None:
+    """Its web page answers every other GET; its chat is not asked without a collection."""
+    routes = dict(documented.openwebui())
+    if is_page:
+        known = (*(spec.ask.path for spec in built_in()), *USUAL, "/openapi.json", "/evals-probe-finds-nothing-here")
+        routes |= {("GET", path): _page for path in known}
+
+    def files(_: Any) -> Any:
+        raise loopback.Refusal(HTTPStatus.UNAUTHORIZED, {"detail": "Not authenticated"})
+
+    result = evals_cli("probe", start({**routes, ("GET", "/api/v1/files/"): files}), *given)
+    assert result.code == 3, result.err
+    assert "it looks like openwebui: Open WebUI" in result.err
+    assert "--profile openwebui (it reads OPENWEBUI_API_KEY" in result.err
+
+
+def test_a_configuration_given_as_a_profile_is_named_as_one(evals_cli: Cli, tmp_path: Path) -> None:
+    """With the flag that takes it."""
+    config = tmp_path / "eval_config.yml"
+    config.write_text("server: {profile: rag-server, url: 'http://127.0.0.1:9'}\njudge: false\n", encoding="utf-8")
+    result = evals_cli("eval", "--profile", config, "--datasets", "golden", "--no-judge")
+    assert result.code == 2
+    assert "is a configuration" in result.err
+    assert f"--config {config}" in result.err
+
+
+GERMAN = {
+    "antwort": "Sie werden dreißig Tage lang aufbewahrt.",
+    "treffer": [
+        {"text": "Ein Abschnitt, der das sagt.", "wert": 0.9, "quelle": {"datei": "a.md", "kapitel": "Fristen"}},
+        {"text": "Ein anderer, der es nicht sagt.", "wert": 0.4, "quelle": {"datei": "b.md", "kapitel": "Fristen"}},
+    ],
+    "verbrauch": {"rein": 120, "raus": 9},
+    "leer": None,
+}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_fields_that_are_not_read_are_listed(streams: bool, start: Start, evals_cli: Cli) -> None:
+    """In a stream too; what holds nothing is no field."""
+
+    def ask(_: Any) -> Any:
+        pieces = [{"treffer": GERMAN["treffer"]}, *({"bit": f"{word} "} for word in str(GERMAN["antwort"]).split())]
+        events = [f"data: {json.dumps(piece)}\n\n".encode() for piece in [*pieces, {"verbrauch": GERMAN["verbrauch"]}]]
+        return loopback.Streamed("text/event-stream", events) if streams else GERMAN
+
+    url = f"{start({('POST', '/own'): ask})}/own"
+    unread = ["treffer[].quelle.kapitel", "verbrauch.rein", "verbrauch.raus"]
+    told = evals_cli("probe", url)
+    assert f"not read: {', '.join(unread)}" in told.err
+    assert evals_cli("probe", url, "--json").json["unread"] == unread
+
+
+def test_the_fields_that_a_profile_does_not_read_are_listed(start: Start, evals_cli: Cli) -> None:
+    """Of both bodies, where a second request brings the chunks; what says that all is well is read."""
+    told = evals_cli("probe", start(documented.langgraph()), "--question", QUESTION, "--json")
+    assert told.json["unread"] == ["messages[].type", "messages[].usage_metadata.total_tokens"]
+    url = start(documented.lightrag())
+    told = evals_cli("probe", url, "--question", QUESTION, "--json", "--header", f"X-API-Key: {documented.KEY}")
+    assert "data.chunks[].content" not in told.json["unread"]
+    assert "status" not in told.json["unread"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -106,6 +107,23 @@ def test_documents_that_are_never_ready_end_the_waiting(
     assert len(waits) == 20
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (0.05, 2.0)
+
+
+def test_waiting_for_documents_is_told(
+    accepting: respx.MockRouter, spec: Callable[..., ServerSpec], sleep: Callable[[float], Any]
+) -> None:
+    """How long, and for what; a server that is ready at once is not told of."""
+    replies = [PENDING] * 3 + [DONE]
+    accepting.get(url__regex=".*/tasks/.*").mock(side_effect=[httpx.Response(200, json=reply) for reply in replies])
+    told: list[str] = []
+    seconds = count(0.0, 0.4)
+    _ingest(spec(), sleep=sleep, clock=lambda: next(seconds), waiting=told.append)
+    assert told
+    assert all(re.fullmatch(r"waiting until 5 documents are ready: /tasks/j%2F1/status, \d s", each) for each in told)
+    told.clear()
+    accepting.get(url__regex=".*/tasks/.*").mock(return_value=httpx.Response(200, json=DONE))
+    _ingest(spec(), sleep=sleep, waiting=told.append)
+    assert told == []
 
 
 def test_a_status_that_is_not_there_yet_is_waited_for(

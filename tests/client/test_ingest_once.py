@@ -23,6 +23,7 @@ from evals.client import RAGClient
 from evals.client.ingest import IngestReport, Upload, ingest, uploads_in, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, EvalsError, IngestError
+from evals.run.uploading import remarks_on
 from evals.schemas import Document
 from evals.store.upload_log import UploadLog, uploaded_ids
 
@@ -36,6 +37,7 @@ class Library:
         given: How often it took a document, by its name.
         requests: Method, path and JSON body of all else that was sent to it.
         lists: Whether it lists what it has.
+        begun: How many uploads it began to take.
         pause_s: How long it takes over an upload.
         refuse: Status to refuse the next uploads with, one each.
     """
@@ -44,6 +46,7 @@ class Library:
         self.given: Counter[str] = Counter()
         self.requests: list[tuple[str, str, Any]] = []
         self.lists = True
+        self.begun = 0
         self.pause_s = 0.0
         self.refuse: list[int] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -69,6 +72,7 @@ class Library:
         if path == "/upload" and self.refuse:
             return self.refuse.pop(0), {"detail": "not now"}
         if path == "/upload":
+            self.begun += 1
             time.sleep(self.pause_s)
             names = [name.decode() for name in _FILE.findall(body)]
             self.given.update(names)
@@ -207,14 +211,44 @@ def test_a_thousand_documents_are_uploaded_once_though_killed_again_and_again(li
     assert set(library.given.values()) == {1}
 
 
-def test_what_was_under_way_at_a_kill_is_named_where_no_list_tells(library: Library, tmp_path: Path) -> None:
-    """Nobody knows whether the server has it: it is given again, and said."""
+def test_what_was_under_way_at_a_kill_is_counted_and_not_sent_again_where_no_list_tells(
+    library: Library, tmp_path: Path
+) -> None:
+    """Nobody knows whether the server has it; the log has it before the request, so that SIGKILL loses nothing."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for i in range(40):
+        (folder / f"doc-{i:04}.md").write_text(f"# Doc {i}\n\nAbout subject {i}.\n", encoding="utf-8")
+    library.lists, library.pause_s = False, 0.3
+    spec, runs = json.dumps(_server(library, batch=10)), tmp_path / "runs"
+    command = [sys.executable, "-c", _PROGRAM, spec, str(folder), str(runs)]
+    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(HOME)})
+    wait_until(lambda: library.begun == 2, "the second batch")
+    child.send_signal(signal.SIGKILL)
+    child.wait(PATIENCE_S)
+    wait_until(lambda: len(library.given) == 20, "the server is through with what it has")
+    library.pause_s = 0.0
+    report = _ingest(library, uploads_in(folder), runs, batch=10)
+    assert (report.uploaded, report.already_there, len(report.unconfirmed)) == (20, 10, 10)
+    assert set(library.given.values()) == {1}
+    assert len(library.given) == 40
+    again = _ingest(library, uploads_in(folder), runs, batch=10)
+    assert (again.uploaded, again.already_there, again.unconfirmed) == (0, 30, report.unconfirmed)
+    (remark,) = [each for each in remarks_on(report) if "not confirmed" in each]
+    assert remark.startswith("10 documents were sent, not confirmed")
+
+
+def test_a_line_taken_out_of_the_log_lets_its_documents_be_sent_again(library: Library, tmp_path: Path) -> None:
+    """The way out where the server turns out to lack them."""
     library.lists = False
     documents = _documents(3)
     with UploadLog(tmp_path, library.url) as log:
         log.sent({documents[0].name: documents[0].sha256})
-    assert _ingest(library, documents, tmp_path).maybe_twice == (documents[0].name,)
-    assert _ingest(library, documents, tmp_path).uploaded == 0
+    assert _ingest(library, documents, tmp_path).unconfirmed == (documents[0].name,)
+    kept = [line for line in log.path.read_bytes().splitlines(keepends=True) if documents[0].name.encode() not in line]
+    log.path.write_bytes(b"".join(kept))
+    report = _ingest(library, documents, tmp_path)
+    assert (report.uploaded, report.unconfirmed) == (1, ())
 
 
 def test_a_server_that_lost_its_documents_gets_them_again(library: Library, tmp_path: Path) -> None:
@@ -238,7 +272,7 @@ def test_a_server_that_is_busy_is_waited_for_and_one_that_refuses_is_not(library
     library.refuse, library.lists = [413], False
     with pytest.raises(IngestError, match="refused 1 document: HTTP 413"):
         _ingest(library, [Upload("large.txt", lambda: b"x")], tmp_path)
-    assert _ingest(library, [Upload("large.txt", lambda: b"x")], tmp_path).maybe_twice == ()
+    assert _ingest(library, [Upload("large.txt", lambda: b"x")], tmp_path).unconfirmed == ()
 
 
 def test_documents_go_as_json_in_any_shape(library: Library, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_the_right_section_of_a_chunk_that_was_not_retrieved_is_wrong(measure: M
             id="gold without document",
         ),
         pytest.param(
-            GOLD, _chunk("guide", None), [Citation(index=1)], "the server sends no sections", id="no sections"
+            GOLD, _chunk("guide", None), [Citation(index=1)], "no section was read of the chunks", id="no sections"
         ),
         pytest.param(GOLD, _chunk("guide", "Fire"), [], "the answer cites nothing", id="no citation"),
     ],

@@ -2,17 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 
 import typer
 
 from evals.cli.ending import observer_for
-from evals.cli.flags import IngestFlags
+from evals.cli.flags import IngestFlags, InitFlags, flag_name, given_flags
 from evals.cli.overrides import config_layers
 from evals.cli.terminal.console import console
 from evals.client.ingest import Upload, uploads_in, uploads_of
+from evals.client.profile import NO_PROFILE
 from evals.config import EvalConfig
 from evals.errors import ConfigError, RunInterruptedError
 from evals.run.uploading import Uploaded, remarks_on, upload_documents
@@ -48,7 +50,7 @@ def ingest(folder: Path | None, flags: IngestFlags, *, check: str | None, no_che
         raise RunInterruptedError(
             "interrupted; what was uploaded is noted", "give the same command again: nothing is uploaded twice"
         ) from error
-    _print(done, config, as_json=flags.as_json)
+    _print(done, _next_steps(flags, config, folder), as_json=flags.as_json)
 
 
 def _of_folder(folder: Path) -> tuple[list[Upload], str | None]:
@@ -82,14 +84,15 @@ def _answerable(questions: Sequence[EvalQuestion]) -> str | None:
     return next((each.question for each in questions if each.gold_passages), None)
 
 
-def _print(done: Uploaded, config: EvalConfig, *, as_json: bool) -> None:
+def _print(done: Uploaded, next_steps: Iterable[str], *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({**asdict(done.report), "check": asdict(done.check) if done.check else None}, indent=2))
         return
     out, report = console(), done.report
     for remark in remarks_on(report):
         out.print(f"· {remark}", soft_wrap=True)
-    out.print(f"uploaded {share(report.uploaded, report.uploaded + report.already_there, 'document')}", soft_wrap=True)
+    total = report.uploaded + report.already_there + len(report.unconfirmed)
+    out.print(f"uploaded {share(report.uploaded, total, 'document')}", soft_wrap=True)
     if done.check is None:
         out.print("no question was asked to see that they are found", soft_wrap=True)
     elif done.check.chunks is None:
@@ -99,4 +102,21 @@ def _print(done: Uploaded, config: EvalConfig, *, as_json: bool) -> None:
     else:
         of_them = f"{done.check.of_these} of {counted(done.check.chunks, 'chunk')}"
         out.print(f"asked {done.check.question!r}: {of_them} are of these documents", soft_wrap=True)
-    out.print(f"evaluate: {command('eval', config.runs_dir)}", soft_wrap=True)
+    for step in next_steps:
+        out.print(step, soft_wrap=True)
+
+
+def _next_steps(flags: IngestFlags, config: EvalConfig, folder: Path | None) -> Iterator[str]:
+    """The commands that evaluate the server: documents of a folder need questions about them first."""
+    given = [
+        f"{flag_name(name)} {quote(str(value))}" for name, value in given_flags(flags).items() if name != "runs_dir"
+    ]
+    words = ["eval", *([f"--config {quote(str(flags.config))}"] if flags.config else []), *given]
+    if folder is not None and not {"dataset_file", "datasets"} & config.model_fields_set:
+        server = config.server_spec()
+        kind = [] if server.profile == NO_PROFILE else [f"--profile {quote(server.profile)}"]
+        other = ["--output questions.yml"] if InitFlags.output.exists() else []
+        init = " ".join(["evals init", f"--rag-url {quote(server.url)}", *kind, *other])
+        yield f"questions about these documents: {init}    # writes questions.jsonl to fill in"
+        words.append("--dataset-file questions.jsonl")
+    yield f"evaluate: {command(' '.join([*words, *([] if flags.config else ['--no-judge'])]), config.runs_dir)}"

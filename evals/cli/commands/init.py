@@ -1,6 +1,5 @@
 """`evals init`: from nothing to a configuration that `evals eval` takes."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.case.abstention.detector import is_abstention
-from evals.cli.commands.probe import body_of, choose, show_reading
+from evals.cli.commands.probe import body_of, choose, pick_allowed, show_reading
 from evals.cli.flags import InitFlags
 from evals.cli.starting.config_text import FirstConfig, config_text
 from evals.cli.starting.question_rows import (
@@ -33,8 +32,10 @@ from evals.errors import ConfigError, RunInterruptedError, ServerRefusedError
 from evals.inputs.strict_yaml import load_yaml
 from evals.inputs.yaml_layers import VARIABLE
 from evals.judges.config import DEFAULT_PROVIDER
+from evals.run.probing.assent import Assent
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Reached, Target, probe
+from evals.run.probing.probe import Reached, ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, Target
 from evals.run.probing.secrets import Headers, read_headers
 from evals.store.atomic import write_output
 
@@ -205,7 +206,8 @@ def _server(
     out = console(sys.stderr)
     if asks and not ask_yes(f"look at {url}, and ask it {questions[0]!r}?", default=True):
         raise ConfigError("the kind of server is not known", "name it with --profile; `evals profiles` lists them")
-    reached = _reached([Target(url, headers, question, body_of(flags.body)) for question in questions])
+    targets = [Target(url, headers, question, body_of(flags.body)) for question in questions]
+    reached = _reached(targets, list if flags.yes else pick_allowed)
     probed = reached.read(choose if asks else lambda _: None)
     show_reading(probed)
     if not probed.response.chunks:
@@ -214,36 +216,36 @@ def _server(
     return probed.server, probed.doubts
 
 
-def _reached(targets: Sequence[Target]) -> Reached:
+def _reached(targets: Sequence[Target], assent: Assent) -> Reached:
     """What came of the first question whose answer shows how the server answers, else of the first one.
 
     An answer that declines has no citations, and often no chunks.
 
     Raises:
         ServerRefusedError: No question was answered.
+        ConfigError: An answer would need an assent that is not given.
     """
-    tell = _teller()
-    found: list[Reached] = []
+    tell, reached = _teller(), list[Reached]()
+    found = survey(targets[0], tell)
     for target in targets:
         try:
-            found.append(asyncio.run(probe(target, tell)))
+            latest = ask(found, target, tell, assent)
         except ServerRefusedError:
-            if not found:
+            if target is targets[-1] and not reached:
                 raise
-            break
-        if _shows(found[-1], target.question):
-            return found[-1]
+            continue
+        if _shows(latest, target.question):
+            return latest
+        reached.append(latest)
+        found = found.only(latest.reader.plan)
         if target is not targets[-1]:
             tell("  the answer declines, or brings no passages: another question may show more")
-    return found[0]
+    return reached[0]
 
 
 def _shows(reached: Reached, question: str) -> bool:
     """Whether an answer has passages and does not decline."""
-    try:
-        response = reached.read(lambda _: None).response
-    except ServerRefusedError:
-        return False
+    response = reached.read(lambda _: None).response
     return bool(response.chunks) and not is_abstention(response.answer or "", question)
 
 

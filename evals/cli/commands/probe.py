@@ -1,9 +1,8 @@
 """`evals probe`."""
 
-import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,17 @@ from evals.cli.terminal.console import DOUBTFUL, clean, console
 from evals.cli.terminal.output import check_output
 from evals.errors import ConfigError
 from evals.inputs.json_body import parse_json
+from evals.run.probing.assent import Candidates
 from evals.run.probing.guess import Doubt
-from evals.run.probing.probe import DEFAULT_QUESTION, Probed, Target, probe
+from evals.run.probing.probe import ask, survey
+from evals.run.probing.reading import DEFAULT_QUESTION, Probed, Target
+from evals.run.probing.requests import Plan
 from evals.run.probing.secrets import read_headers
 from evals.run.probing.section import section_text
 from evals.schemas import Citation, EvalResponse
 from evals.store.atomic import write_output
 
+_OF_ASSENT = "no profile has these paths, and a request to them may change something on the server:"
 _RAW_SHOWN = 2000
 _CHUNKS_SHOWN = 3
 _LINE = 400
@@ -33,10 +36,23 @@ def probe_server(
     body: str | None,
     *,
     profiles: bool,
+    yes: bool,
+    dry_run: bool,
     as_json: bool,
     output: Path | None,
 ) -> None:
     """Find out how a server is asked and read, and write the section that evaluates it.
+
+    Args:
+        url: Of the server.
+        headers: Sent with each request.
+        question: To ask; None for a general one.
+        body: The form of the request, as JSON.
+        profiles: Try built-in profiles.
+        yes: Call paths that neither profiles nor most servers have, too.
+        dry_run: List the requests, and send none.
+        as_json: Print JSON and nothing else.
+        output: File for the section.
 
     Raises:
         EvalsError: Nothing answers, or nothing is understood.
@@ -46,7 +62,15 @@ def probe_server(
     given = read_headers(headers)
     target = Target(url, given, question or DEFAULT_QUESTION, body_of(body), profiles)
     out = console(sys.stderr)
-    probed = asyncio.run(probe(target, lambda line: out.print(clean(line, 400)))).read(choose)
+
+    def tell(line: str) -> None:
+        out.print(clean(line, _LINE))
+
+    found = survey(target, tell)
+    if dry_run:
+        _list(found.candidates, yes=yes, as_json=as_json)
+        return
+    probed = ask(found, target, tell, list if yes else pick_allowed).read(choose)
     text = section_text(probed.server)
     if as_json:
         typer.echo(json.dumps(_as_json(probed), indent=2, ensure_ascii=False))
@@ -77,17 +101,42 @@ def body_of(text: str | None) -> Any:
 
 def choose(doubt: Doubt) -> str | None:
     """Ask on a terminal what is meant; without one, nobody is asked."""
+    choices = [doubt.chosen, *doubt.others]
+    picked = _picked(f"{doubt.key}: {doubt.why}", choices, "which one", "1")
+    return None if picked is None else choices[picked]
+
+
+def pick_allowed(plans: Sequence[Plan]) -> list[Plan]:
+    """Ask on a terminal which request may be sent; without one, none may."""
+    picked = _picked(_OF_ASSENT, [plan.told for plan in plans], "which one may be sent, or Enter for none", "")
+    return [] if picked is None else [plans[picked]]
+
+
+def _picked(about: str, choices: Sequence[str], question: str, default: str) -> int | None:
+    """The place of what somebody picks on a terminal; None where nobody is there, or picks nothing."""
     if not is_terminal():
         return None
     out = console(sys.stderr)
-    out.print(f"{doubt.key}: {doubt.why}")
-    choices = [doubt.chosen, *doubt.others]
+    out.print(about)
     for number, choice in enumerate(choices, start=1):
         out.print(clean(f"  {number}  {choice}", 300))
-    while True:
-        picked = ask_line(f"which one (1 to {len(choices)})", "1")
+    while picked := ask_line(f"{question} (1 to {len(choices)})", default):
         if picked.isdecimal() and 1 <= int(picked) <= len(choices):
-            return choices[int(picked) - 1]
+            return int(picked) - 1
+    return None
+
+
+def _list(candidates: Candidates, *, yes: bool, as_json: bool) -> None:
+    """The requests that would be sent, in their order."""
+    sent = [plan.told for plan in (*candidates.free, *(candidates.others if yes else ()))]
+    kept = [] if yes else [plan.told for plan in candidates.others]
+    if as_json:
+        told = {"sent": sent, "needs_yes": kept, "never": candidates.never}
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    never = [f"never: {name} ({word})" for name, word in candidates.never.items()]
+    lines = [*sent, *(f"needs --yes: {line}" for line in kept), *never]
+    typer.echo("\n".join(lines) or "nothing was found that takes a question")
 
 
 def _show(probed: Probed) -> None:
@@ -105,6 +154,8 @@ def show_reading(probed: Probed) -> None:
     out.print("\nwhat the section makes of it:")
     for line in _read_lines(probed.response):
         out.print(clean(line, _LINE))
+    if probed.unread:
+        out.print(clean(f"not read: {', '.join(probed.unread)}", _RAW_SHOWN))
     out.print(f"\ncomputable (suite core): {', '.join(probed.metrics.names) or 'nothing'}")
     for reason, names in probed.metrics.missing.items():
         out.print(clean(f"not {', '.join(names)}: {reason}", _LINE))
@@ -143,6 +194,7 @@ def _as_json(probed: Probed) -> dict[str, Any]:
         "server": probed.server,
         "section": section_text(probed.server),
         "read": response,
+        "unread": probed.unread,
         "guesses": guesses,
         "computable": probed.metrics.names,
         "missing": probed.metrics.missing,

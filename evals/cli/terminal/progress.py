@@ -45,6 +45,7 @@ class Terminal(Quiet):
         self._task: TaskID | None = None
         self._tally: Tally | None = None
         self._last_line = 0.0
+        self._has_waited = False
 
     def phase(self, message: str) -> None:
         self._console.print(clean(f"· {message}"), style="dim")
@@ -53,6 +54,11 @@ class Terminal(Quiet):
     def progress(self, done: int, total: int) -> None:
         if done == total or self._time_for_a_line():
             self._console.print(f"  {done}/{total}", style="dim")
+
+    def waiting(self, message: str) -> None:
+        if not self._has_waited or self._time_for_a_line():
+            self._has_waited = True
+            self.phase(message)
 
     def estimate(self, estimate: Estimate) -> None:
         self.phase(f"the judge will take {estimate}")

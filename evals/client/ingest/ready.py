@@ -17,19 +17,21 @@ from evals.text.counts import counted
 _FIRST_POLL_S = 0.05
 _LONGEST_POLL_S = 2.0
 _REGISTERED_AFTER_S = 5.0
+_TOLD_AFTER_S = 0.5
 _NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How to wait, and how to know the time; for tests."""
+    """How to wait, how to know the time, and who hears what is waited for."""
 
     sleep: Callable[[float], Awaitable[None]]
     clock: Callable[[], float] = time.monotonic
+    tell: Callable[[str], None] = lambda message: None
 
 
-async def wait_until_ready(client: RAGClient, ready: ReadySpec, job: str, waiting: Waiting) -> None:
-    """Ask after a job until nothing of it is pending.
+async def wait_until_ready(client: RAGClient, ready: ReadySpec, job: str, count: int, waiting: Waiting) -> None:
+    """Ask after a job of so many documents until nothing of it is pending.
 
     Raises:
         IngestError: It is not done in time, its status cannot be seen, or it says that documents failed.
@@ -40,7 +42,11 @@ async def wait_until_ready(client: RAGClient, ready: ReadySpec, job: str, waitin
         body, problem = await _status(client, path)
         if problem is None and _evaluate(ready.done_when, body) is True:
             break
-        _check_patience(client.redact.text(path), ready, problem, waiting.clock() - start)
+        waited_s, shown = waiting.clock() - start, client.redact.text(path)
+        _check_patience(shown, ready, problem, waited_s)
+        if waited_s >= _TOLD_AFTER_S:
+            why = f" ({problem.message})" if problem else ""
+            waiting.tell(f"waiting until {counted(count, 'document', 'is')} ready: {shown}{why}, {waited_s:.0f} s")
         await waiting.sleep(pause)
         pause = min(_LONGEST_POLL_S, pause * 1.5)
     failed = _evaluate(ready.failed, client.redact.value(body)) if ready.failed else None

@@ -35,14 +35,15 @@ class IngestReport:
         already_there: How many it had.
         listed: Whether it lists what it has; where it does not, what our own log does not know is uploaded.
         changed: Names of those that it has in another edition than ours, as our log says; they are not uploaded again.
-        maybe_twice: Names of those that were under way when an earlier upload was killed, and that no list shows.
+        unconfirmed: Names of those that were sent when an earlier upload was killed, and of which no list tells whether
+            the server has them; they are not sent again.
     """
 
     uploaded: int
     already_there: int
     listed: bool = True
     changed: tuple[str, ...] = ()
-    maybe_twice: tuple[str, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -57,7 +58,14 @@ class _Plan:
     new: list[Upload] = field(default_factory=list)
     unready: dict[str, list[str]] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
-    maybe_twice: list[str] = field(default_factory=list)
+    unconfirmed: list[str] = field(default_factory=list)
+
+    def add(self, one: Upload, *, is_unknown: bool) -> None:
+        """Upload a document that is not known to be there, unless it may be there all the same."""
+        if is_unknown:
+            self.unconfirmed.append(one.name)
+        else:
+            self.new.append(one)
 
 
 async def ingest(
@@ -66,6 +74,7 @@ async def ingest(
     log: UploadLog,
     *,
     progress: Progress = lambda done, total: None,
+    waiting: Callable[[str], None] = lambda message: None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> IngestReport:
@@ -78,6 +87,7 @@ async def ingest(
         documents: To be there.
         log: Of what was uploaded to this server before, open.
         progress: Hears how many of how many are done.
+        waiting: Hears what is waited for, while the server is not ready.
         sleep: How to wait.
         clock: Monotonic seconds.
 
@@ -85,22 +95,21 @@ async def ingest(
         ConfigError: The profile does not say how to upload.
         IngestError: The server refuses documents, fails, or is not ready in time.
     """
-    upload, waiting = _upload_of(client), Waiting(sleep, clock)
-    there = await _known_there(client, log, documents, waiting)
+    upload, patience = _upload_of(client), Waiting(sleep, clock, waiting)
+    there = await _known_there(client, log, documents, patience)
     plan = _plan(documents, there, log.documents)
     for job, names in plan.unready.items():
-        await _complete(client, upload, log, names, job, waiting)
+        await _complete(client, upload, log, names, job, patience)
     for start in range(0, len(plan.new), upload.batch):
         batch = plan.new[start : start + upload.batch]
         taken = await _to_its_end(_give(client, upload, log, batch))
-        await _complete(client, upload, log, [one.name for one in batch], taken.job, waiting)
+        await _complete(client, upload, log, [one.name for one in batch], taken.job, patience)
         progress(start + len(batch), len(plan.new))
     if upload.finish and log.unfinished:
         await follow_up(client, upload.finish, "")
         log.finished()
-    return IngestReport(
-        len(plan.new), len(documents) - len(plan.new), there is not None, tuple(plan.changed), tuple(plan.maybe_twice)
-    )
+    already_there = len(documents) - len(plan.new) - len(plan.unconfirmed)
+    return IngestReport(len(plan.new), already_there, there is not None, tuple(plan.changed), tuple(plan.unconfirmed))
 
 
 def upload_key(client: RAGClient) -> str:
@@ -148,7 +157,7 @@ async def _complete(
     """Do what follows a batch, and wait until it can be found."""
     await follow_up(client, upload.then, job)
     if client.spec.ready is not None:
-        await wait_until_ready(client, client.spec.ready, job, waiting)
+        await wait_until_ready(client, client.spec.ready, job, len(names), waiting)
     log.ready(names)
 
 
@@ -214,8 +223,7 @@ def _plan(documents: Sequence[Upload], there: _There | None, logged: Mapping[str
         if known and known.stage == "taken":
             plan.unready.setdefault(known.job, []).append(one.name)
         elif not _is_there(one, there, known):
-            plan.new.append(one)
-            plan.maybe_twice += [one.name] if known and not there else []
+            plan.add(one, is_unknown=known is not None and there is None)
     return plan
 
 

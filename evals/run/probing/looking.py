@@ -2,22 +2,25 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.client.profile import list_profiles, resolve_spec
+from evals.client.profile import list_profiles, load_profile, resolve_spec
 from evals.client.spec import ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerUnreachableError
 from evals.inputs.json_body import parse_json
-from evals.inputs.yaml_layers import VARIABLE
+from evals.inputs.yaml_layers import VARIABLE, expand_env
+from evals.run.probing.assent import USUAL
 from evals.run.probing.openapi import paths_of
 from evals.run.probing.requests import QUESTION, Plan
 
 _TIMEOUT_S = 5.0
 _HEALTH = ("/health", "/healthz", "/api/health", "/ping", "/ok", "/status")
-_USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/query", "/rag", "/answer", "/search")
 _NOTHING = "/evals-probe-finds-nothing-here"
+_FINGERPRINTS = {"openwebui": "/api/v1/files/"}
+"""By profile, a path that tells a server whose web page answers a GET of every path that takes a POST alone."""
 _THERE = frozenset({200, 400, 401, 403, 405, 415, 422})
 Tell = Callable[[str], None]
 
@@ -66,7 +69,7 @@ async def look(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec],
 async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec]) -> list[str]:
     """Which paths of profiles and which usual ones are there: those that refuse a GET otherwise than with 404."""
     nothing = _status(await _get(transport, _NOTHING))
-    asked = dict.fromkeys((*(spec.ask.path for spec in profiles), *_USUAL))
+    asked = dict.fromkeys((*(spec.ask.path for spec in profiles), *USUAL, *_FINGERPRINTS.values()))
     found = []
     for path in asked:
         if not VARIABLE.search(path) and "{{" not in path:
@@ -77,14 +80,28 @@ async def _paths(transport: Transport, tell: Tell, profiles: Sequence[ServerSpec
     return found
 
 
-def fitting(seen: Sighted, profiles: Sequence[ServerSpec]) -> list[Plan]:
-    """The requests of the built-in profiles whose path is there; those come first whose other paths are there too."""
+def fitting(seen: Sighted, profiles: Sequence[ServerSpec], only: str | None) -> list[ServerSpec]:
+    """The built-in profiles whose path is there, or is the only one; those come first whose other paths are there too.
+
+    Args:
+        seen: What was seen of the server.
+        profiles: The profiles.
+        only: The path to ask, where it is known.
+    """
+    if only is not None:
+        return [spec for spec in profiles if spec.ask.path == only]
     if seen.openapi is None:
-        return [plan_of(spec) for spec in profiles if spec.ask.path in seen.paths]
+        return [spec for spec in profiles if {spec.ask.path, _FINGERPRINTS.get(spec.profile)} & set(seen.paths)]
     known = paths_of(seen.openapi)
     shapes = {_shape(path) for _, path in known}
     there = [spec for spec in profiles if (spec.ask.method, spec.ask.path) in known]
-    return [plan_of(spec) for spec in sorted(there, key=lambda spec: -_share_there(spec, shapes))]
+    return sorted(there, key=lambda spec: -_share_there(spec, shapes))
+
+
+def is_askable(spec: ServerSpec) -> bool:
+    """Whether the request of a profile needs nothing of the environment, and its answer can show chunks."""
+    needs = VARIABLE.search(spec.model_dump_json(include={"ask", "retrieve"}))
+    return needs is None and (spec.retrieve is not None or spec.map.chunks is not None)
 
 
 def _share_there(spec: ServerSpec, shapes: Collection[str]) -> float:
@@ -109,22 +126,23 @@ def usual(seen: Sighted) -> list[Plan]:
     """Requests to paths that are there, in the commonest form."""
     source = "a usual path and form"
     doubts = ("path and field are guesses",)
-    return [Plan("POST", path, {"question": QUESTION}, source=source, doubts=doubts) for path in seen.paths]
+    paths = [path for path in seen.paths if path not in _FINGERPRINTS.values()]
+    return [Plan("POST", path, {"question": QUESTION}, source=source, doubts=doubts) for path in paths]
 
 
 def built_in() -> list[ServerSpec]:
-    """The built-in profiles whose requests need nothing of the environment, without those that are broken.
+    """The built-in profiles with the defaults of their ${NAME:-default}, without those that are broken.
 
-    A key in the environment is for the server that its owner means, which this one need not be.
+    The environment is not read: a key in it is for the server that its owner means, which this one need not be.
     """
     specs = []
     for name in list_profiles():
-        try:
-            spec = resolve_spec({"profile": name})
-        except ConfigError:
-            continue
-        if not VARIABLE.search(spec.model_dump_json(include={"ask", "retrieve"})):
-            specs.append(spec)
+        with suppress(ConfigError):
+            keys = load_profile(name)
+            requests = {part: keys[part] for part in ("ask", "retrieve") if keys.get(part)}
+            with suppress(ConfigError):  # one without a default stays as it is, so that the profile is not asked
+                requests = expand_env(requests, set(), {})
+            specs.append(resolve_spec({"profile": name, **requests}))
     return specs
 
 

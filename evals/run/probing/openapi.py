@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evals.run.probing.requests import QUESTION, Plan
-from evals.run.probing.words import names_in, snake
+from evals.run.probing.words import names_in, parts_of, snake
 
 _FIELDS = (
     *("question", "query", "q", "prompt", "user_query", "query_text", "search_query", "user_input", "input", "message"),
@@ -62,8 +62,8 @@ def _plans(document: Schema, path: str, method: str, operation: Schema) -> Itera
 
 
 def _weight(path: str, operation: Schema) -> float:
-    parts = set(snake(path.replace("/", "_").replace("-", "_")).split("_"))
-    told = set(snake(f"{operation.get('operationId', '')}_{operation.get('summary', '')}".replace(" ", "_")).split("_"))
+    parts = set(parts_of(path))
+    told = set(parts_of(f"{operation.get('operationId', '')} {operation.get('summary', '')}"))
     return 2 * len(parts & _ASKING) - 3 * len(parts & _OTHERS) + len(told & _ASKING) - len(told & _OTHERS)
 
 

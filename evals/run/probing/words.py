@@ -49,8 +49,13 @@ def last_name(path: str) -> str:
 
 def snake(name: str) -> str:
     """The name in small letters with underscores, so that `chunkId` is `chunk_id`."""
-    joined = "_".join(part.lower() for part in _PARTS.findall(name))
+    joined = "_".join(parts_of(name))
     return f"_{joined}" if name.startswith("_") else joined
+
+
+def parts_of(name: str) -> list[str]:
+    """The words of a name in small letters, split at separators and at the humps of camelCase."""
+    return [part.lower() for part in _PARTS.findall(name)]
 
 
 def is_of_citations(name: str) -> bool:
