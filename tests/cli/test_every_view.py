@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from viewer.shown import showing
 
-from evals.scoring.diagnosis import Link
 from evals.config import EvalConfig
 from evals.export import FORMATS
 from evals.metrics.registry import suites
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
+from evals.scoring.diagnosis import Link
 from evals.store.runs import RunStore
 
 QUESTIONS = 4
