@@ -167,7 +167,7 @@ class Case:
 
     @derived
     def passages(self) -> list[tuple[int, str]]:
-        """The chunks with text: their number, from 1 by rank, and the text, in an order that the rank has no part in.
+        """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
 
         A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
         the work of the retriever. The order is that of a hash over question and text, the same in every call.
