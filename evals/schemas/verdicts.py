@@ -145,6 +145,11 @@ class JudgeVerdict(Record):
         return {name: _ranked(name, part, ranks) for name, part in self.reply.items()}
 
     @property
+    def is_flagged(self) -> bool:
+        """Whether the judge itself says that the data tells it what to decide."""
+        return self.reply is not None and self.reply.get("injection_suspected") is True
+
+    @property
     def inquiry(self) -> str:
         """What was asked, whichever block of passages it was about."""
         return self.request.partition(BLOCK)[0]
