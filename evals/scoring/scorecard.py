@@ -49,12 +49,16 @@ def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord],
 
 def scorecard_of(metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the results of a run, in the order of the groups."""
-    order = list(MetricGroup)
-    summaries = [
+    return in_groups(
         summarise(metric, table.column(metric.name), settings, table.clusters(table.rows(metric.name)))
         for metric in metrics
-    ]
-    summaries.sort(key=lambda summary: order.index(summary.group))
+    )
+
+
+def in_groups(found: Iterable[MetricSummary]) -> Scorecard:
+    """The scorecard of these summaries, in the order of the groups."""
+    order = list(MetricGroup)
+    summaries = sorted(found, key=lambda summary: order.index(summary.group))
     by_group: dict[str, list[str]] = {}
     for summary in summaries:
         by_group.setdefault(summary.group.value, []).append(summary.name)
