@@ -260,6 +260,7 @@ class EvalConfig(Record):
             confidence=self.confidence,
             judged=judged,
             cluster=self.cluster,
+            keeps_flagged=self.judge.on_injection == "keep",
         )
 
     @classmethod

@@ -1,6 +1,6 @@
 """One question with its response, and what several metrics derive from the two."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import zip_longest
@@ -40,6 +40,7 @@ class Case:
         semantics: What texts are compared with, if any metric wants that.
         evidence: What the run of the record says about matching; where None, the response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
+        keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
     """
 
     question: EvalQuestion
@@ -51,6 +52,7 @@ class Case:
     semantics: Semantics | None = None
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    keeps_flagged: bool = False
     lacks: dict[int, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
 
@@ -131,6 +133,12 @@ class Case:
         said = self.judges_word
         return said is not None and said != self.reads_as_refusal
 
+    def is_injected(self, inquiries: Collection[str]) -> bool:
+        """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
+        if self.keeps_flagged or not inquiries:
+            return False
+        return any(each.is_flagged and each.inquiry in inquiries for each in self.verdicts)
+
     @derived
     def _is_for_judge(self) -> bool:
         return not self.is_flagged and is_long(self.answer or "")
@@ -167,7 +175,7 @@ class Case:
 
     @derived
     def passages(self) -> list[tuple[int, str]]:
-        """The chunks with text: their number, from 1 by rank, and the text, in an order that the rank has no part in.
+        """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
 
         A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
         the work of the retriever. The order is that of a hash over question and text, the same in every call.

@@ -1,8 +1,9 @@
 """The citation marks of an answer, which are no part of its text: `[1]`, `[1, 2]`, `[2-4]`, `[^1]`, `【1†source】`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import NamedTuple
 
 from evals.text.folding import UNSPACED
@@ -15,6 +16,8 @@ _MARK = re.compile(
     re.DOTALL,
 )
 _DIGITS = re.compile(r"\d+")
+_MOST = 100
+"""Numbers of a range such as [1-999] that are looked at."""
 _WORD_END = re.compile(rf"[^\W{UNSPACED}]")
 
 
@@ -51,6 +54,13 @@ def _before_blanks(text: str, place: int) -> int:
     return place
 
 
+def numbers_of(mark: str) -> tuple[int, ...]:
+    """The numbers of a mark such as "1", "1, 3" or "2-4", each once."""
+    parts = [list(map(int, _DIGITS.findall(part))) for part in re.split(r"[,;]", mark)]
+    ranges = [range(ends[0], min(ends[-1], ends[0] + _MOST) + 1) for ends in parts if ends]
+    return tuple(dict.fromkeys(chain.from_iterable(ranges)))
+
+
 def without_citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> str:
     """The text without its citation marks, and without the blank before each.
 
@@ -62,13 +72,28 @@ def without_citation_marks(text: str, possible: AbstractSet[int], cited: Abstrac
         possible: The numbers that a chunk or a citation of the response can have; nothing is taken off without any.
         cited: Those that the response's list of citations holds.
     """
+    return with_other_marks(text, possible, cited, lambda _numbers: "")
+
+
+def with_other_marks(
+    text: str, possible: AbstractSet[int], cited: AbstractSet[int], other: Callable[[str], str]
+) -> str:
+    """The text with something else for each of its citation marks.
+
+    Args:
+        text: The answer.
+        possible: As of `without_citation_marks`.
+        cited: As there.
+        other: What stands for a mark with these numbers; where it is empty, the blank before the mark goes too.
+    """
     if not possible:
         return text
     pieces: list[str] = []
     end = 0
     for mark in citation_marks(text, possible, cited):
-        pieces.append(text[end : mark.start])
+        said = other(mark.numbers)
+        pieces += [text[end : mark.opens if said else mark.start], said]
         end = mark.end
-        if mark.start and _WORD_END.match(text, end):
+        if not said and mark.start and _WORD_END.match(text, end):
             pieces.append(" ")
     return "".join([*pieces, text[end:]])

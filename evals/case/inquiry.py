@@ -10,13 +10,17 @@ from itertools import pairwise
 from typing import Any
 
 from evals.case.case import Case
-from evals.schemas import JudgeVerdict
+from evals.case.citation_marks import numbers_of, with_other_marks
+from evals.case.cited import place_of
+from evals.schemas import Citation, JudgeVerdict
 from evals.schemas.verdicts import BLOCK, VerdictRequest
 
 ReplyData = Mapping[str, Any]
 """The parsed reply of a judge: a JSON object."""
 Merge = Callable[[Sequence[ReplyData]], ReplyData]
 """How the replies on several blocks of passages become one."""
+_PASSAGES = frozenset({"contexts", "passages"})
+"""The parts of the data that hold passages."""
 _EVERY = -1
 """Stands for every repeat."""
 SAMPLES = "samples"
@@ -84,10 +88,17 @@ class Inquiry:
         return found
 
     def _requests_within(self, case: Case, repeat: int | None) -> Iterator[VerdictRequest]:
-        names = self.names(case)
-        for name, part in zip(names, _blocks(self.data(case), len(names)), strict=True):
+        names, data = self.names(case), self.data(case)
+        ranks = [] if data.keys().isdisjoint(_PASSAGES) else [rank for rank, _ in case.passages]
+        for name, part in zip(names, _blocks(data, len(names)), strict=True):
             yield VerdictRequest(
-                name=name, prompt=self.prompt, data=part, once=self.once, repeat=repeat, samples=self.samples
+                name=name,
+                prompt=self.prompt,
+                data=part,
+                once=self.once,
+                repeat=repeat,
+                passages=ranks,
+                samples=self.samples,
             )
 
     def _begun(self, case: Case) -> list[int]:
@@ -106,7 +117,7 @@ class Inquiry:
         return seen
 
     def _said(self, name: str, verdicts: Iterable[JudgeVerdict]) -> dict[int, ReplyData]:
-        replies = {v.repeat: v.reply for v in verdicts if v.request == name and v.reply is not None}
+        replies = {v.repeat: v.ranked_reply or {} for v in verdicts if v.request == name and v.reply is not None}
         decided = replies if self.samples == 1 else _sampled(replies, self.samples)
         return {_EVERY if self.once else repeat: reply for repeat, reply in decided.items()}
 
@@ -146,11 +157,13 @@ def chain(inquiries: Iterable[Inquiry]) -> list[Inquiry]:
 
 
 def numbered_contexts(case: Case) -> list[dict[str, Any]]:
-    """The texts of the retrieved chunks, numbered from 1 by rank; the number of a chunk without text is not used.
+    """The texts of the retrieved chunks, numbered from 1 in an order that says nothing of their rank."""
+    return [{"id": number, "text": text} for number, (_, text) in enumerate(case.passages, start=1)]
 
-    They stand in an order that has nothing to do with their rank (`Case.passages`).
-    """
-    return [{"id": number, "text": text} for number, text in case.passages]
+
+def passage_ids(case: Case) -> dict[int, int]:
+    """By the rank of each chunk with text, the id that it has for a judge."""
+    return {rank: number for number, (rank, _) in enumerate(case.passages, start=1)}
 
 
 def question_and_answer(case: Case) -> dict[str, Any]:
@@ -160,7 +173,22 @@ def question_and_answer(case: Case) -> dict[str, Any]:
 
 def answer_in_contexts(case: Case) -> dict[str, Any]:
     """What a judge needs to compare the answer with what was retrieved."""
-    return {"contexts": numbered_contexts(case), **question_and_answer(case)}
+    return {"contexts": numbered_contexts(case), "question": case.asked, "answer": _citing_passages(case)}
+
+
+def _citing_passages(case: Case) -> str | None:
+    """The answer, which cites passages by their ids; a mark that names none is left out, as its number is another's."""
+    chunks, ids = case.response.chunks or [], passage_ids(case)
+    listed = {one.index: one for one in reversed(case.response.citations or [])}
+
+    def cited(numbers: str) -> str:
+        sources = (listed.get(number) or Citation(index=number) for number in numbers_of(numbers))
+        places = (place_of(source, chunks, case.citation_base) for source in sources)
+        found = dict.fromkeys(ids[place + 1] for place in places if place is not None and place + 1 in ids)
+        return f"[{', '.join(map(str, found))}]" if found else ""
+
+    answer = case.response.answer
+    return None if answer is None else with_other_marks(answer, *case.citation_numbers, cited)
 
 
 def answer_beside_reference(case: Case) -> dict[str, Any]:

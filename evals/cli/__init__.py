@@ -115,13 +115,14 @@ def profiles_command(
 
 @app.command("runs")
 def runs_command(
+    calibrations: Annotated[bool, typer.Option("--all", help="List the runs of calibrate too")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else")] = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """List the saved runs."""
     from evals.cli.commands.runs import list_runs
 
-    list_runs(runs_dir, as_json=as_json)
+    list_runs(runs_dir, calibrations=calibrations, as_json=as_json)
 
 
 @app.command("show")

@@ -10,6 +10,7 @@ from typing import Self
 
 from evals.metrics.base import BaseMetric
 from evals.schemas import MetricResult
+from evals.schemas.results import WITHOUT_VERDICT
 from evals.stats import Observation, Weighted, weigh
 
 RunResults = Mapping[str, MetricResult]
@@ -90,7 +91,7 @@ def _observe(results: Sequence[MetricResult | None]) -> Observation | None:
     path: list[str] = []
     for place, result in enumerate(there):
         path += [f"{place}.{name}" for name in result.judged_by]
-        if result.missing == "judge":
+        if result.missing in WITHOUT_VERDICT:
             return Observation(tuple(path if result.judged_by else ()), None, lost=True)
         if result.value is None:
             return Observation(tuple(path))

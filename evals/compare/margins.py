@@ -12,8 +12,8 @@ from evals.errors import ConfigError
 from evals.metrics.base import UNITS_OF_TIME, BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import GateOutcome
-from evals.scoring.evidence import judge_end
-from evals.scoring.seen import SCORE
+from evals.scoring.evidence import heed_flagged, judge_end
+from evals.scoring.seen import SCORE, see
 
 
 def hold_against(
@@ -53,7 +53,7 @@ def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
     found = judge_end(gain, unfavourable, -sides.margin, seen.n, lambda end: end > -sides.margin)
     spread = "no interval" if ends is None else f"interval {ends[0]:+.4g} … {ends[1]:+.4g}"
     figures = f"{seen.after:.4g}, was {seen.before:.4g}: difference {difference:+.4g} ({spread}, n = {seen.n})"
-    return GateOutcome(
+    outcome = GateOutcome(
         gate=gate,
         outcome=found.outcome,
         message=f"{figures}{found.advice}",
@@ -62,6 +62,16 @@ def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
         n=seen.n,
         more_questions=found.more,
     )
+    return _with_flagged(sides, name, outcome, higher=higher)
+
+
+def _with_flagged(sides: Sides, name: str, outcome: GateOutcome, *, higher: bool) -> GateOutcome:
+    """The outcome if the questions that the judge flags, in either run, tell against the later run."""
+    before, after = see(sides.baseline, name), see(sides.run, name)
+    first, last = before.bound(upper=higher), after.bound(upper=not higher)
+    worst = None if first is None or last is None else last - first
+    holds = worst is not None and (worst if higher else -worst) > -sides.margin
+    return heed_flagged(outcome, worst, before.flagged + after.flagged, holds=holds)
 
 
 def _metric(sides: Sides, metric: BaseMetric) -> Change | str:

@@ -15,6 +15,7 @@ from evals.compare.summaries import summarise_values
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRun, MetricResult, MetricSummary
+from evals.schemas.results import WITHOUT_VERDICT
 from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
 from evals.scoring.digest.run_columns import CHUNKS, CITATIONS
 from evals.scoring.influence import Column, WeightedColumn, column_of
@@ -249,7 +250,7 @@ def _why_not_all(there: Sequence[ScoreColumn | None], ids: Sequence[str], pairin
 def _lost(metric: BaseMetric, there: Sequence[ScoreColumn | None], pairing: Pairing) -> LostPairs | None:
     """What is lost of the runs that have a value."""
     having = [column for column in there if column is not None and not column.is_empty]
-    if not any(column.lacks("judge") for column in having):
+    if not any(column.lacks(kind) for column in having for kind in WITHOUT_VERDICT):
         return None
     results = [_by_question(metric, column, pairing) for column in having]
     return LostPairs.of(pairing.ids, pairing.clusters(), results)

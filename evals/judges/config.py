@@ -1,7 +1,7 @@
 """The part of the configuration that says who judges."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -60,6 +60,9 @@ class JudgeConfig(Record):
     """With a greater share of its decisions lost than this the run is partial, and the exit code 4."""
     max_input_tokens: Annotated[int, MayChange.ON_RESUME] = Field(default=DEFAULT_MAX_INPUT_TOKENS, ge=1000)
     """What would send more in one call is not asked, and counts as missing for the judge."""
+    on_injection: Literal["exclude", "keep"] = "exclude"
+    """A verdict of which the judge itself says that the data tells it what to decide is left out of the value, and
+    widens the bounds, by which gates are then decided; `keep` counts it like any other."""
     batch: Annotated[bool, MayChange.ON_RESUME] = False
     """Ask by the Message Batches API: half the price, in rounds that usually take up to an hour each."""
     batch_poll_s: Annotated[Finite, MayChange.ON_RESUME] = Field(default=5.0, gt=0, le=3600)

@@ -28,7 +28,7 @@ class VerdictTally:
 
     def __init__(self) -> None:
         self._spent = JudgeSpending()
-        self._decisions = self._judged = self._cached = self._suspected = 0
+        self._decisions = self._judged = self._cached = self._suspected = self._flagged = 0
         self._failures: Counter[str] = Counter()
         self._withdrawn = self._items = 0
         self._models: set[str] = set()
@@ -41,6 +41,7 @@ class VerdictTally:
         """Add all verdicts on one question."""
         self._judged += bool(verdicts)
         self._suspected += any(verdict.injection_suspected for verdict in verdicts)
+        self._flagged += any(verdict.is_flagged for verdict in verdicts)
         for request, found in disagreements(verdicts).items():
             self._disagreements[request].extend(found)
         for verdict in verdicts:
@@ -170,9 +171,10 @@ class VerdictTally:
         if not suspected:
             return None
         them = agree(suspected, "it", "them")
+        flagged = f"; it flags {self._flagged} itself (judge.on_injection)" if self._flagged else ""
         return (
             f"data may speak to it: {counted(suspected, 'question', 'holds')} text that speaks to the judge; "
-            f"look at {them} before trusting {them}"
+            f"look at {them} before trusting {them}{flagged}"
         )
 
     def _on_other_models(self, judge: Identity) -> str | None:

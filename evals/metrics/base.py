@@ -118,9 +118,8 @@ class BaseMetric(ABC):
         if not case.judged and not case.verdicts:
             return self.measure(case)
         if case.abstention_open and self.hangs_on_abstention(case):
-            return self.judged(
-                self.undefined(why_open(case.verdicts, case.decided_by), missing="judge"), [case.decided_by]
-            )
+            lost = self.undefined(why_open(case.verdicts, case.decided_by), missing="judge")
+            return self._unless_injected(case, self.judged(lost, [case.decided_by]))
         result, disputed = self._measured(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
 
@@ -148,7 +147,15 @@ class BaseMetric(ABC):
 
     def _measured(self, case: Case) -> MetricResult:
         result = self.measure(case)
-        return self.judged(result, self.verdicts_needed(case)) if case.judged and not result.judged_by else result
+        if case.judged and not result.judged_by:
+            result = self.judged(result, self.verdicts_needed(case))
+        return self._unless_injected(case, result)
+
+    def _unless_injected(self, case: Case, result: MetricResult) -> MetricResult:
+        """The result; without a value where it hangs on a verdict that the judge flags."""
+        if not case.is_injected(result.judged_by):
+            return result
+        return self.judged(self.undefined(_INJECTED, missing="injection", injection_suspected=True), result.judged_by)
 
     def judged(self, result: MetricResult, verdicts: Sequence[str]) -> MetricResult:
         """The same result, which says what verdicts it hangs on."""
@@ -349,6 +356,7 @@ def _by_compute(metric: BaseMetric, case: Case) -> MetricResult:
     return metric.compute(case.question, case.response)
 
 
+_INJECTED = "the judge flags the data: it holds text that tells it what to decide"
 _NO_ANSWER = "the server sent no answer"
 _ONLY_RETRIEVES = "this server only retrieves"
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"

@@ -6,18 +6,16 @@ citations stand, the marks in the answer do: [1], [1, 3], [2-4]. A number from 1
 word counts where its numbers are those of citations or chunks ("a[0]" is code, "96 hours[1]" cites).
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Any, ClassVar
 
 from evals.case.case import Case
-from evals.case.citation_marks import citation_marks, without_citation_marks
+from evals.case.citation_marks import citation_marks, numbers_of, without_citation_marks
 from evals.case.cited import place_of
-from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts
+from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts, passage_ids
 from evals.metrics.base import Need
 from evals.metrics.judged import JudgedMetric
 from evals.schemas import Citation, MetricGroup, MetricResult
@@ -25,8 +23,6 @@ from evals.text.sentences import sentence_spans
 
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
-_MOST = 100
-"""Numbers of a range such as [1-999] that are looked at."""
 
 Placed = tuple[int, int, tuple[int | None, ...]]
 """Start and end of a citation, and the numbers of its chunks; None for one that resolves to no chunk with text."""
@@ -88,14 +84,14 @@ def _read(answer: str, possible: frozenset[int], glued: frozenset[int]) -> _Text
     spans = sentence_spans(answer)
     found = [(span, without_citation_marks(answer[slice(*span)], possible, glued).strip()) for span in spans]
     said = [(span, sentence) for span, sentence in found if sentence]
-    marks = [(mark.opens, mark.end, _numbers(mark.numbers)) for mark in citation_marks(answer, possible, glued)]
+    marks = [(mark.opens, mark.end, numbers_of(mark.numbers)) for mark in citation_marks(answer, possible, glued)]
     return _Text(tuple(span for span, _ in said), tuple(sentence for _, sentence in said), tuple(marks))
 
 
 def _placed(case: Case, text: _Text) -> tuple[Placed, ...] | None:
     """The citations that say where they stand, else those of the marks; None where neither say it of any."""
     chunks, citations = case.response.chunks or [], case.response.citations or []
-    readable = {context["id"] for context in numbered_contexts(case)}
+    readable = {rank for rank, _ in case.passages}
 
     def number_of(citation: Citation) -> int | None:
         place = place_of(citation, chunks, case.citation_base)
@@ -128,21 +124,15 @@ def _with_citations(text: _Text, placed: tuple[Placed, ...]) -> tuple[Statement,
     )
 
 
-def _numbers(named: str) -> tuple[int, ...]:
-    """The numbers of a mark such as "1", "1, 3" or "2-4", each once."""
-    parts = [list(map(int, re.findall(r"\d+", part))) for part in re.split(r"[,;]", named)]
-    ranges = [range(ends[0], min(ends[-1], ends[0] + _MOST) + 1) for ends in parts if ends]
-    return tuple(dict.fromkeys(chain.from_iterable(ranges)))
-
-
 def _data(case: Case) -> dict[str, Any]:
     found = list(enumerate(statements(case) or [], start=1))
-    cited = {chunk for _, statement in found if statement.examined for chunk in statement.cited}
+    shown = passage_ids(case)
+    cited = {shown[chunk] for _, statement in found if statement.examined for chunk in statement.cited}
     return {
         "passages": [context for context in numbered_contexts(case) if context["id"] in cited],
         "question": case.asked,
         "statements": [
-            {"id": n, "text": statement.text, "citations": list(statement.cited)}
+            {"id": n, "text": statement.text, "citations": [shown[chunk] for chunk in statement.cited]}
             for n, statement in found
             if statement.examined
         ],

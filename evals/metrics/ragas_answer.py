@@ -14,6 +14,7 @@ from evals.metrics.judged import Decider, JudgedMetric
 from evals.metrics.ragas import RagasContextPrecision, RagasContextRecall, RagasFaithfulness
 from evals.metrics.ragas_weights import RAGAS_WEIGHTS
 from evals.schemas import MetricGroup, MetricResult
+from evals.schemas.results import WITHOUT_VERDICT
 from evals.schemas.verdicts import VerdictRequest
 from evals.semantics.base import Semantics, cosine
 
@@ -122,7 +123,7 @@ def _verdicts_of(parts: Sequence[MetricResult]) -> tuple[list[str], str | None]:
     needed: dict[str, None] = {}
     for part in parts:
         needed.update(dict.fromkeys(part.judged_by))
-        if part.missing == "judge":
+        if part.missing in WITHOUT_VERDICT:
             return list(needed), part.reason
     return list(needed), None
 

@@ -25,9 +25,10 @@ def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[st
         "failure": verdict.failure,
         "message": plain(verdict.message or ""),
         "suspected": verdict.injection_suspected,
+        "ranks": verdict.passages,
     }
     if verdict.reply is not None:
-        told["reply"] = printed(verdict.reply)
+        told["reply"] = printed(verdict.ranked_reply)
         told["claims"] = _claims(verdict, beside)
     return told
 

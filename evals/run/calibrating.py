@@ -24,6 +24,7 @@ from evals.scoring.calibration.scales import Label, Scale, declared_scale, scale
 from evals.scoring.clusters import cluster_of
 from evals.scoring.measured import Measured
 from evals.scoring.outcomes import package_versions
+from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
 
 _ROUNDING = 1e-9
@@ -133,7 +134,7 @@ def work_of_labels(labels: LabelSet, config: EvalConfig) -> Work:
     records = [each.record for each in labels.answers]
     name = labels.files[0].name
     run = EvalRun(
-        id=token_hex(4),
+        id=f"{CALIBRATION}{token_hex(4)}",
         name=config.name or f"calibrate-{labels.files[0].stem}",
         created_at=datetime.now(UTC).replace(microsecond=0),
         datasets=sorted({record.question.dataset for record in records}),

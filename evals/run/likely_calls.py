@@ -77,8 +77,13 @@ class LikelyCalls:
         kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
         made_up = _likely_reply(case, request)
         replies = {n: kept.get(n, made_up) for n in missing}
-        come = (JudgeVerdict(request=request.name, repeat=n, reply=reply) for n, reply in replies.items())
-        case.verdicts = [*case.verdicts, *come]
+        case.verdicts = [
+            *case.verdicts,
+            *(
+                JudgeVerdict(request=request.name, repeat=n, reply=reply, passages=request.passages)
+                for n, reply in replies.items()
+            ),
+        ]
         return self._asked(request, [n for n in missing if n not in kept], len(kept))
 
     def _asked(self, request: VerdictRequest, left: Sequence[int], kept: int) -> list[LikelyCall]:

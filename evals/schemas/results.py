@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 """1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
 
-Missing = Literal["not_applicable", "transport", "judge", "fault"]
-"""`fault`: the metric raised, which is ours or a plug-in's to mend."""
+Missing = Literal["not_applicable", "transport", "judge", "injection", "fault"]
+"""`injection`: the judge itself says that the data tells it what to decide. `fault`: the metric raised, which is ours
+or a plug-in's to mend."""
+WITHOUT_VERDICT: frozenset[Missing] = frozenset({"judge", "injection"})
+"""Of what hangs on a verdict that does not count: other verdicts on the same thing stand for it."""
 SAVED_ANSWERS = "saved answers"
 """What stands in the place of the server's profile in a run that asked no server."""
 
@@ -91,15 +94,20 @@ class MetricCounts(Record):
     not_applicable: int = 0
     transport: int = 0
     judge: int = 0
+    injection: int = 0
+    """The judge says that the data tells it what to decide. A file holds this only where it happened."""
     fault: int = 0
     """The metric raised; a file holds it only where that happened."""
 
     @model_serializer(mode="wrap")
     def _without_what_did_not_happen(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
-        if not self.fault:
-            fields.pop("fault", None)
-        return fields
+        return {name: count for name, count in fields.items() if count or name not in {"injection", "fault"}}
+
+    @property
+    def lost(self) -> int:
+        """The questions that failures took, and injections."""
+        return self.transport + self.judge + self.injection + self.fault
 
 
 class JudgedStrata(Record):

@@ -1,5 +1,6 @@
 """What a judge is asked and what it decides, what that costs, and the judge as it is saved with a run."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,8 @@ from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
 LossBy = Literal["length", "items"]
+_PASSAGES = ("contexts", "passages", "citations")
+"""The lists of a reply whose items bear the ids of passages."""
 BLOCK = "#"
 """What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 
@@ -83,6 +86,8 @@ class VerdictRequest(Record):
     """Whether repeats are of no use."""
     repeat: int | None = None
     """The one repeat that it is for, where it builds on a reply that each repeat found anew; None: it is for all."""
+    passages: list[int] = []
+    """The rank of each passage that has text, in the order in which the judge sees them: the first has the id 1."""
     samples: int = Field(default=1, ge=1)
     """Replies that one decision takes: each is asked for alone, and repeats count them through. Where it takes three,
     the first decision has the repeats 0 to 2, the second 3 to 5."""
@@ -125,8 +130,24 @@ class JudgeVerdict(Record):
     """What a reply from the cache cost when it was asked for; None where nobody knows."""
     key: str | None = None
     """Hash over all that decides the reply: model, address, instructions, form, data and repeat."""
+    passages: list[int] = []
+    """The rank of each passage by the id that it has in the reply: the first is that of 1. Empty where the judge saw
+    none, and in runs of before, where ids are ranks."""
     injection_suspected: bool = False
     """Whether the data holds text that speaks to the judge, by the judge's word or by ours."""
+
+    @property
+    def ranked_reply(self) -> dict[str, Any] | None:
+        """The reply with the rank of each passage in the place of its id."""
+        if self.reply is None or not self.passages:
+            return self.reply
+        ranks = dict(enumerate(self.passages, start=1))
+        return {name: _ranked(name, part, ranks) for name, part in self.reply.items()}
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether the judge itself says that the data tells it what to decide."""
+        return self.reply is not None and self.reply.get("injection_suspected") is True
 
     @property
     def inquiry(self) -> str:
@@ -142,6 +163,23 @@ class JudgeVerdict(Record):
         )
         earlier = self.earlier or JudgeSpending()
         return earlier if self.cached else earlier + own
+
+
+def _ranked(name: str, part: Any, ranks: Mapping[int, int]) -> Any:
+    """A part of a reply by the name that it has there; its lists of passages are translated."""
+    if isinstance(part, dict):
+        return {key: _ranked(key, value, ranks) for key, value in part.items()}
+    if not isinstance(part, list):
+        return part
+    items = [_ranked("", item, ranks) for item in part]
+    if name not in _PASSAGES:
+        return items
+    return [{**item, "id": ranks.get(item["id"], item["id"])} if _has_number(item) else item for item in items]
+
+
+def _has_number(item: Any) -> bool:
+    """Whether an item has the id of a passage; in a file that somebody changed it may be anything."""
+    return isinstance(item, dict) and isinstance(item.get("id"), int)
 
 
 class VerdictLosses(Record):

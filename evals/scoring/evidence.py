@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
-from evals.schemas.gates import GateResult
-from evals.text.counts import agree
+from evals.schemas.gates import GateOutcome, GateResult
+from evals.text.counts import agree, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,23 @@ def judge_end(value: float, end: float | None, limit: float, n: int | None, hold
         return Evidence("not enough evidence", None, ": no number of questions settles it while the value is the limit")
     told = f"{more:,} more {agree(more, 'question settles', 'questions settle')} it"
     return Evidence("not enough evidence", more, f": about {told} if the value stays")
+
+
+def heed_flagged(outcome: GateOutcome, worst: float | None, flagged: int, *, holds: bool) -> GateOutcome:
+    """Decide a gate on the worst bound where the judge flags questions as injection.
+
+    Args:
+        outcome: Without these questions.
+        worst: The bound, or the difference by it; None where nobody knows it.
+        flagged: How many questions the judge flags; without any the outcome stays.
+        holds: Whether the bound meets the condition.
+    """
+    if not flagged:
+        return outcome
+    bound = "the worst bound, which nobody knows" if worst is None else f"the worst bound {worst:.4g}"
+    why = f"decided on {bound}, as the judge flags {counted(flagged, 'question')} as injection"
+    changes = {} if holds else {"outcome": "not met", "more_questions": None}
+    return outcome.model_copy(update={"message": f"{outcome.message}; {why}", **changes})
 
 
 def questions_to_settle(value: float, end: float, limit: float, n: int | None) -> int | None:

@@ -10,7 +10,7 @@ from evals.metrics.base import Aggregation
 from evals.metrics.registry import known_metric, parse_metric
 from evals.schemas import EvalRun
 from evals.schemas.gates import GateOutcome, GateResult
-from evals.scoring.evidence import judge_end
+from evals.scoring.evidence import heed_flagged, judge_end
 from evals.scoring.headline import why_failed
 from evals.scoring.seen import SCORE, Measurement, see
 
@@ -46,11 +46,24 @@ class Gate:
     at_low: bool = False
 
     def check(self, run: EvalRun) -> GateOutcome:
-        """How the run fares. A metric without a value is not met, and a run that failed meets nothing."""
+        """How the run fares. A metric without a value is not met, and a run that failed meets nothing.
+
+        Where the judge flags questions, the worst bound must meet the condition too.
+        """
         failed = why_failed(run)
         if failed is not None:
             return self._not_met(f"the run failed: {failed}")
         seen = see(run, self.metric)
+        bounds = [seen.bound(upper=upper) for upper in self._unfavourable]
+        worst = next((bound for bound in bounds if bound is None or not self.holds(bound)), bounds[0])
+        return heed_flagged(self._of(seen), worst, seen.flagged, holds=worst is not None and self.holds(worst))
+
+    @property
+    def _unfavourable(self) -> list[bool]:
+        """Which bounds speak against the condition: the upper one (True), the lower one (False), or both."""
+        return [False, True] if self.sign == "==" else [self.sign not in {">=", ">"}]
+
+    def _of(self, seen: Measurement) -> GateOutcome:
         if seen.value is None:
             return self._not_met(f"{self.metric} has no value{f' ({seen.reason})' if seen.reason else ''}")
         if seen.at_least and self.sign not in {">=", ">"}:

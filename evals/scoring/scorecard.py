@@ -49,12 +49,16 @@ def make_scorecard(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord],
 
 def scorecard_of(metrics: Sequence[BaseMetric], table: ScoreTable, settings: ScoreSettings) -> Scorecard:
     """Summarise each metric over the results of a run, in the order of the groups."""
-    order = list(MetricGroup)
-    summaries = [
+    return in_groups(
         summarise(metric, table.column(metric.name), settings, table.clusters(table.rows(metric.name)))
         for metric in metrics
-    ]
-    summaries.sort(key=lambda summary: order.index(summary.group))
+    )
+
+
+def in_groups(found: Iterable[MetricSummary]) -> Scorecard:
+    """The scorecard of these summaries, in the order of the groups."""
+    order = list(MetricGroup)
+    summaries = sorted(found, key=lambda summary: order.index(summary.group))
     by_group: dict[str, list[str]] = {}
     for summary in summaries:
         by_group.setdefault(summary.group.value, []).append(summary.name)
@@ -77,6 +81,7 @@ def summarise(
     """
     column = results if isinstance(results, ResultColumn) else ResultColumn.of(metric, results)
     sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
+    counts = _counts(column)
     one_sided = metric.one_sided(column.results()) if sample.values else None
     sample = Sample([], []) if one_sided else sample
     value = value_of(metric, sample)
@@ -86,11 +91,11 @@ def summarise(
         value=value,
         group=metric.group,
         sample_size=len(sample.values),
-        counts=_counts(column),
+        counts=counts,
         ci=ci,
         interval=interval,
         at_least=value is not None and min(column.late, default=inf) <= value,
-        bounds=None if one_sided else _bounds(metric, column),
+        bounds=None if one_sided else _bounds(metric, column, counts.lost),
         strata=sample.strata,
         reason=(one_sided or sample.reason or _why_missing(column)) if value is None else None,
         rules=column.rules,
@@ -107,18 +112,17 @@ def _counts(column: ResultColumn) -> MetricCounts:
         not_applicable=missing["not_applicable"],
         transport=missing["transport"],
         judge=missing["judge"],
+        injection=missing["injection"],
         fault=missing["fault"],
     )
 
 
-def _bounds(metric: BaseMetric, column: ResultColumn) -> Interval | None:
-    """The value if every question that failures took had scored worst, and best; None where they took none.
+def _bounds(metric: BaseMetric, column: ResultColumn, lost: int) -> Interval | None:
+    """The value if every question that is lost had scored worst, and best; None where none is.
 
     Of a metric of which neither way is better, the least and the greatest value.
     """
     worst, best = (metric.low, metric.high) if metric.higher_is_better is None else (metric.worst, metric.best)
-    missing = column.missing()
-    lost = missing["transport"] + missing["judge"] + missing["fault"]
     if not lost or worst is None or best is None:
         return None
     values = column.values

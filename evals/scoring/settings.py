@@ -43,6 +43,7 @@ class ScoreSettings:
         cluster: What questions belong together by: "document", "question", or a key of their metadata.
         evidence: What the run says about matching; None where each response speaks for itself.
         declining: Of which answers a judge that takes part has the word on whether they decline.
+        keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
     """
 
     match: MatchSettings = field(default_factory=MatchSettings)
@@ -54,6 +55,7 @@ class ScoreSettings:
     cluster: str = BY_DOCUMENT
     evidence: RunEvidence | None = None
     declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    keeps_flagged: bool = False
 
 
 class Cases:
@@ -94,6 +96,7 @@ class Cases:
                 own.semantics,
                 own.evidence,
                 own.declining,
+                own.keeps_flagged,
             )
             self._hold(question.id, case)
         case.verdicts = verdicts
@@ -133,6 +136,7 @@ def configured_settings(
     judged: bool,
     semantics: Semantics | None = None,
     cluster: str = BY_DOCUMENT,
+    keeps_flagged: bool = False,
 ) -> ScoreSettings:
     """How a run of these values of its configuration scores its records.
 
@@ -144,8 +148,18 @@ def configured_settings(
         judged: Whether a judge takes part.
         semantics: What texts are compared with, where it is known already.
         cluster: What questions belong together by.
+        keeps_flagged: Whether verdicts count that the judge flags.
     """
-    return ScoreSettings(match, citation_base, on_error == "worst", confidence, judged, semantics, cluster)
+    return ScoreSettings(
+        match,
+        citation_base,
+        on_error == "worst",
+        confidence,
+        judged,
+        semantics,
+        cluster,
+        keeps_flagged=keeps_flagged,
+    )
 
 
 def cases_of(run: EvalRun, records: Sequence[EvalRecord]) -> Cases:
@@ -172,10 +186,17 @@ def score_settings(run: EvalRun) -> ScoreSettings:
         confidence=confidence(run),
         judged=judged,
         cluster=run.eval_config.get("cluster", BY_DOCUMENT),
+        keeps_flagged=_keeps_flagged(run),
     )
     # One of before had no word on what the text rules take for an answer.
     says = run.outcomes.abstention_by_judge is not None
     return replace(settings, declining=judged_abstention(known_metrics(run)) if says else OF_BEFORE)
+
+
+def _keeps_flagged(run: EvalRun) -> bool:
+    """Whether flagged verdicts count: in runs of before they do."""
+    judge = run.eval_config.get("judge")
+    return not (isinstance(judge, dict) and judge.get("on_injection") == "exclude")
 
 
 def confidence(run: EvalRun) -> float:

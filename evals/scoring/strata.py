@@ -13,7 +13,7 @@ from statistics import fmean
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.schemas import MetricResult
-from evals.schemas.results import JudgedStrata
+from evals.schemas.results import WITHOUT_VERDICT, JudgedStrata
 from evals.scoring.gathered.columns import ResultColumn, ResultState
 from evals.stats import Observation, Weighted, percentile, weigh
 from evals.text.counts import agree, counted
@@ -75,7 +75,7 @@ def _plain(column: ResultColumn, labels: Sequence[str], worst: float | None) -> 
 
 def _is_marked(column: ResultColumn) -> bool:
     """Whether verdicts are lost, and the results say which: those of runs of before do not."""
-    lost = [kind for kind, _ in column.kinds() if kind.missing == "judge"]
+    lost = [kind for kind, _ in column.kinds() if kind.missing in WITHOUT_VERDICT]
     return bool(lost) and all(kind.judged_by for kind in lost)
 
 
@@ -99,7 +99,7 @@ def _weighted(column: ResultColumn, labels: Sequence[str], worst: float | None, 
 
 
 def _observed(value: float | None, kind: ResultState, worst: float | None) -> Observation:
-    return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing == "judge")
+    return Observation(kind.judged_by, worst if kind.missing == "transport" else value, kind.missing in WITHOUT_VERDICT)
 
 
 def _strata(observed: Sequence[Observation], weighted: Weighted) -> JudgedStrata:
@@ -116,7 +116,7 @@ def _why_none(observed: Sequence[Observation], column: ResultColumn) -> str:
     judged = [each for each in observed if each.path]
     reasons: Counter[str | None] = Counter()
     for kind, count in column.kinds():
-        reasons.update({kind.reason: count} if kind.missing == "judge" else {})
+        reasons.update({kind.reason: count} if kind.missing in WITHOUT_VERDICT else {})
     most = next(reason for reason, _ in reasons.most_common(1))
     if not all(each.lost for each in judged):
         return f"more than a tenth of the answers hang on verdicts of which the judge gave none: {most}"

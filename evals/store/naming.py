@@ -10,7 +10,9 @@ from evals.inputs.files import read_whole
 from evals.store.commands import command
 
 LAST = "last"
-"""Stands for the newest run of a folder."""
+"""Stands for the newest run of a folder, calibrations left out."""
+CALIBRATION = "calibration-"
+"""How the id of a run begins that `calibrate` made: it holds labelled answers, and lists leave it out."""
 _ID = re.compile(r"[a-z0-9-]+")
 _RUNS = "*_*Z.json"
 _LISTED = 8
@@ -58,9 +60,10 @@ def _by_path(wanted: str) -> Path | None:
 
 
 def _newest(there: Sequence[Path], folder: Path) -> Path:
-    if not there:
+    runs = [path for path in there if not path.name.startswith(CALIBRATION)]
+    if not runs:
         raise RunNotFoundError(f"there is no run in {folder}", "`evals eval` makes one")
-    return max(there, key=lambda path: path.stem.rpartition("_")[2])
+    return max(runs, key=lambda path: path.stem.rpartition("_")[2])
 
 
 def _only(found: Sequence[Path], said: str, hint: str) -> Path | None:

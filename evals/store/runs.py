@@ -27,7 +27,7 @@ from evals.schemas.results import SCHEMA_VERSION
 from evals.store.atomic import make_folder, write_atomically
 from evals.store.commands import way_on_of
 from evals.store.journal import Journal, record_line, with_room
-from evals.store.naming import find_run
+from evals.store.naming import CALIBRATION, find_run
 from evals.store.record_check import whole
 from evals.store.record_file import RecordFile
 from evals.store.record_index import IndexWriter
@@ -43,6 +43,10 @@ class SavedRuns(NamedTuple):
     """Oldest first."""
     unreadable: list[StoreError]
     """Why a file with the name of a run is none that can be read, in the order of the names."""
+
+    def without_calibrations(self) -> "SavedRuns":
+        """The same without the runs that `calibrate` made."""
+        return self._replace(runs=[run for run in self.runs if not run.id.startswith(CALIBRATION)])
 
 
 @dataclass(frozen=True, slots=True)

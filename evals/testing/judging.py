@@ -44,10 +44,18 @@ class RagJudge(InItsLoop):
         if self._judge is None:
             raise RuntimeError("enter the judge first: with RagJudge(config) as judge")
         metric, verdicts = parse_metric(name), list[JudgeVerdict]()
-        match, declining = self._config.score_settings(judged=True).match, judged_abstention([metric])
+        settings, declining = self._config.score_settings(judged=True), judged_abstention([metric])
         asked: set[object] = set()
         while True:
-            case = Case(question, response, verdicts, match, judged=True, declining=declining)
+            case = Case(
+                question,
+                response,
+                verdicts,
+                settings.match,
+                judged=True,
+                declining=declining,
+                keeps_flagged=settings.keeps_flagged,
+            )
             wanted = [request for request in metric.requests(case) if request.place not in asked]
             if not wanted:
                 return metric.score(case)

@@ -1,6 +1,7 @@
 """`assert_metric`: a threshold, with a message that says what to look at."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from evals.errors import ConfigError
 from evals.schemas import EvalRecord, EvalRun, MetricSummary
@@ -40,8 +41,8 @@ def assert_metric(
     __tracebackhide__ = True
     _check_limits(at_least, at_most, low=low, high=high)
     summary = run.scorecard.get(metric)
-    below = None if at_least is None else _below(summary, at_least, low=low)
-    above = None if at_most is None else _above(summary, at_most, high=high)
+    below = None if at_least is None else _below(summary, at_least, low=low) or _worse(summary, at_least, upper=False)
+    above = None if at_most is None else _above(summary, at_most, high=high) or _worse(summary, at_most, upper=True)
     problems = [problem for problem in dict.fromkeys((below, above)) if problem]
     if problems:
         raise AssertionError("\n".join([f"{metric}: {'; '.join(problems)}", *_facts(run, summary)]))
@@ -73,6 +74,16 @@ def _above(summary: MetricSummary, limit: float, *, high: bool) -> str | None:
     return None if seen <= limit else f"{told} is above {number(limit, summary.unit)}"
 
 
+def _worse(summary: MetricSummary, limit: float, *, upper: bool) -> str | None:
+    """On which wrong side the worst bound is, where the judge flags questions; None where it flags none."""
+    flagged, bounds = summary.counts.injection, summary.bounds or (-inf, inf)
+    bound, side = (max(bounds), "above") if upper else (min(bounds), "below")
+    if not flagged or (bound <= limit if upper else bound >= limit):
+        return None
+    why = f"the judge flags {counted(flagged, 'question')} as injection"
+    return f"the worst bound, {number(bound, summary.unit)}, is {side} {number(limit, summary.unit)}: {why}"
+
+
 def _seen(summary: MetricSummary, end: int | None) -> float | str:
     """The value or an end of its interval; else why there is none."""
     if summary.value is None:
@@ -88,7 +99,7 @@ def _seen(summary: MetricSummary, end: int | None) -> float | str:
 def _facts(run: EvalRun, summary: MetricSummary) -> Iterator[str]:
     yield f"  value {value(summary)}, interval {interval(summary)}"
     counts = summary.counts
-    lost = {"transport": counts.transport, "judge": counts.judge, "fault": counts.fault}
+    lost = {"transport": counts.transport, "judge": counts.judge, "injection": counts.injection, "fault": counts.fault}
     told = "".join(f", {count} lost ({kind})" for kind, count in lost.items() if count)
     over = f"{summary.sample_size} of {counted(run.question_count, 'question')}"
     yield f"  over {over}, {counts.not_applicable} to which it does not apply{told}"

@@ -28,7 +28,7 @@ class LiveRuns:
 
     def listing(self) -> dict[str, Any]:
         """All runs, those that go on with how far they are."""
-        saved = self._folder.survey()
+        saved = self._folder.survey().without_calibrations()
         found = listing(saved)
         going_on = {run.id: told for run in saved.runs if (told := self._going_on(run)) is not None}
         for row in found["runs"]:

@@ -139,9 +139,10 @@ def bounds(summary: "MetricSummary") -> str | None:
 
 
 def lost(summary: "MetricSummary") -> str | None:
-    """How many questions failures took from a metric; None where they took none."""
-    count = summary.counts.transport + summary.counts.judge + summary.counts.fault
-    return f"{count} lost" if count else None
+    """How many questions failures took from a metric, and how many the judge flags; None where there are none."""
+    flagged = summary.counts.injection
+    told = {"lost": summary.counts.lost - flagged, "flagged as injection": flagged}
+    return ", ".join(f"{count} {what}" for what, count in told.items() if count) or None
 
 
 def arrow(higher_is_better: bool | None) -> str:

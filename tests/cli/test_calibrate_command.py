@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from viewer.shown import save_run, showing
 
 from evals.store.calibrations import saved_calibrations
+from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
 JUDGE = {"then": {"python": "judge"}}
@@ -89,6 +91,26 @@ def test_what_came_out_is_saved_without_texts(calibrate: Cli, labels: Path, tmp_
     assert "ferry" not in file.read_text(encoding="utf-8")
     again = calibrate(labels)
     assert "0 calls, 20 from the cache, $0.0000" in again.out
+
+
+def test_its_run_is_never_the_last_one(
+    calibrate: Cli, evals_cli: Cli, labels: Path, tmp_path: Path, build_run: Callable[..., Any]
+) -> None:
+    """`review last` goes on with the run that was labelled; lists show it with `--all` alone, and its id finds it."""
+    store = RunStore(tmp_path / "runs")
+    save_run(build_run, store, "abcd1234", status="complete")
+    assert calibrate(labels).code == 0
+    folder = ("--runs-dir", store.folder)
+    assert evals_cli("show", "last", "--json", *folder).json["id"] == "abcd1234"
+    listed = [
+        [run["id"] for run in evals_cli("runs", "--json", *flag, *folder).json["runs"]] for flag in ((), ["--all"])
+    ]
+    assert listed == [["abcd1234"], ["abcd1234", listed[1][1]]]
+    assert evals_cli("show", listed[1][1], *folder).code == 0
+    with showing(store.folder) as shown:
+        assert [run["id"] for run in shown.get("api/runs").json()["runs"]] == ["abcd1234"]
+    gated = evals_cli("gate", "last", "--baseline-dir", store.folder, "--gate", "mrr>=0", *folder)
+    assert "calibration-" not in gated.out + gated.err
 
 
 def test_the_table_fits_80_columns(calibrate: Cli, labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,18 +179,20 @@ def test_a_refusal_is_no_verdict(judged_case: MakeCase, name: str) -> None:
 
 
 def test_the_judge_is_shown_cited_passages_and_citing_sentences_only(case_of: MakeCase) -> None:
-    """Under their numbers in answer and ranking; one inquiry serves all three metrics."""
+    """Under the numbers of their places in the shuffle; one inquiry serves all three metrics."""
     case = case_of([3, 1], [], [9], [3])
     requests = [request for name in ALL for request in parse_metric(name).requests(case)]
     assert [request.name for request in requests] == ["citation_support"] * 3
     data = requests[0].data
     assert next(iter(data)) == "passages"
-    assert data | {"passages": sorted(data["passages"], key=lambda passage: passage["id"])} == {
-        "passages": [{"id": 1, "text": "text 1"}, {"id": 3, "text": "text 3"}],
+    place = {rank: number for number, rank in enumerate(requests[0].passages, start=1)}
+    assert place != {1: 1, 2: 2, 3: 3}
+    assert data == {
+        "passages": sorted(({"id": place[n], "text": f"text {n}"} for n in (1, 3)), key=lambda one: one["id"]),
         "question": "How long?",
         "statements": [
-            {"id": 1, "text": "Rule one is kept.", "citations": [3, 1]},
-            {"id": 4, "text": "Rule four is kept.", "citations": [3]},
+            {"id": 1, "text": "Rule one is kept.", "citations": [place[3], place[1]]},
+            {"id": 4, "text": "Rule four is kept.", "citations": [place[3]]},
         ],
     }
 

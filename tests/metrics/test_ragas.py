@@ -197,14 +197,15 @@ def test_what_was_retrieved_can_be_judged_without_an_answer(
 
 
 def test_claims_are_found_first_and_then_checked(judged_case: MakeCase) -> None:
-    """The second inquiry holds the claims of the first, numbered; contexts keep the numbers of their ranks."""
+    """The second inquiry holds the claims of the first, numbered; contexts by their places among those shown."""
     retrieved = [RetrievedChunk(text="one"), RetrievedChunk(chunk_id="no text"), RetrievedChunk(text="three")]
     (first,) = RagasFaithfulness().requests(judged_case({}, chunks=retrieved))
     assert (first.name, set(first.data)) == ("answer_claims", {"question", "answer"})
     pending = RagasFaithfulness().requests(judged_case({"answer_claims": found(2)}, chunks=retrieved))
     second = next(request for request in pending if request.name == "answer_in_contexts")
     assert second.data["claims"] == [{"id": 1, "text": "claim 0"}, {"id": 2, "text": "claim 1"}]
-    assert [context["id"] for context in second.data["contexts"]] == [1, 3]
+    assert [context["id"] for context in second.data["contexts"]] == [1, 2]
+    assert sorted(second.passages) == [1, 3]
     assert "expected_answer" not in second.data
 
 

@@ -99,7 +99,8 @@ def _baseline(run: EvalRun, flags: GateFlags) -> SavedRun | None:
         return _load(flags.baseline, flags.runs_dir)
     if flags.baseline_dir is None:
         return None
-    others = (each for each in reversed(RunStore(flags.baseline_dir).runs()) if each.id != run.id)
+    saved = RunStore(flags.baseline_dir).survey().without_calibrations()
+    others = (each for each in reversed(saved.runs) if each.id != run.id)
     newest = next((each for each in others if each.status == "complete" and each.completed_at is not None), None)
     return None if newest is None else _load(newest.id, flags.baseline_dir)
 

@@ -21,10 +21,11 @@ _IN_LINE = 5
 """So many cells stand on a run's first line where the table does not fit."""
 
 
-def list_runs(runs_dir: Path | None, *, as_json: bool = False) -> None:
+def list_runs(runs_dir: Path | None, *, calibrations: bool = False, as_json: bool = False) -> None:
     """Print the saved runs, newest last, then what cannot be read."""
     store = RunStore(runs_dir or DEFAULT_RUNS_DIR)
-    saved = store.survey()
+    found = store.survey()
+    saved = found if calibrations else found.without_calibrations()
     if as_json:
         print_json(json.dumps(_plain(store, saved), indent=2, ensure_ascii=False))
         return

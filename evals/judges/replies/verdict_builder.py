@@ -120,6 +120,7 @@ class VerdictBuilder:
             prompt_hash=load_prompt(self.request.prompt).hash,
             key=self.key,
             earlier=self.earlier,
+            passages=self.request.passages,
             injection_suspected=suspected,
             **fields,
         )

@@ -160,6 +160,7 @@
       el("summary", {}, title, " ", one.reply && one.reply.verdict ? label(one.reply.verdict) : null, one.failure ? el("span", { class: "tag bad" }, one.failure) : null),
       one.message ? el("p", { class: "note" }, foreign(one.message)) : null,
       one.suspected ? el("p", { class: "note" }, "the text speaks to the judge") : null,
+      one.ranks.length ? el("p", { class: "faint" }, `ids are ranks; the judge saw the passages in the order ${one.ranks.join(", ")}, and its sentences number them so from 1`) : null,
       one.reply ? reply(one.reply, one.claims) : null,
     );
   }

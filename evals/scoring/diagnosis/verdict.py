@@ -12,6 +12,7 @@ from evals.metrics.graphrag import CorrectAnswersCount, WrongAnswersCount
 from evals.metrics.inquiries import COMPARED
 from evals.metrics.judged import JudgedMetric
 from evals.schemas import EvalRecord, MetricResult
+from evals.schemas.results import WITHOUT_VERDICT
 from evals.scoring.guarded import score_of
 
 
@@ -94,7 +95,7 @@ def _says_nothing(score: MetricResult) -> bool:
     """Whether a result is no judgement, given or lost, of how right the answer is."""
     if score.name not in _NAMES:
         return True
-    return score.value is None and (score.missing != "judge" or score.reason == _NOT_ASKED)
+    return score.value is None and (score.missing not in WITHOUT_VERDICT or score.reason == _NOT_ASKED)
 
 
 def _labelled(
@@ -104,7 +105,7 @@ def _labelled(
     if result is None or str(result.details.get("verdict", "")).startswith(_SETTLED):
         return None
     if result.value is None:
-        return JudgedAs.CANNOT_TELL if result.missing == "judge" and result.reason != _NOT_ASKED else None
+        return JudgedAs.CANNOT_TELL if result.missing in WITHOUT_VERDICT and result.reason != _NOT_ASKED else None
     if metric is AnswerCorrectness and 0 < result.value < 1:
         return JudgedAs.PARTLY
     return meaning.get(result.value)

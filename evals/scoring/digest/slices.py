@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evals.metrics.base import BaseMetric
-from evals.schemas import MetricGroup, MetricSummary, Scorecard
+from evals.schemas import MetricSummary, Scorecard
 from evals.scoring.digest.columns import Results, ScoreColumn
 from evals.scoring.digest.run_columns import RunColumns, taken
-from evals.scoring.scorecard import summarise
+from evals.scoring.scorecard import in_groups, summarise
 from evals.scoring.settings import ScoreSettings
 
 
@@ -46,13 +46,7 @@ def slice_scorecard(
     metrics: Sequence[BaseMetric], columns: RunColumns, rows: Sequence[int], settings: ScoreSettings
 ) -> Scorecard:
     """What `make_scorecard` says of the records that stand in these rows."""
-    order = list(MetricGroup)
-    summaries = [_summary(metric, columns, rows, settings) for metric in metrics]
-    summaries.sort(key=lambda summary: order.index(summary.group))
-    by_group: dict[str, list[str]] = {}
-    for summary in summaries:
-        by_group.setdefault(summary.group.value, []).append(summary.name)
-    return Scorecard(metrics=summaries, by_group=by_group)
+    return in_groups(_summary(metric, columns, rows, settings) for metric in metrics)
 
 
 def _summary(metric: BaseMetric, columns: RunColumns, rows: Sequence[int], settings: ScoreSettings) -> MetricSummary:

@@ -8,13 +8,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.performance import RAN_OUT
 from evals.schemas import EvalRecord, MetricResult
 from evals.scoring.clusters import cluster_of
 from evals.scoring.config import BY_DOCUMENT
+from evals.scoring.digest.columns import SlimResult
 from evals.stats.clusters import asked_again, parts_of
 from evals.text.hashing import hash64
 
@@ -170,18 +171,18 @@ class _Details(Sequence[MetricResult]):
     def __init__(self) -> None:
         self._codes = array("I")
         self._places: dict[str, int] = {}
-        self._distinct: list[MetricResult] = []
+        self._distinct: list[SlimResult] = []
 
     def add(self, result: MetricResult) -> None:
         short = {name: value for name, value in result.details.items() if _is_short(value)}
-        slim = result.model_copy(update={"details": short})
-        self._codes.append(self._place(slim.model_dump_json(), slim))
+        slim = SlimResult(result.name, result.value, result.missing, result.reason, result.judged_by, short)
+        self._codes.append(self._place(repr(slim), slim))
 
     def extend(self, later: "_Details") -> None:
         places = [self._place(key, slim) for key, slim in zip(later._places, later._distinct, strict=True)]
         self._codes.extend(map(places.__getitem__, later._codes))
 
-    def _place(self, key: str, slim: MetricResult) -> int:
+    def _place(self, key: str, slim: SlimResult) -> int:
         if key not in self._places:
             self._places[key] = len(self._distinct)
             self._distinct.append(slim)
@@ -191,7 +192,7 @@ class _Details(Sequence[MetricResult]):
         return len(self._codes)
 
     def __getitem__(self, place: int) -> MetricResult:  # type: ignore[override]  # no slices
-        return self._distinct[self._codes[place]]
+        return cast("MetricResult", self._distinct[self._codes[place]])
 
 
 def _is_short(value: object) -> bool:

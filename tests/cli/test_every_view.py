@@ -1,0 +1,92 @@
+"""Every view and every export of a run of every suite: whatever a metric records, each of them can show it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from viewer.shown import showing
+
+from evals.config import EvalConfig
+from evals.export import FORMATS
+from evals.metrics.registry import suites
+from evals.runner import run_evaluation
+from evals.schemas import EvalRun
+from evals.scoring.diagnosis import Link
+from evals.store.runs import RunStore
+
+QUESTIONS = 4
+RUNS = [*((suite, True) for suite in suites()), ("all", False)]
+VIEWS: dict[str, list[Any]] = {
+    "plain": [],
+    "json": ["--json"],
+    "by dataset": ["--by", "dataset"],
+    "by a key": ["--by", "difficulty"],
+    "by a key as json": ["--by", "difficulty", "--json"],
+    "matching": ["--matching"],
+    "all failures": ["--failures", QUESTIONS],
+    **{f"failed {link}": ["--failed", link.value] for link in Link},
+}
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda each: f"{each[0]}-{'judged' if each[1] else 'unjudged'}")
+def saved(
+    request: pytest.FixtureRequest,
+    golden_server: str,
+    start_messages_api: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> EvalRun:
+    """A small run of a suite, made once."""
+    suite, judged = request.param
+    api = start_messages_api()
+    api.script({"then": {"python": "judge"}})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+        return run_evaluation(
+            EvalConfig(
+                datasets=["golden"],
+                samples_per_dataset=QUESTIONS,
+                suite=[suite],
+                rag_server_url=golden_server,
+                runs_dir=tmp_path_factory.mktemp("every"),
+                warmup=0,
+                judge={"enabled": judged, "base_url": api.url},
+            )
+        )
+
+
+def test_every_view_of_the_command_line_shows_it(saved: EvalRun, evals_cli: Callable[..., Any]) -> None:
+    """`show` with each of its flags, and with each question."""
+    folder = saved.eval_config["runs_dir"]
+    questions = {key: ["--question", key] for key in RunStore(folder).open_records(saved).ids}
+    for name, flags in {**VIEWS, **questions}.items():
+        result = evals_cli("show", saved.id, *flags, "--runs-dir", folder)
+        assert result.code == 0, f"{name}: {result.err}"
+
+
+def test_every_format_of_export_holds_it(saved: EvalRun, evals_cli: Callable[..., Any], tmp_path: Path) -> None:
+    """And so does the report."""
+    folder = saved.eval_config["runs_dir"]
+    for name in FORMATS:
+        result = evals_cli("export", saved.id, "--format", name, "--output", tmp_path / name, "--runs-dir", folder)
+        assert result.code == 0, f"{name}: {result.err}"
+    result = evals_cli("report", saved.id, "--output", tmp_path / "report.html", "--runs-dir", folder)
+    assert result.code == 0, result.err
+
+
+def test_every_page_of_the_browser_view_shows_it(saved: EvalRun) -> None:
+    """The list, the run, and the answers that its page loads."""
+    with showing(Path(saved.eval_config["runs_dir"])) as shown:
+        run = f"runs/{saved.id}/"
+        for path in ("", "api/runs", run, f"{run}block/{saved.id}/details/0"):
+            assert shown.get(path).status_code == 200, path
+
+
+def test_two_runs_of_it_are_compared(saved: EvalRun, evals_cli: Callable[..., Any]) -> None:
+    """Beside one that measured the same."""
+    store = RunStore(Path(saved.eval_config["runs_dir"]))
+    other = saved.model_copy(update={"id": "c0ffee00"})
+    store.save(other)
+    store.compact(other, list(store.open_records(saved)))
+    result = evals_cli("compare", saved.id, other.id, "--runs-dir", store.folder)
+    assert result.code == 0, result.err
