@@ -73,6 +73,7 @@ _IN_PYTHON = {
     "--scheduler": 'engine={"scheduler": …}',
     "--workers": 'engine={"workers": …}',
     "--allow-partial": "allow_partial=True",
+    "--retry-lost": 'judge={"retry_lost": True}',
     "--no-judge-cache": 'judge={"cache": False}',
     "--question": "question",
     "--body": "body",

@@ -13,7 +13,7 @@ class Decision:
 
     Attributes:
         verdict: To be recorded.
-        stored: The new reply; None where there is none, or it came from the cache.
+        stored: The new reply or failure; None where there is none, or it came from the cache.
         parts: New replies to parts of what was asked, by their keys, where they are not in the cache yet.
     """
 
@@ -22,9 +22,16 @@ class Decision:
     parts: tuple[tuple[str, StoredReply], ...] = ()
 
 
-def decision_of(builder: VerdictBuilder, outcome: Outcome) -> Decision | None:
-    """What asking came to; None where no call was allowed."""
+def decision_of(builder: VerdictBuilder, outcome: Outcome, *, complete: bool) -> Decision | None:
+    """What asking came to; None where no call was allowed.
+
+    Args:
+        builder: Of the verdict.
+        outcome: Of all attempts.
+        complete: Whether nothing kept the judge from being asked once more; only then a failure is kept.
+    """
     if outcome.spent.calls or outcome.failure is not None:
-        return Decision(builder.paid(outcome), cacheable(outcome), tuple(outcome.unkept))
+        stored = cacheable(outcome, failed=complete and not outcome.prevented)
+        return Decision(builder.paid(outcome), stored, tuple(outcome.unkept))
     # No call was allowed, or none was needed: all parts of the reply were there already.
     return None if outcome.reply is None else Decision(builder.cached(outcome.reply, None, None))

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from filelock import FileLock
+
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.backends.prompt_cache import kept_prefixes
@@ -28,6 +30,11 @@ from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, Verdict
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
+LEASE_S = 600.0
+"""So long a decision waits for another process that asks for the same reply; then it is asked here too."""
+_CLAIM_POLL_S = 0.25
+_CLAIMS_BESIDE_CALLS = 100
+"""A claim takes a file descriptor, of which a process may have few."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
@@ -98,6 +105,8 @@ class LLMJudge(InRounds):
         self._gate = PrefixGate()
         self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
+        self._claims: dict[str, FileLock] = {}
+        self._may_claim = True
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
         self._draining = False
@@ -135,6 +144,8 @@ class LLMJudge(InRounds):
 
     async def aclose(self) -> None:
         """Close the connections to the model."""
+        for key in list(self._claims):
+            self._release(key)
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
@@ -178,27 +189,54 @@ class LLMJudge(InRounds):
         call = self._call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
         builder = VerdictBuilder(request, repeat, key, earlier)
-        stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
-        if stored is not None:
-            verdict = builder.cached(stored.reply, stored.model, self._saved_usd(stored))
-            if is_usable(verdict, request):
-                return Decision(verdict)
+        kept = self._kept(builder, key, JudgeCache.legacy_key(self.identity, call, repeat))
+        if kept is not None:
+            return kept
         while (other := self._pending.get(key)) is not None:  # the same request, about another question
             shared = await asyncio.shield(other)
             if shared.reply is not None and shared.last is not None:
                 return Decision(builder.cached(shared.reply, shared.last.model, self._cost(shared.last.usage)))
-        outcome = Outcome(repeat=repeat)
+        outcome, decision = Outcome(repeat=repeat), None
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
+            await self._claim(key)
+            decision = self._kept(builder, key)  # another process may have asked meanwhile
+            if decision is None:
+                await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
+                decision = decision_of(builder, outcome, complete=not self.over)
         finally:
             self._pending.pop(key).set_result(outcome)
-        return decision_of(builder, outcome)
+            if decision is None or decision.verdict.cached:
+                self._release(key)
+        return decision
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         for key, stored in (*decision.parts, (decision.verdict.key, decision.stored)):
             self._put(key, stored)
+        self._release(decision.verdict.key)
+
+    async def _claim(self, key: str) -> None:
+        """Claim the key, or wait for the process that has claimed it: until it is done, ends, or its lease is over."""
+        waited = 0.0
+        while self._cache is not None and self._may_claim and waited < LEASE_S and not self.over:
+            claim = None
+            if len(self._claims) < self.concurrency + _CLAIMS_BESIDE_CALLS:
+                try:
+                    claim = self._cache.claim(key)
+                except StoreError as error:
+                    self._may_claim = False
+                    self._remark(f"replies are not shared with other processes at work: {error.message}")
+            if claim is not None:
+                self._claims[key] = claim
+                return
+            await self._sleep_unless_over(_CLAIM_POLL_S)
+            waited += _CLAIM_POLL_S
+
+    def _release(self, key: str | None) -> None:
+        claim = self._claims.pop(key or "", None)
+        if claim is not None:
+            JudgeCache.release(claim)
 
     def _put(self, key: str | None, stored: StoredReply | None) -> None:
         if self._cache is None or stored is None or key is None:
@@ -208,6 +246,15 @@ class LLMJudge(InRounds):
         except StoreError as error:
             self._cache = None
             self._remark(f"replies are no longer kept in the cache: {error.message}")
+
+    def _kept(self, builder: VerdictBuilder, *keys: str) -> Decision | None:
+        """The decision by what the cache holds; None where it holds nothing of use."""
+        stored = self._stored(*keys)
+        if stored is None:
+            return None
+        failure = {"failure": stored.failure, "message": stored.message}
+        verdict = builder.cached(stored.reply, stored.model, self._saved_usd(stored), **failure)
+        return Decision(verdict) if stored.reply is None or is_usable(verdict, builder.request) else None
 
     def _stored(self, *keys: str) -> StoredReply | None:
         if self._cache is None:
@@ -243,8 +290,9 @@ class LLMJudge(InRounds):
         async def ask(part: VerdictRequest, half: Outcome) -> None:
             key = JudgeCache.key(self.identity, self._call_of(part), repeat)
             stored = self._stored(key)
-            if stored is not None and problem_of_saved(stored.reply, part) is None:
-                half.reply = stored.reply
+            reply = None if stored is None else stored.reply
+            if reply is not None and problem_of_saved(reply, part) is None:
+                half.reply = reply
                 return
             if self.over:
                 return

@@ -166,7 +166,7 @@ def estimate_judging(
     known = known or Known()
     saved, basis = likely_answers(config, questions, known.responses)
     bill = _Bill(config, price, forecast or Forecast(config.judge.identity))
-    cache = JudgeCache(config.runs_dir / ".judge-cache") if config.judge.cache else None
+    cache = JudgeCache.of(config.judge, config.runs_dir)
     likely = LikelyCalls(metrics, config.judge, cache)
     total = _Sum()
     for group in _by_judged(questions, known):

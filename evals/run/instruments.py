@@ -122,7 +122,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         StoreError: Its replies cannot be kept.
     """
     judge = config.judge
-    cache = JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None
+    cache = JudgeCache.of(judge, config.runs_dir)
     if cache is not None:
         cache.prepare()
     made = _batch_judge(config, cache) if judge.batch else _call_judge(config, cache)
