@@ -27,7 +27,7 @@ LOST_KEPT = timedelta(days=1)
 
 
 class StoredReply(Record):
-    """A reply with the facts of its call, or a paid failure; files of former versions hold `reply` and `model` alone."""
+    """A reply, or a paid failure, with the facts of its call; files of former versions hold `reply` and `model`."""
 
     reply: dict[str, Any] | None = None
     failure: JudgeFailure | None = None

@@ -10,6 +10,9 @@ from evals.schemas import Citation, Document, EvalQuestion, EvalRecord, EvalResp
 from evals.store.record_check import whole
 from evals.store.runs import RunStore
 
+FEWEST_ANSWERS = 20
+"""Fewer saved answers say too little of those to other questions."""
+_RUNS_LOOKED_AT = 10
 _CHUNKS = 10
 _CHUNK_CHARACTERS = 1200
 _ANSWER_CHARACTERS = 270
@@ -33,13 +36,20 @@ def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> t
     """Answers of the newest saved run of this server over these datasets, by question, and how to call that source."""
     wanted = frozenset(question.dataset for question in questions)
     store = RunStore(config.runs_dir)
-    for run in reversed(store.runs()):
-        if _same_server(run, config) and run.status != "failed":
-            saved = _saved_answers(store, run, wanted)
-            if saved is not None:
-                return saved, f"sizes from run {run.id}"
-    chunks = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters"
-    return {}, f"assuming {chunks} and answers of {_ANSWER_CHARACTERS}, as no run of this server is saved"
+    assumed = f"assuming {_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters and answers of {_ANSWER_CHARACTERS}"
+    few: tuple[Mapping[str, EvalResponse], str] | None = None
+    runs = (run for run in reversed(store.runs()) if _same_server(run, config) and run.status != "failed")
+    for run in islice(runs, _RUNS_LOOKED_AT):
+        saved = _saved_answers(store, run, wanted)
+        if saved is None:
+            continue
+        if len(saved) >= FEWEST_ANSWERS or all(question.id in saved for question in questions):
+            return saved, f"sizes from run {run.id}"
+        few = few or (
+            saved,
+            f"run {run.id} answers fewer than {FEWEST_ANSWERS} questions; for others {assumed}",
+        )
+    return few or ({}, f"{assumed}, as no run of this server is saved")
 
 
 def _saved_answers(store: RunStore, run: EvalRun, datasets: Set[str]) -> Mapping[str, EvalResponse] | None:
@@ -72,6 +82,9 @@ class _SavedAnswers(Mapping[str, EvalResponse]):
         self._records = records
         self._numbers = numbers
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -91,15 +104,17 @@ def _same_server(run: EvalRun, config: EvalConfig) -> bool:
 def stand_ins(
     questions: Sequence[EvalQuestion], documents: Sequence[Document], saved: Mapping[str, EvalResponse]
 ) -> Iterator[EvalResponse]:
-    """For each question its saved answer, else another one of the same run, else one of usual size."""
-    if saved:
-        others = _again_and_again(saved)
-        for question in questions:
-            yield saved[question.id] if question.id in saved else next(others)
-        return
+    """For each question its saved answer, else another one of enough that are saved, else one of usual size."""
+    others = _again_and_again(saved) if len(saved) >= FEWEST_ANSWERS else None
     pieces = cycle(_pieces(documents) or ["x" * _CHUNK_CHARACTERS])
     asked: Counter[bool] = Counter()
     for question in questions:
+        if question.id in saved:
+            yield saved[question.id]
+            continue
+        if others is not None:
+            yield next(others)
+            continue
         texts = list(islice(pieces, _CHUNKS))
         chunks = [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(texts)]
         kind = bool(question.is_unanswerable)
