@@ -316,7 +316,7 @@ class LLMJudge(InRounds):
             except NotAskedError:
                 return
             except BackendError as error:
-                outcome.fail("transport", str(error))
+                outcome.fail(error.kind, str(error))
                 self._end_if_fatal(error)
                 return
             if read_reply(said, request, outcome) or attempt == ASKED:

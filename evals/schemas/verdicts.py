@@ -7,7 +7,7 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import Figure, JudgeCard
 
-JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
+JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
 LossBy = Literal["length", "items"]
 BLOCK = "#"
 """What stands between the name of an inquiry and the number of a further block of passages that it examines."""

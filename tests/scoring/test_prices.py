@@ -71,9 +71,7 @@ def test_other_metrics_stay_as_they_are() -> None:
         ({"llm_provider": "ollama", "llm_model": "claude-haiku-5-5"}, None, False),
     ],
 )
-def test_a_named_model_has_its_list_price(
-    facts: dict[str, Any], model: str | None, known: bool
-) -> None:
+def test_a_named_model_has_its_list_price(facts: dict[str, Any], model: str | None, known: bool) -> None:
     """Of the provider that the server names, else of the model's vendor; a tag of a local model has no vendor."""
     (metric,) = with_prices([CostPerQuery()], {}, facts)
     usage = TokenUsage(prompt_tokens=1000, completion_tokens=1000)

@@ -26,7 +26,6 @@ HOME = "https://api.openai.com/v1"
 TIMEOUT_S = 300.0
 """A local model writes slowly, and calls wait for each other there."""
 _STOPS = {"length": "truncated", "content_filter": "refused"}
-_FATAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "model_not_found"})
 _FILTERED_CODES = frozenset({"content_filter", "content_policy_violation"})
 _REFUSING_STATUSES = frozenset({400, 422, 500, 501})
 """What servers answer to a parameter they do not know; some let it fail inside."""
@@ -221,11 +220,11 @@ def _usage(usage: Any) -> JudgeUsage | None:
 
 
 def _refusal(error: Any) -> BackendError:
-    """What an error of status means: beside what it says, a spent quota and an unknown model end the judging."""
+    """What an error of status means: an unknown model ends the judging, whatever the status."""
     lacks_version = (
         error.status_code == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions"
     )
-    fatal = bool({str(error.code), str(error.type)} & _FATAL_CODES)
+    fatal = str(error.code) == "model_not_found"
     return status_failure(error, fatal=fatal, remark=_NO_VERSION if lacks_version else "")
 
 
