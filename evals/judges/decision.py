@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from evals.judges.cache import StoredReply
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable
+from evals.judges.reuse import is_usable
 from evals.schemas import JudgeVerdict
 
 
@@ -35,3 +36,10 @@ def decision_of(builder: VerdictBuilder, outcome: Outcome, *, complete: bool) ->
         return Decision(builder.paid(outcome), stored, tuple(outcome.unkept))
     # No call was allowed, or none was needed: all parts of the reply were there already.
     return None if outcome.reply is None else Decision(builder.cached(outcome.reply, None, None))
+
+
+def kept_decision(builder: VerdictBuilder, stored: StoredReply, saved_usd: float | None) -> Decision | None:
+    """The decision by what the cache holds; None where that is not of use."""
+    failure = {"failure": stored.failure, "message": stored.message}
+    verdict = builder.cached(stored.reply, stored.model, saved_usd, **failure)
+    return Decision(verdict) if stored.reply is None or is_usable(verdict, builder.request) else None

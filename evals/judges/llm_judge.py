@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from filelock import FileLock
-
 from evals.errors import JudgeError, StoreError
 from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
 from evals.judges.backends.prompt_cache import kept_prefixes
@@ -15,26 +13,22 @@ from evals.judges.batches.in_rounds import InRounds
 from evals.judges.budget import Budget, BudgetSpentError, Cost, PriceOf
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.cancelling import cancellable, sleep_by
+from evals.judges.claims import ReplyClaims
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
-from evals.judges.decision import Decision, decision_of
+from evals.judges.decision import Decision, decision_of, kept_decision
 from evals.judges.forecast import Forecast, most_tokens
 from evals.judges.parts import parts_of, room_for, why_too_long
 from evals.judges.prefix_gate import PrefixGate
 from evals.judges.prompt import load_prompt
 from evals.judges.rejections import Rejections
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
-from evals.judges.reuse import call_of, is_usable, problem_of_saved, repeats_of
+from evals.judges.reuse import call_of, problem_of_saved, repeats_of
 from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, VerdictRequest
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
-LEASE_S = 600.0
-"""So long a decision waits for another process that asks for the same reply; then it is asked here too."""
-_CLAIM_POLL_S = 0.25
-_CLAIMS_BESIDE_CALLS = 100
-"""A claim takes a file descriptor, of which a process may have few."""
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
@@ -105,8 +99,7 @@ class LLMJudge(InRounds):
         self._gate = PrefixGate()
         self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
-        self._claims: dict[str, FileLock] = {}
-        self._may_claim = True
+        self._claims = ReplyClaims(cache, concurrency, self._sleep_unless_over, self._remark)
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
         self._draining = False
@@ -144,8 +137,7 @@ class LLMJudge(InRounds):
 
     async def aclose(self) -> None:
         """Close the connections to the model."""
-        for key in list(self._claims):
-            self._release(key)
+        self._claims.release_all()
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
@@ -189,8 +181,7 @@ class LLMJudge(InRounds):
         call = self._call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
         builder = VerdictBuilder(request, repeat, key, earlier)
-        kept = self._kept(builder, key, JudgeCache.legacy_key(self.identity, call, repeat))
-        if kept is not None:
+        if kept := self._kept(builder, key, JudgeCache.legacy_key(self.identity, call, repeat)):
             return kept
         while (other := self._pending.get(key)) is not None:  # the same request, about another question
             shared = await asyncio.shield(other)
@@ -199,44 +190,21 @@ class LLMJudge(InRounds):
         outcome, decision = Outcome(repeat=repeat), None
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._claim(key)
-            decision = self._kept(builder, key)  # another process may have asked meanwhile
-            if decision is None:
+            await self._claims.take(key, lambda: self.over)
+            if not (decision := self._kept(builder, key)):  # another process may have asked meanwhile
                 await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
                 decision = decision_of(builder, outcome, complete=not self.over)
         finally:
             self._pending.pop(key).set_result(outcome)
             if decision is None or decision.verdict.cached:
-                self._release(key)
+                self._claims.release(key)
         return decision
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         for key, stored in (*decision.parts, (decision.verdict.key, decision.stored)):
             self._put(key, stored)
-        self._release(decision.verdict.key)
-
-    async def _claim(self, key: str) -> None:
-        """Claim the key, or wait for the process that has claimed it: until it is done, ends, or its lease is over."""
-        waited = 0.0
-        while self._cache is not None and self._may_claim and waited < LEASE_S and not self.over:
-            claim = None
-            if len(self._claims) < self.concurrency + _CLAIMS_BESIDE_CALLS:
-                try:
-                    claim = self._cache.claim(key)
-                except StoreError as error:
-                    self._may_claim = False
-                    self._remark(f"replies are not shared with other processes at work: {error.message}")
-            if claim is not None:
-                self._claims[key] = claim
-                return
-            await self._sleep_unless_over(_CLAIM_POLL_S)
-            waited += _CLAIM_POLL_S
-
-    def _release(self, key: str | None) -> None:
-        claim = self._claims.pop(key or "", None)
-        if claim is not None:
-            JudgeCache.release(claim)
+        self._claims.release(decision.verdict.key)
 
     def _put(self, key: str | None, stored: StoredReply | None) -> None:
         if self._cache is None or stored is None or key is None:
@@ -248,13 +216,8 @@ class LLMJudge(InRounds):
             self._remark(f"replies are no longer kept in the cache: {error.message}")
 
     def _kept(self, builder: VerdictBuilder, *keys: str) -> Decision | None:
-        """The decision by what the cache holds; None where it holds nothing of use."""
         stored = self._stored(*keys)
-        if stored is None:
-            return None
-        failure = {"failure": stored.failure, "message": stored.message}
-        verdict = builder.cached(stored.reply, stored.model, self._saved_usd(stored), **failure)
-        return Decision(verdict) if stored.reply is None or is_usable(verdict, builder.request) else None
+        return None if stored is None else kept_decision(builder, stored, self._saved_usd(stored))
 
     def _stored(self, *keys: str) -> StoredReply | None:
         if self._cache is None:
@@ -290,9 +253,8 @@ class LLMJudge(InRounds):
         async def ask(part: VerdictRequest, half: Outcome) -> None:
             key = JudgeCache.key(self.identity, self._call_of(part), repeat)
             stored = self._stored(key)
-            reply = None if stored is None else stored.reply
-            if reply is not None and problem_of_saved(reply, part) is None:
-                half.reply = reply
+            if stored and stored.reply is not None and problem_of_saved(stored.reply, part) is None:
+                half.reply = stored.reply
                 return
             if self.over:
                 return

@@ -154,8 +154,9 @@ class VerdictTally:
         if not rejected:
             return None
         return (
-            f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each verdict says "
-            "why; a model with a larger context takes longer requests, and a lower judge.max_input_tokens leaves them out"
+            f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each verdict "
+            "says why; a model with a larger context takes longer requests, a lower judge.max_input_tokens leaves "
+            "them out"
         )
 
     def _on_too_long(self) -> str | None:

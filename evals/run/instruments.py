@@ -23,8 +23,8 @@ from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import METRICS
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
+from evals.run.likely_answers import saved_sizes
 from evals.run.observer import Observer
-from evals.run.saved_sizes import saved_sizes
 from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
 from evals.scoring.prices import judge_price

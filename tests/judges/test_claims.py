@@ -12,9 +12,9 @@ import pytest
 from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, decide_all, says, several
 
 from evals.config import EvalConfig, PriceConfig
-from evals.judges import llm_judge
 from evals.judges.backends.base import BackendError, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
+from evals.judges.claims import LEASE_S
 from evals.judges.llm_judge import LLMJudge
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
@@ -98,7 +98,7 @@ def test_a_process_that_hangs_is_waited_for_until_its_lease_ends(tmp_path: Path)
     hanging = cache.claim(key)
     assert hanging is not None
     assert decide(backend, cache=cache, sleep=wait).reply == RIGHT
-    assert sum(waits) == llm_judge.LEASE_S
+    assert sum(waits) == LEASE_S
     assert cache.get(key) is not None
     hanging.release()
 

@@ -64,7 +64,7 @@ def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> Back
     fatal = fatal or status in _NO_ACCESS
     retryable = not fatal and (status in _TRANSIENT or status >= 500)
     message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
-    if status == 402 or (status in _REFUSED_FOR_MONEY and _SPENT.search(str(error.body))):
+    if _is_spent(status, error.body):
         return SpendLimitError(message, fatal=True, hint=_SPENT_HINT)
     if status in _REJECTED and not fatal:
         rejected = RejectedError(message)
@@ -72,6 +72,10 @@ def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> Back
         return rejected
     kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
     return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
+
+
+def _is_spent(status: int, body: Any) -> bool:
+    return status == 402 or (status in _REFUSED_FOR_MONEY and _SPENT.search(str(body)) is not None)
 
 
 def connection_failure(error: Any, remark: str = "") -> BackendError:

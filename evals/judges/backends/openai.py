@@ -31,6 +31,8 @@ _REFUSING_STATUSES = frozenset({400, 422, 500, 501})
 """What servers answer to a parameter they do not know; some let it fail inside."""
 
 
+_LIMIT = re.compile(r"max_(?:completion_)?tokens")
+_FORM = re.compile(r"response_format|json_schema|json_object")
 _TOO_LARGE = re.compile(r"large|at most|less than|smaller|exceed|maximum|between|range")
 """In an error about the limit of tokens: its value is wrong, and not its name."""
 _LEAST_TOKENS = 128
@@ -53,13 +55,13 @@ class _Dialect:
 
     def without(self, refused: str, call: Call) -> "_Dialect | None":
         """A simpler dialect that leaves out what an error speaks of; None where there is nothing to leave out."""
-        if "max_completion_tokens" in refused or "max_tokens" in refused:
+        if _LIMIT.search(refused):
             limit = self._limit(call)
             if _TOO_LARGE.search(refused):
                 return replace(self, most_tokens=limit // 2) if limit > _LEAST_TOKENS else None
             if self.new_limit and "max_completion_tokens" in refused:
                 return replace(self, new_limit=False)
-        if self.form != "text" and any(name in refused for name in ("response_format", "json_schema", "json_object")):
+        if self.form != "text" and _FORM.search(refused):
             return replace(self, form="json_object" if self.form == "json_schema" else "text")
         return None
 
