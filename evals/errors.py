@@ -36,6 +36,7 @@ EXIT_INTERRUPTED = 130
 
 
 _IN_PYTHON = {
+    "--judge-model openai:NAME --judge-base-url URL": 'judge={"model": "openai:NAME", "base_url": URL}',
     "--no-judge": "judge=False",
     "--no-preflight": "preflight=False",
     "--ingest": "ingest=True",
@@ -73,6 +74,7 @@ _IN_PYTHON = {
     "--scheduler": 'engine={"scheduler": …}',
     "--workers": 'engine={"workers": …}',
     "--allow-partial": "allow_partial=True",
+    "--retry-lost": 'judge={"retry_lost": True}',
     "--no-judge-cache": 'judge={"cache": False}',
     "--question": "question",
     "--body": "body",
@@ -82,7 +84,7 @@ _IN_PYTHON = {
 }
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
 _RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")
-_COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|--[a-z][a-z-]+")
+_COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|{next(iter(_IN_PYTHON))}|--[a-z][a-z-]+")
 
 
 def for_python(hint: str) -> str:

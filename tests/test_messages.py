@@ -69,6 +69,10 @@ def test_every_flag_that_a_hint_names_has_its_key_in_python() -> None:
         ("`evals rescore ab12 --runs-dir there`; --metrics mrr", "`evals rescore ab12 --runs-dir there`; metrics mrr"),
         ("keep no replies with --no-judge-cache", 'keep no replies with judge={"cache": False}'),
         ("--remap reads them again", "remap=True reads them again"),
+        (
+            "a server (--judge-model openai:NAME --judge-base-url URL), or --no-judge",
+            'a server (judge={"model": "openai:NAME", "base_url": URL}), or judge=False',
+        ),
     ],
 )
 def test_a_command_in_a_hint_stays_whole_or_becomes_python(hint: str, read: str) -> None:

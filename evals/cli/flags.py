@@ -192,6 +192,9 @@ class JudgeFlags:
     judge_effort: Annotated[str | None, Option(help="How hard the judge thinks: low to max"), "judge.effort"] = None
     judge_repeats: Annotated[int | None, Option(help="How often each decision is made (1)"), "judge.repeats"] = None
     judge_cache: Annotated[bool | None, Option(help="Keep replies, and pay once (yes)"), "judge.cache"] = None
+    retry_lost: Annotated[
+        bool | None, Option("--retry-lost", help="Ask again what stayed unusable within a day"), "judge.retry_lost"
+    ] = None
     judge_batch: Annotated[
         bool | None, Option(help="In batches: half price, rounds of up to an hour (no)"), "judge.batch"
     ] = None

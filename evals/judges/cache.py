@@ -6,24 +6,33 @@ keep them in a database, and has had no release since 2023.
 
 import json
 import tempfile
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import AwareDatetime, ValidationError
 
 from evals.errors import StoreError
 from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
+from evals.judges.config import JudgeConfig
 from evals.schemas.base import Finite, Record
-from evals.schemas.verdicts import JudgeUsage
+from evals.schemas.verdicts import JudgeFailure, JudgeUsage
 from evals.store.atomic import make_folder, write_atomically
+
+LOST_KEPT = timedelta(days=1)
+"""A decision that stayed unusable is not asked again for so long."""
 
 
 class StoredReply(Record):
-    """A reply with the facts of its call; files of former versions hold `reply` and `model` alone."""
+    """A reply, or a paid failure, with the facts of its call; files of former versions hold `reply` and `model`."""
 
-    reply: dict[str, Any]
+    reply: dict[str, Any] | None = None
+    failure: JudgeFailure | None = None
+    """Why no reply was usable."""
+    message: str | None = None
     model: str | None = None
     usage: JudgeUsage | None = None
     """Of the call that brought it."""
@@ -35,14 +44,21 @@ class StoredReply(Record):
 
 
 class JudgeCache:
-    """A folder of replies. Failures are never in it.
+    """Stores replies in a folder, and for a day those decisions whose replies were all unusable.
 
     Args:
         folder: Where the files are.
+        retry_lost: Treat unusable decisions as absent, so that they are asked again.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, retry_lost: bool = False) -> None:
         self._folder = folder
+        self._retry_lost = retry_lost
+
+    @classmethod
+    def of(cls, judge: JudgeConfig, runs_dir: Path) -> "JudgeCache | None":
+        """The cache of a configured judge; None where it keeps no replies."""
+        return cls(runs_dir / ".judge-cache", retry_lost=judge.retry_lost) if judge.cache else None
 
     def prepare(self) -> None:
         """Make the folder and see that it can be written, before the first reply is paid for.
@@ -68,11 +84,36 @@ class JudgeCache:
         return _hash(_parts(judge, call, repeat))
 
     def get(self, key: str) -> StoredReply | None:
-        """The stored reply; None where there is none, or the file is damaged."""
+        """The stored reply or failure; None where there is none, it expired, or the file is damaged."""
         try:
-            return StoredReply.model_validate(parse_json(self._path(key).read_bytes()))
+            stored = StoredReply.model_validate(parse_json(self._path(key).read_bytes()))
         except (OSError, ValueError, ValidationError):
             return None
+        return None if stored.reply is None and self._is_forgotten(stored) else stored
+
+    def _is_forgotten(self, lost: StoredReply) -> bool:
+        at = lost.asked_at
+        return self._retry_lost or lost.failure is None or at is None or at < datetime.now(UTC) - LOST_KEPT
+
+    def claim(self, key: str) -> FileLock | None:
+        """Claim a key, so that no other process asks for its reply until the lock is released or this process ends.
+
+        Returns:
+            The lock; None where another process holds it.
+
+        Raises:
+            StoreError: The folder cannot hold locks.
+        """
+        path = self._path(key).with_suffix(".lock")
+        lock = FileLock(path, thread_local=False)
+        try:
+            make_folder(path.parent)
+            lock.acquire(timeout=0)
+        except Timeout:
+            return None
+        except (OSError, NotImplementedError) as error:
+            raise StoreError(f"cannot lock {path}: {error}", self._hint) from error
+        return lock
 
     def put(self, key: str, reply: StoredReply) -> None:
         """Store a reply.
@@ -89,6 +130,12 @@ class JudgeCache:
 
     def _unwritable(self, path: Path, error: OSError) -> StoreError:
         return StoreError(f"cannot keep replies of the judge in {path}: {error.strerror or error}", self._hint)
+
+    @staticmethod
+    def release(claim: FileLock) -> None:
+        """Release a claim and remove its file: who locks the removed file finds the reply in the cache."""
+        Path(claim.lock_file).unlink(missing_ok=True)
+        claim.release()
 
     @property
     def _hint(self) -> str:

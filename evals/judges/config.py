@@ -54,6 +54,8 @@ class JudgeConfig(Record):
     concurrency: int = Field(default=8, ge=1, le=256)
     cache: Annotated[bool, MayChange.ON_RESUME] = True
     """Keep replies under <runs_dir>/.judge-cache, so that the same question is paid for once."""
+    retry_lost: Annotated[bool, MayChange.ON_RESUME] = False
+    """Ask again for decisions that stayed unusable within the last day."""
     max_cost_usd: Annotated[Finite | None, MayChange.ON_RESUME] = Field(default=None, gt=0)
     """No call starts for which this does not hold what it will cost; the run is partial then."""
     max_error_rate: Annotated[Finite, MayChange.ON_RESUME] = Field(default=0.1, ge=0, le=1)

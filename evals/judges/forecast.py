@@ -1,7 +1,8 @@
 """What a call to the judge will take, before it is made: by calls that were made, else by usual sizes."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from math import hypot, sqrt
 from typing import NamedTuple
 
 from evals.judges.backends.base import Call, Identity
@@ -17,7 +18,7 @@ THINKING: Mapping[str, tuple[int, int]] = {
     "minimal": (0, 100),
     "low": (0, 250),
     "medium": (0, 600),
-    "high": (0, 1100),
+    "high": (0, 1200),
     "xhigh": (300, 2500),
     "max": (500, 5000),
 }
@@ -26,6 +27,8 @@ _OWN_EFFORT = {"claude-sonnet-5-5": "high"}
 _USUAL_EFFORT = "medium"
 SURE, UNSURE = 0.15, 0.3
 """How far sizes may be off, beside thinking: those of calls that were made, and usual ones."""
+_OF_ONE_CALL = 0.5
+"""How far a single call may be off the mean of its kind; the mean of n calls is off by this over the root of n."""
 
 
 class Expected(NamedTuple):
@@ -67,12 +70,9 @@ class Forecast:
     def __init__(self, judge: Identity, sizes: Mapping[str, CallSizes] | None = None) -> None:
         self._thinking = thinking_allowance(judge)[1]
         self._sizes = dict(sizes or {})
-        self.on_reply: Callable[[int], None] = lambda _tokens: None
-        """Hears of each reply how many tokens it took beyond one of usual size: mostly, what was thought."""
 
     def learn(self, request: VerdictRequest, sizes: CallSizes) -> None:
         """Take into account what calls for a request took."""
-        self.on_reply(sizes.usage.output_tokens - sizes.calls * _usual_reply(request))
         known = self._known(request)
         self._sizes[_kind(request)] = sizes if known is None else known + sizes
 
@@ -83,7 +83,8 @@ class Forecast:
         if known is not None:
             usage, thought = known.usage, round(known.usage.thinking_tokens / known.calls)
             sent = round(usage.input_tokens * characters / known.characters)
-            return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), SURE, True)
+            slack = hypot(SURE, _OF_ONE_CALL / sqrt(known.calls))
+            return Expected(sent, round(usage.output_tokens / known.calls) - thought, (thought, thought), slack, True)
         sent = round(characters / CHARACTERS_A_TOKEN)
         return Expected(sent, _usual_reply(request), self._thinking, UNSURE, False)
 

@@ -13,15 +13,16 @@ from evals.judges.batches.in_rounds import InRounds
 from evals.judges.budget import Budget, BudgetSpentError, Cost, PriceOf
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.cancelling import cancellable, sleep_by
+from evals.judges.claims import ReplyClaims
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
-from evals.judges.decision import Decision, decision_of
+from evals.judges.decision import Decision, decision_of, kept_decision
 from evals.judges.forecast import Forecast, most_tokens
 from evals.judges.parts import parts_of, room_for, why_too_long
 from evals.judges.prefix_gate import PrefixGate
 from evals.judges.prompt import load_prompt
 from evals.judges.rejections import Rejections
 from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
-from evals.judges.reuse import call_of, is_usable, problem_of_saved, repeats_of
+from evals.judges.reuse import call_of, problem_of_saved, repeats_of
 from evals.judges.throttle import Throttle
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, VerdictRequest
@@ -98,6 +99,7 @@ class LLMJudge(InRounds):
         self._gate = PrefixGate()
         self._rejections = Rejections()
         self._pending: dict[str, asyncio.Future[Outcome]] = {}
+        self._claims = ReplyClaims(cache, concurrency, self._sleep_unless_over, self._remark)
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._sleeping: set[asyncio.Task[Any]] = set()
         self._draining = False
@@ -135,6 +137,7 @@ class LLMJudge(InRounds):
 
     async def aclose(self) -> None:
         """Close the connections to the model."""
+        self._claims.release_all()
         await self.backend.aclose()
 
     async def decide(self, request: VerdictRequest) -> list[JudgeVerdict]:
@@ -178,27 +181,30 @@ class LLMJudge(InRounds):
         call = self._call_of(request)
         key = JudgeCache.key(self.identity, call, repeat)
         builder = VerdictBuilder(request, repeat, key, earlier)
-        stored = self._stored(key, JudgeCache.legacy_key(self.identity, call, repeat))
-        if stored is not None:
-            verdict = builder.cached(stored.reply, stored.model, self._saved_usd(stored))
-            if is_usable(verdict, request):
-                return Decision(verdict)
+        if kept := self._kept(builder, key, JudgeCache.legacy_key(self.identity, call, repeat)):
+            return kept
         while (other := self._pending.get(key)) is not None:  # the same request, about another question
             shared = await asyncio.shield(other)
             if shared.reply is not None and shared.last is not None:
                 return Decision(builder.cached(shared.reply, shared.last.model, self._cost(shared.last.usage)))
-        outcome = Outcome(repeat=repeat)
+        outcome, decision = Outcome(repeat=repeat), None
         self._pending[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
+            await self._claims.take(key, lambda: self.over)
+            if not (decision := self._kept(builder, key)):  # another process may have asked meanwhile
+                await self._ask(request, repeat, outcome, lambda: on_unusable(builder.paid(outcome)))
+                decision = decision_of(builder, outcome, complete=not self.over)
         finally:
             self._pending.pop(key).set_result(outcome)
-        return decision_of(builder, outcome)
+            if decision is None or decision.verdict.cached:
+                self._claims.release(key)
+        return decision
 
     def keep(self, decision: Decision) -> None:
         """Put a new reply into the cache. Where that fails, it is remarked on and the cache is not used any more."""
         for key, stored in (*decision.parts, (decision.verdict.key, decision.stored)):
             self._put(key, stored)
+        self._claims.release(decision.verdict.key)
 
     def _put(self, key: str | None, stored: StoredReply | None) -> None:
         if self._cache is None or stored is None or key is None:
@@ -208,6 +214,10 @@ class LLMJudge(InRounds):
         except StoreError as error:
             self._cache = None
             self._remark(f"replies are no longer kept in the cache: {error.message}")
+
+    def _kept(self, builder: VerdictBuilder, *keys: str) -> Decision | None:
+        stored = self._stored(*keys)
+        return None if stored is None else kept_decision(builder, stored, self._saved_usd(stored))
 
     def _stored(self, *keys: str) -> StoredReply | None:
         if self._cache is None:
@@ -243,7 +253,7 @@ class LLMJudge(InRounds):
         async def ask(part: VerdictRequest, half: Outcome) -> None:
             key = JudgeCache.key(self.identity, self._call_of(part), repeat)
             stored = self._stored(key)
-            if stored is not None and problem_of_saved(stored.reply, part) is None:
+            if stored and stored.reply is not None and problem_of_saved(stored.reply, part) is None:
                 half.reply = stored.reply
                 return
             if self.over:
@@ -268,7 +278,7 @@ class LLMJudge(InRounds):
             except NotAskedError:
                 return
             except BackendError as error:
-                outcome.fail("transport", str(error))
+                outcome.fail(error.kind, str(error))
                 self._end_if_fatal(error)
                 return
             if read_reply(said, request, outcome) or attempt == ASKED:

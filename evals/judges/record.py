@@ -133,6 +133,7 @@ class VerdictTally:
         notes = [
             f"budget is spent: {counted(prevented, 'decision', 'was')} not made" if prevented else None,
             self._on_failures(),
+            self._on_rejected(),
             self._on_too_long(),
             self._on_quotations(),
             self._on_injections(),
@@ -148,6 +149,16 @@ class VerdictTally:
         named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
         missing = share(kinds.total(), self._decisions, "decision")
         return f"verdict is missing on {missing} ({named}): see counts and bounds"
+
+    def _on_rejected(self) -> str | None:
+        rejected = self._failures["rejected"]
+        if not rejected:
+            return None
+        return (
+            f"API rejected the requests for {counted(rejected, 'decision')}, at no cost: the message of each verdict "
+            "says why; a model with a larger context takes longer requests, a lower judge.max_input_tokens leaves "
+            "them out"
+        )
 
     def _on_too_long(self) -> str | None:
         long = self._failures["too_long"]

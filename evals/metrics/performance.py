@@ -10,6 +10,8 @@ from evals.schemas import EvalResponse, MetricGroup, MetricResult, TokenUsage
 
 RAN_OUT = "ran_out_of_time"
 """In the details of a result whose true value lies above the one that is there."""
+LIST_PRICE = "list price (genai-prices)"
+"""In the details of a cost for which neither the user nor the server names a price."""
 
 
 class _Latency(BaseMetric):
@@ -266,8 +268,9 @@ class CostPerQuery(BaseMetric):
     """US dollars for one answer, from the server's token usage.
 
     Formula: (prompt tokens × input price + completion tokens × output price) / 1,000,000. Prices: yours (`prices:`),
-    else the server's own, else those that the table of genai-prices has for the provider and model that the server
-    names. None where the server reports no usage or nobody knows the price: never 0 for unknown.
+    else the server's own, else the list prices of genai-prices for the model that the server or its answer names, at
+    the provider that the server names, else at the model's vendor; a note marks them. None where the server reports no
+    usage or nobody knows the price: never 0 for unknown.
     Range from 0, lower is better.
     Reference: defined here.
     """
@@ -302,7 +305,7 @@ class CostPerQuery(BaseMetric):
         if price is None:
             listed = self.listed(case.response.model, usage)
             if listed is not None:
-                return self.result(listed, price="genai-prices")
+                return self.result(listed, price=LIST_PRICE)
             return self.undefined(_unpriced(case.response.model or self.model))
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)

@@ -188,11 +188,22 @@ def _configured(metric: BaseMetric, config: EvalConfig) -> BaseMetric:
 
 
 def _check_model(judge: JudgeConfig) -> None:
-    """Stop at `name:model` where the vendor has no such model; behind another address a name may be anything."""
+    """Stop at `name:model` where the vendor has no such model, or where `name` is a word and no provider was chosen.
+
+    Behind another address than the vendor's, the model of a chosen provider may be called anything.
+    """
     provider = PROVIDERS[judge.provider]
     prefix, colon, _ = judge.model.partition(":")
-    if colon and not provider.imitated and origin_of(provider.address(judge.base_url)) == origin_of(provider.home):
+    if not colon or provider.imitated:
+        return
+    if origin_of(provider.address(judge.base_url)) == origin_of(provider.home):
         raise UnknownNameError("provider of a judge", prefix, PROVIDERS)
+    if prefix.isalpha() and "provider" not in judge.model_fields_set:
+        raise ConfigError(
+            f"unknown provider of a judge {prefix!r}",
+            f"known: {', '.join(PROVIDERS)}; for a model of this name behind the address, "
+            f"write {judge.provider}:{judge.model}",
+        )
 
 
 def _check_key(config: EvalConfig, metrics: Sequence[BaseMetric]) -> None:

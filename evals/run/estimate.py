@@ -3,14 +3,14 @@
 Every request is composed as in the run, over a stand-in for the answer that is not there yet: a saved one of the same
 server where there is one, else one of usual size made of the corpus. How many tokens a call takes is learnt from saved
 calls of the same model and effort, what it thinks before it writes included; where there are none, tokens are
-characters / 3, and thinking is an allowance, so that the cost is a range. Its first replies narrow it.
+characters / 3, and thinking is an allowance, so that the cost is a range.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
-from math import hypot
-from statistics import median
+from math import hypot, sqrt
+from statistics import median, stdev
 
 from evals.case.case import Case
 from evals.case.refusal import ABSTENTION
@@ -21,7 +21,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.forecast import Expected, Forecast
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.judged import judged_abstention
-from evals.run.likely_answers import REFUSAL, likely_answers, stand_ins
+from evals.run.likely_answers import FEWEST_ANSWERS, REFUSAL, likely_answers, stand_ins
 from evals.run.likely_calls import LikelyCall, LikelyCalls
 from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
@@ -38,8 +38,6 @@ _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
 _UNKNOWN_CALLS = 0.2
 """By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
-WIDEST = 3.0
-"""A range whose upper end is further above the lower one says too little: the lower end is raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +53,14 @@ class Estimate:
         basis: Where the sizes of answers and chunks come from.
         on_refusals: Further calls at most, where answers are made up: one for each refusal of more than a few words.
         cost_low_usd: The lower end of the range.
-        cost_high_usd: The upper end, at most three times the lower one.
+        cost_high_usd: The upper end.
         thinking_tokens_low: Tokens thought in all calls, at least.
         thinking_tokens_high: At most.
         cached: Decisions whose replies are in the cache: they cost nothing and are not in `calls`.
         measured: Whether sizes and thinking are those of saved calls by the same model with the same effort.
-        unthought_usd: The cost if nothing is thought, sizes being as estimated; None where no price is known.
-        replies: By how many replies of the run itself it was narrowed; 0 before anything is paid.
         rounds: Of batches, if no reply is unusable; 0 where calls are made one by one.
-        calls_off: By which share there may be more calls or fewer; 0 where the answers of a run are known.
+        calls_off: By which share there may be more calls or fewer: the error of extrapolating from saved answers, or of
+            making answers up; 0 where all answers are known.
     """
 
     calls: int
@@ -79,8 +76,6 @@ class Estimate:
     thinking_tokens_high: int = 0
     cached: int = 0
     measured: bool = False
-    unthought_usd: float | None = None
-    replies: int = 0
     rounds: int = 0
     calls_off: float = 0.0
 
@@ -118,8 +113,6 @@ class Estimate:
     @property
     def _thinking(self) -> str:
         low, high = self.thinking_tokens_low, self.thinking_tokens_high
-        if self.replies:
-            return f" and {low:,} to {high:,} thought, by its first {self.replies} replies"
         if self.measured:
             return f" and {high:,} thought, by saved calls" if high else ", by saved calls"
         return f" and {low:,} to {high:,} thought, as nothing is saved of it" if high else ""
@@ -166,18 +159,39 @@ def estimate_judging(
     known = known or Known()
     saved, basis = likely_answers(config, questions, known.responses)
     bill = _Bill(config, price, forecast or Forecast(config.judge.identity))
-    cache = JudgeCache(config.runs_dir / ".judge-cache") if config.judge.cache else None
+    cache = JudgeCache.of(config.judge, config.runs_dir)
     likely = LikelyCalls(metrics, config.judge, cache)
-    total = _Sum()
+    total, off = _Sum(), list[float]()
     for group in _by_judged(questions, known):
         some = _spread(group)
-        part = _Sum()
+        parts = []
         for question, response in zip(some, stand_ins(some, documents, saved), strict=True):
+            parts.append(part := _Sum())
             _add_answer(part, cases.about(question, response, _given(known, question)), likely, bill)
-        total.extend(part, len(group) / len(some) if some else 0.0)
+            if question.id not in saved:
+                part.unknown = 1.0
+                part.made_up_calls = part.calls if len(saved) < FEWEST_ANSWERS else 0.0
+        for part in parts:
+            total.extend(part, len(group) / len(some))
+        off.append(_extrapolation_error(parts, len(group), len(saved)))
     asking = len(questions) * _latency(saved.values()) / config.concurrency
-    found = total.estimate(bill, basis, config, asking_s=asking, made_up=not saved)
+    found = total.estimate(bill, basis, config, asking_s=asking, off=off)
     return _in_batches(found, bill.rounds, asking) if config.judge.batch else found
+
+
+def _extrapolation_error(parts: "Sequence[_Sum]", whole: int, answers: int) -> float:
+    """How many calls there may be more or fewer for the questions that only other questions' answers speak for.
+
+    Args:
+        parts: What the composed questions take.
+        whole: Of how many questions they are.
+        answers: Saved answers there are.
+    """
+    others = whole - sum(not part.unknown for part in parts)
+    speaking = min(len(parts), answers)
+    if not others or speaking < FEWEST_ANSWERS:
+        return 0.0  # no others, or their answers are made up
+    return 2 * stdev(part.calls for part in parts) / sqrt(speaking) * others
 
 
 def _in_batches(found: Estimate, rounds: int, asking_s: float) -> Estimate:
@@ -222,7 +236,6 @@ class _Sum:
     output_tokens: float = 0.0
     thinking_low: float = 0.0
     thinking_high: float = 0.0
-    unthought_usd: float = 0.0
     least_usd: float = 0.0
     """With the least thinking."""
     most_usd: float = 0.0
@@ -232,17 +245,24 @@ class _Sum:
     guessed: float = 0.0
     """Calls of which nothing is saved."""
     on_refusals: float = 0.0
+    made_up_calls: float = 0.0
+    """About answers that are made up."""
+    unknown: float = 0.0
+    """Questions that no answer is saved for."""
 
     def extend(self, other: "_Sum", times: float) -> None:
         """Add another sum so many times."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + times * getattr(other, each.name))
 
-    def estimate(self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float, made_up: bool) -> Estimate:
+    def estimate(
+        self, bill: "_Bill", basis: str, config: EvalConfig, *, asking_s: float, off: Sequence[float]
+    ) -> Estimate:
         """The sum as an estimate; the range is of the cost, which nobody knows without a price."""
-        calls_off = hypot(_UNKNOWN_CALLS, self.on_refusals / (self.calls or 1.0)) if made_up else 0.0
+        calls_off = hypot(_UNKNOWN_CALLS * self.made_up_calls, self.on_refusals, *off) / (self.calls or 1.0)
         middle, thinking = (self.least_usd + self.most_usd) / 2, (self.most_usd - self.least_usd) / 2
-        low, high = range_around(middle, thinking, self.slack_usd, calls_off * middle)
+        error = hypot(thinking, self.slack_usd, calls_off * middle)  # independent errors: their squares add up
+        low, high = max(middle - error, 0.0), middle + error
         calls = round(self.calls)
         return Estimate(
             calls=calls,
@@ -258,22 +278,8 @@ class _Sum:
             thinking_tokens_high=round(self.thinking_high),
             cached=round(self.cached),
             measured=calls > 0 and not self.guessed,
-            unthought_usd=self.unthought_usd if bill.priced else None,
             calls_off=calls_off,
         )
-
-
-def range_around(middle: float, *errors: float) -> tuple[float, float]:
-    """The range of a cost whose errors have nothing to do with each other, so that their squares add up.
-
-    The upper end holds: a budget above it does. The lower one is raised where it says too little.
-
-    Args:
-        middle: The likely cost, in US dollars.
-        errors: How far it may be off, for each reason.
-    """
-    high = middle + hypot(*errors)
-    return max(middle - hypot(*errors), high / WIDEST), high
 
 
 class _Bill:
@@ -301,14 +307,12 @@ class _Bill:
         usage = self._with_cache(one, expected.usage(least))
         cost = self._cost(usage)
         further = 0.0 if most == least else self._cost(_longer(usage, most - least)) - cost
-        thought = 0.0 if not least else cost - self._cost(_longer(usage, -least))
         total.calls += 1
         total.guessed += 0 if expected.measured else 1
         total.input_tokens += expected.input
         total.output_tokens += expected.output
         total.thinking_low += least
         total.thinking_high += most
-        total.unthought_usd += cost - thought
         total.least_usd += cost
         total.most_usd += cost + further
         total.slack_usd += expected.slack * (cost + further / 2)

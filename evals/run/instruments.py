@@ -23,7 +23,7 @@ from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import METRICS
 from evals.run.checks import model_choice, wants_judge
 from evals.run.estimate import Estimate, Known, estimate_judging, planned_cases
-from evals.run.learnt.saved_sizes import saved_sizes
+from evals.run.likely_answers import saved_sizes
 from evals.run.observer import Observer
 from evals.schemas import Document, EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage
@@ -122,7 +122,7 @@ def make_judge(config: EvalConfig) -> LLMJudge:
         StoreError: Its replies cannot be kept.
     """
     judge = config.judge
-    cache = JudgeCache(config.runs_dir / ".judge-cache") if judge.cache else None
+    cache = JudgeCache.of(judge, config.runs_dir)
     if cache is not None:
         cache.prepare()
     made = _batch_judge(config, cache) if judge.batch else _call_judge(config, cache)

@@ -1,4 +1,4 @@
-"""The answers over which judging is estimated: those that are there, saved ones, else made-up ones of usual size."""
+"""What judging is estimated by: answers that are there, saved ones or made-up ones, and the sizes of saved calls."""
 
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -6,10 +6,17 @@ from itertools import cycle, islice
 
 from evals.config import EvalConfig
 from evals.errors import StoreError
+from evals.judges.backends.base import Identity
 from evals.schemas import Citation, Document, EvalQuestion, EvalRecord, EvalResponse, EvalRun, RetrievedChunk
+from evals.schemas.verdicts import CallSizes
 from evals.store.record_check import whole
 from evals.store.runs import RunStore
 
+FEWEST_ANSWERS = 20
+"""Fewer saved answers say too little of those to other questions."""
+_RUNS_LOOKED_AT = 10
+_JUDGES_LOOKED_AT = 30
+"""Runs for the sizes of calls; a folder of many runs takes long to read."""
 _CHUNKS = 10
 _CHUNK_CHARACTERS = 1200
 _ANSWER_CHARACTERS = 270
@@ -33,13 +40,27 @@ def _saved_responses(config: EvalConfig, questions: Sequence[EvalQuestion]) -> t
     """Answers of the newest saved run of this server over these datasets, by question, and how to call that source."""
     wanted = frozenset(question.dataset for question in questions)
     store = RunStore(config.runs_dir)
+    assumed = f"assuming {_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters and answers of {_ANSWER_CHARACTERS}"
+    few: tuple[Mapping[str, EvalResponse], str] | None = None
+    for run, saved in islice(_answered_runs(store, config, wanted), _RUNS_LOOKED_AT):
+        if len(saved) >= FEWEST_ANSWERS or all(question.id in saved for question in questions):
+            return saved, f"sizes from run {run.id}"
+        few = few or (
+            saved,
+            f"run {run.id} answers fewer than {FEWEST_ANSWERS} questions; for others {assumed}",
+        )
+    return few or ({}, f"{assumed}, as no run of this server is saved")
+
+
+def _answered_runs(
+    store: RunStore, config: EvalConfig, datasets: Set[str]
+) -> Iterator[tuple[EvalRun, Mapping[str, EvalResponse]]]:
+    """The runs of this server over the datasets with their answers, the newest first."""
     for run in reversed(store.runs()):
         if _same_server(run, config) and run.status != "failed":
-            saved = _saved_answers(store, run, wanted)
+            saved = _saved_answers(store, run, datasets)
             if saved is not None:
-                return saved, f"sizes from run {run.id}"
-    chunks = f"{_CHUNKS} chunks of up to {_CHUNK_CHARACTERS:,} characters"
-    return {}, f"assuming {chunks} and answers of {_ANSWER_CHARACTERS}, as no run of this server is saved"
+                yield run, saved
 
 
 def _saved_answers(store: RunStore, run: EvalRun, datasets: Set[str]) -> Mapping[str, EvalResponse] | None:
@@ -72,6 +93,9 @@ class _SavedAnswers(Mapping[str, EvalResponse]):
         self._records = records
         self._numbers = numbers
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -91,15 +115,17 @@ def _same_server(run: EvalRun, config: EvalConfig) -> bool:
 def stand_ins(
     questions: Sequence[EvalQuestion], documents: Sequence[Document], saved: Mapping[str, EvalResponse]
 ) -> Iterator[EvalResponse]:
-    """For each question its saved answer, else another one of the same run, else one of usual size."""
-    if saved:
-        others = _again_and_again(saved)
-        for question in questions:
-            yield saved[question.id] if question.id in saved else next(others)
-        return
+    """For each question its saved answer, else another one of enough that are saved, else one of usual size."""
+    others = _again_and_again(saved) if len(saved) >= FEWEST_ANSWERS else None
     pieces = cycle(_pieces(documents) or ["x" * _CHUNK_CHARACTERS])
     asked: Counter[bool] = Counter()
     for question in questions:
+        if question.id in saved:
+            yield saved[question.id]
+            continue
+        if others is not None:
+            yield next(others)
+            continue
         texts = list(islice(pieces, _CHUNKS))
         chunks = [RetrievedChunk(chunk_id=str(n), text=text) for n, text in enumerate(texts)]
         kind = bool(question.is_unanswerable)
@@ -132,3 +158,15 @@ def _pieces(documents: Sequence[Document]) -> list[str]:
             size = -(-(end - start) // count) if count else 0
             pieces += [document.text[at : min(at + size, end)] for at in range(start, end, size or 1)]
     return [piece for piece in pieces if piece.strip()]
+
+
+def saved_sizes(store: RunStore, judge: Identity) -> dict[str, CallSizes]:
+    """Sizes of the calls of the newest runs by the same model with the same effort, by the name of the request.
+
+    Each is of the newest run that made such calls; where the judge is reached does not matter.
+    """
+    found: dict[str, CallSizes] = {}
+    for run in store.newest(_JUDGES_LOOKED_AT):
+        if run.judge is not None and (run.judge.model, run.judge.effort) == (judge.model, judge.effort):
+            found = {**run.judge.sizes, **found}
+    return found

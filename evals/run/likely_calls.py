@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from evals.case.case import Case
 from evals.case.refusal import ABSTENTION, DECIDING
 from evals.judges.backends.base import Call
-from evals.judges.cache import JudgeCache
+from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.config import JudgeConfig
 from evals.judges.parts import parts_of, why_too_long
 from evals.judges.prompt import load_prompt
@@ -74,14 +74,20 @@ class LikelyCalls:
 
     def _likely(self, case: Case, request: VerdictRequest, missing: Sequence[int]) -> list[LikelyCall]:
         """The calls for the repeats that are missing; the replies that will come are put into the case."""
-        kept = {n: reply for n in missing if (reply := self._kept(request, n)) is not None}
-        made_up = _likely_reply(case, request)
-        replies = {n: kept.get(n, made_up) for n in missing}
+        kept = {n: stored for n in missing if (stored := self._kept(request, n)) is not None}
+        made_up = StoredReply(reply=_likely_reply(case, request))
+        come = {n: kept.get(n, made_up) for n in missing}
         case.verdicts = [
             *case.verdicts,
             *(
-                JudgeVerdict(request=request.name, repeat=n, reply=reply, passages=request.passages)
-                for n, reply in replies.items()
+                JudgeVerdict(
+                    request=request.name,
+                    repeat=n,
+                    reply=one.reply,
+                    failure=one.failure,
+                    passages=request.passages,
+                )
+                for n, one in come.items()
             ),
         ]
         return self._asked(request, [n for n in missing if n not in kept], len(kept))
@@ -102,16 +108,16 @@ class LikelyCalls:
     def _call_of(self, request: VerdictRequest) -> Call:
         return call_of(request, repeats=self._repeats, shared=self._shared)
 
-    def _kept(self, request: VerdictRequest, repeat: int) -> dict[str, object] | None:
-        """The reply in the cache; None where there is none that can be used."""
+    def _kept(self, request: VerdictRequest, repeat: int) -> StoredReply | None:
+        """What the cache holds, a recent failure included; None where that is not of use."""
         if self._cache is None:
             return None
         call = self._call_of(request)
         keys = (JudgeCache.key(self._judge, call, repeat), JudgeCache.legacy_key(self._judge, call, repeat))
         stored = next((found for key in keys if (found := self._cache.get(key)) is not None), None)
-        if stored is None or problem_of_saved(stored.reply, request) is not None:
+        if stored is None or (stored.reply is not None and problem_of_saved(stored.reply, request) is not None):
             return None
-        return stored.reply
+        return stored
 
 
 def _likely_reply(case: Case, request: VerdictRequest) -> dict[str, object]:

@@ -11,7 +11,6 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from evals.case.matching import MatchingSurvey
@@ -25,7 +24,6 @@ from evals.run.estimate import Estimate, estimate_judging
 from evals.run.inquest import Inquest
 from evals.run.instruments import Instruments, price_of_judge, saved_forecast
 from evals.run.judging import Judging
-from evals.run.learnt.narrowing import Narrowing
 from evals.run.observer import Observer
 from evals.run.scorers.early import EarlyScoring
 from evals.run.scorers.how import HowToScore
@@ -212,20 +210,10 @@ async def _plan_judging(
 
     free, estimate = await asyncio.to_thread(plan)
     judge.spent_usd += _uncounted_usd(work, estimate)
-
-    def tell(estimate: Estimate) -> None:
-        observer.estimate(estimate)
-        warning = estimate.warning(config.budget_usd, work.spent_usd)
-        if warning:
-            observer.note(warning)
-
-    tell(estimate)
-    home = asyncio.get_running_loop()
-
-    def tell_at_home(estimate: Estimate) -> None:
-        home.call_soon_threadsafe(partial(tell, estimate))  # replies come in a thread of their own
-
-    judge.forecast.on_reply = Narrowing(estimate, price_of_judge(config), config.judge.model, tell_at_home).add
+    observer.estimate(estimate)
+    warning = estimate.warning(config.budget_usd, work.spent_usd)
+    if warning:
+        observer.note(warning)
     judge.rounds_expected = estimate.rounds
     return free
 

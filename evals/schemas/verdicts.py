@@ -8,7 +8,7 @@ from pydantic import Field
 from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import Figure, JudgeCard
 
-JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "too_long"]
+JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
 LossBy = Literal["length", "items"]
 _PASSAGES = ("contexts", "passages", "citations")
 """The lists of a reply whose items bear the ids of passages."""

@@ -48,13 +48,15 @@ def with_prices(
 
 
 def _listed(facts: Mapping[str, Any]) -> Callable[[str | None, TokenUsage], float | None]:
-    """What the table says of the server's provider; without one nothing is guessed from a model's name."""
-    provider, named = facts.get("llm_provider"), facts.get("llm_model")
+    """The list price of the server's provider; where it names none, of the vendor of the model."""
+    provider, named = facts.get("llm_provider") or None, facts.get("llm_model")
 
     def price(model: str | None, usage: TokenUsage) -> float | None:
         model = model or named
-        if not isinstance(provider, str) or not isinstance(model, str):
+        if not isinstance(model, str) or not isinstance(provider, str | None):
             return None
+        if provider is None and ":" in model:
+            return None  # the tag of a local model, such as deepseek-r1:8b
         counted = JudgeUsage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
         return _table_price(provider, model, counted)
 
@@ -102,7 +104,7 @@ def _own_price(own: PriceConfig, usage: JudgeUsage) -> float:
     return (new * own.input + of_cache + usage.output_tokens * own.output) / 1e6
 
 
-def _table_price(vendor: str, model: str, usage: JudgeUsage, *, batch: bool = False) -> float | None:
+def _table_price(vendor: str | None, model: str, usage: JudgeUsage, *, batch: bool = False) -> float | None:
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - a third of a second
 
     counted = Usage(

@@ -21,6 +21,11 @@ def compose(then: dict[str, Any], body: dict[str, Any], number: int) -> dict[str
         text, finish = "", "content_filter"
     refusal = then.get("refuse")
     message = {"role": "assistant", "content": None if refusal else text, "refusal": refusal}
+    if then.get("place") == "reasoning_content":
+        message.update(content="", reasoning_content=text)
+    elif then.get("place") == "tool_calls":
+        call = {"id": "call_1", "type": "function", "function": {"name": "verdict", "arguments": text}}
+        message, finish = {**message, "content": None, "tool_calls": [call]}, "tool_calls"
     return {
         "id": f"chatcmpl-loopback{number}",
         "object": "chat.completion",

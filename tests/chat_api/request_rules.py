@@ -46,6 +46,8 @@ class Behaviour:
         needs_key: Requests without a key are refused.
         takes_schema: A response can be bound to a schema.
         takes_object: A response can be bound to JSON.
+        takes_form: There is a parameter `response_format` at all.
+        most_tokens: The limit of tokens must not be above this.
         limit: The one name of the limit of tokens that is understood.
         plain_errors: Errors are `{"error": "text"}`, of which the SDK shows nothing.
         models: What a model's name begins with.
@@ -54,6 +56,8 @@ class Behaviour:
     needs_key: bool = True
     takes_schema: bool = True
     takes_object: bool = True
+    takes_form: bool = True
+    most_tokens: int = 100_000
     limit: str = "max_completion_tokens"
     plain_errors: bool = False
     models: str = "gpt-"
@@ -116,9 +120,14 @@ def _check_limit(body: dict[str, Any], server: Behaviour) -> None:
     limit = body.get(server.limit, 1)
     if not isinstance(limit, int) or limit < 1:
         raise Refusal(400, f"Invalid type for '{server.limit}'", param=server.limit)
+    if limit > server.most_tokens:
+        message = f"{server.limit} is too large: {limit}. This model supports at most {server.most_tokens} tokens."
+        raise Refusal(400, message, param=server.limit, code="invalid_value")
 
 
 def _check_form(body: dict[str, Any], server: Behaviour) -> None:
+    if "response_format" in body and not server.takes_form:
+        raise Refusal(400, "Unrecognized request argument supplied: response_format")
     form = body.get("response_format", {"type": "text"})
     kind = form.get("type") if isinstance(form, dict) else None
     taken = {"json_schema": server.takes_schema, "json_object": server.takes_object, "text": True}.get(kind, False)

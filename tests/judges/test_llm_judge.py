@@ -202,13 +202,6 @@ def test_another_prompt_is_another_question() -> None:
     assert len(keys | others) == 7
 
 
-def test_failures_are_never_stored(tmp_path: Path) -> None:
-    """A refusal today may be a verdict tomorrow."""
-    cache = JudgeCache(tmp_path)
-    decide(Scripted(says("", stop="refused")), cache=cache)
-    assert decide(Scripted(says(RIGHT)), cache=cache).reply == RIGHT
-
-
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_samples_of_a_decision_are_the_same_call_made_several_times(tmp_path: Path, repeats: int) -> None:
     """Each is paid for once and kept by itself: what one call said is never taken for another sample."""

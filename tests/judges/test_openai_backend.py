@@ -199,33 +199,61 @@ def test_a_server_without_schemas_is_given_the_schema_in_the_instructions(chat_a
     assert json.loads(said[said.index("\n{") :]) == SCHEMA
 
 
-def test_a_server_that_takes_no_form_at_all_fails_with_its_own_words(
+@pytest.mark.parametrize(
+    "changes", [{"takes_schema": False, "takes_object": False}, {"takes_form": False}], ids=["text only", "no form"]
+)
+@pytest.mark.parametrize("plain_errors", [False, True])
+def test_a_server_that_binds_no_reply_is_asked_in_words(
+    chat_api: Any, ask: Ask, changes: dict[str, Any], plain_errors: bool
+) -> None:
+    """It knows no `response_format`, or only `type: text`: the schema stands in the instructions alone."""
+    chat_api.behaviour = type(chat_api.behaviour)(**changes, plain_errors=plain_errors)
+    chat_api.script({"then": {"json": {"verdict": "correct"}}})
+    assert ask().text == '{"verdict": "correct"}'
+    last = chat_api.bodies()[-1]
+    assert "response_format" not in last
+    assert json.dumps(SCHEMA) in last["messages"][0]["content"]
+    assert len(chat_api.log) == 3
+
+
+@pytest.mark.parametrize("limit", ["max_completion_tokens", "max_tokens"])
+def test_a_limit_that_is_too_high_for_a_server_is_lowered_and_remembered(
+    chat_api: Any, asking: Callable[..., Any], limit: str
+) -> None:
+    """By halves, since messages name the limit in many ways; the name of the parameter stays what it is."""
+    chat_api.behaviour = type(chat_api.behaviour)(limit=limit, most_tokens=1024)
+
+    async def twice(backend: OpenAIBackend) -> list[JudgeReply]:
+        return [await backend.complete(CALL), await backend.complete(CALL)]
+
+    assert [reply.stop for reply in asking(twice)] == ["end", "end"]
+    assert [body[limit] for body in chat_api.bodies() if limit in body] == [3000, 1500, 750, 750]
+
+
+def test_a_server_without_room_for_any_reply_fails_with_its_own_words(
     chat_api: Any, fail: Callable[..., BackendError]
 ) -> None:
-    """It is asked in each way once, and what it said last is shown."""
-    chat_api.behaviour = type(chat_api.behaviour)(takes_schema=False, takes_object=False, plain_errors=True)
+    """It is asked a few times, and what it said last is shown."""
+    chat_api.behaviour = type(chat_api.behaviour)(most_tokens=10, plain_errors=True)
     error = fail()
-    assert "HTTP 400: Invalid parameter: 'response_format' of type 'json_object'" in str(error)
+    assert "This model supports at most 10 tokens" in str(error)
     assert (error.retryable, error.fatal) == (False, False)
-    assert len(chat_api.log) == 2
+    assert len(chat_api.log) < 10
 
 
-def test_a_simpler_way_that_did_not_work_is_not_kept(chat_api: Any, asking: Callable[..., Any]) -> None:
-    """A limit that is too high for the model is no sign that the server knows it by another name."""
-    too_large = {"status": 400, "error": {"message": "max_completion_tokens is too large", "code": "invalid_value"}}
-    chat_api.script({"then": too_large, "times": 1})
+@pytest.mark.parametrize("place", ["reasoning_content", "tool_calls"])
+def test_a_reply_beside_the_content_is_read(chat_api: Any, ask: Ask, place: str) -> None:
+    """Some servers take the whole reply for thoughts, or for the arguments of a tool."""
+    chat_api.script({"then": {"json": {"verdict": "correct"}, "place": place}})
+    reply = ask()
+    assert (reply.text, reply.stop) == ('{"verdict": "correct"}', "end")
 
-    async def twice(backend: OpenAIBackend) -> JudgeReply:
-        with pytest.raises(BackendError):
-            await backend.complete(CALL)
-        return await backend.complete(CALL)
 
-    asking(twice)
-    assert [("max_tokens" in body, "max_completion_tokens" in body) for body in chat_api.bodies()] == [
-        (False, True),
-        (True, False),
-        (False, True),
-    ]
+def test_thoughts_beside_a_reply_are_not_read(chat_api: Any, ask: Ask) -> None:
+    """What was only considered is no verdict."""
+    message = {"content": '{"verdict": "correct"}', "reasoning_content": '{"verdict": "incorrect"}'}
+    chat_api.script({"then": {"raw": json.dumps({"choices": [{"message": message}]})}})
+    assert ask().text == '{"verdict": "correct"}'
 
 
 def test_without_a_key_none_is_made_up(chat_api: Any, ask: Ask) -> None:

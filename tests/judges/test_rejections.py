@@ -8,10 +8,12 @@ import pytest
 from judges.test_llm_judge import RIGHT, Scripted, says, several
 
 from evals.errors import JudgeError
+from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import BackendError, Call
 from evals.judges.backends.failures import RejectedError
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.record import tally_of
 from evals.judges.replies.reading import error_field
 from evals.schemas import JudgeVerdict
 
@@ -65,8 +67,84 @@ def test_requests_that_are_refused_one_by_one_end_nothing(script: list[Any]) -> 
     """A reply between them, or another reason, says that others pass."""
     judge, _ = judge_of(*script)
     found = verdicts(judge, len(script))
-    assert {verdict.failure for verdict in found} <= {"transport", None}
+    assert {verdict.failure for verdict in found} <= {"rejected", None}
     assert judge.unusable is None
+
+
+def test_rejected_requests_are_told_with_the_ways_out() -> None:
+    """They are no trouble of the connection: asking again brings the same."""
+    judge, _ = judge_of(refused("HTTP 400: prompt is too long", None), FINE)
+    found = verdicts(judge, 2)
+    (note,) = [note for note in tally_of({"q": found}).notes(judge.identity, prevented=0) if "rejected" in note][1:]
+    assert "1 decision" in note
+    assert "judge.max_input_tokens" in note
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (402, {"type": "billing_error", "message": "Payment required"}),
+        (400, {"message": "Your credit balance is too low to access the API."}),
+        (400, {"message": "You have reached your specified API usage limits."}),
+        (429, {"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your quota."}),
+        (403, {"code": "billing_hard_limit_reached", "message": "Billing hard limit has been reached"}),
+        (429, {"message": "no", "error_code": "enforced_spend_limit_reached"}),
+    ],
+)
+def test_a_spend_limit_ends_the_judging_with_its_own_way_out(
+    any_api: SimpleNamespace, status: int, error: dict[str, Any]
+) -> None:
+    """It is no matter of the key or of the model's name."""
+    any_api.status, any_api.body = status, {"error": error}
+
+    async def decide() -> tuple[JudgeVerdict, JudgeError]:
+        judge = LLMJudge(OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test"))
+        try:
+            decision = await judge.decide_once(several(1)[0], 0)
+        finally:
+            await judge.aclose()
+        assert decision is not None
+        assert judge.unusable is not None
+        return decision.verdict, judge.unusable
+
+    verdict, unusable = asyncio.run(decide())
+    assert (verdict.failure, verdict.attempts) == ("spend_limit", 1)
+    assert "raise the spend limit or add credit" in (unusable.hint or "")
+
+
+def test_a_rate_limit_is_no_spend_limit(any_api: SimpleNamespace) -> None:
+    """It passes by itself."""
+    any_api.status, any_api.body = 429, {"error": {"message": "Rate limit reached: 3 requests per min."}}
+
+    async def fail() -> BackendError:
+        backend = OpenAIBackend("m", base_url=f"{any_api.url}/v1", api_key="sk-test")
+        try:
+            with pytest.raises(BackendError) as caught:
+                await backend.complete(Call("system", "{}", {"type": "object"}, 100))
+            return caught.value
+        finally:
+            await backend.aclose()
+
+    error = asyncio.run(fail())
+    assert (error.retryable, error.kind) == (True, "transport")
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, "enforced_spend_limit_reached"), (402, "billing_error")])
+def test_a_spend_limit_of_the_messages_api_is_one(messages_api: Any, status: int, code: str) -> None:
+    """It says so by a code beside the type of the error."""
+    messages_api.script({"then": {"status": status, "error_code": code}})
+
+    async def fail() -> BackendError:
+        backend = AnthropicBackend("claude-haiku-5-5", base_url=messages_api.url, api_key="sk-test-fine")
+        try:
+            with pytest.raises(BackendError) as caught:
+                await backend.complete(Call("system", "{}", {"type": "object", "additionalProperties": False}, 100))
+            return caught.value
+        finally:
+            await backend.aclose()
+
+    error = asyncio.run(fail())
+    assert (error.fatal, error.kind) == (True, "spend_limit")
 
 
 @pytest.mark.parametrize(

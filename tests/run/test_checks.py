@@ -75,6 +75,19 @@ def test_a_provider_that_does_not_exist_is_told(
     assert "known: anthropic, openai" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("asking", [True, False], ids=["run", "plan"])
+def test_a_word_before_a_colon_is_a_provider_behind_any_address(
+    config: Callable[..., EvalConfig], monkeypatch: pytest.MonkeyPatch, asking: bool
+) -> None:
+    """Nobody asks the server that: a plan and a run say the same, with the way to mean a model of that name."""
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
+    with pytest.raises(ConfigError, match="unknown provider of a judge 'gemini'") as caught:
+        check_config(config(judge={"model": "gemini:x"}), asking=asking)
+    assert "anthropic:gemini:x" in (caught.value.hint or "")
+    assert check_config(config(judge={"model": "anthropic:gemini:x"}), asking=asking)
+
+
 @pytest.mark.parametrize(
     "judge",
     [

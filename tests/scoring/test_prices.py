@@ -7,9 +7,11 @@ import pytest
 from evals.config import PriceConfig
 from evals.metrics.performance import CostPerQuery
 from evals.metrics.registry import select
-from evals.schemas import EvalQuestion, EvalResponse, TokenUsage
+from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, TokenUsage
 from evals.schemas.verdicts import JudgeUsage
+from evals.scoring.gathered.notes import AnswerNotes
 from evals.scoring.prices import judge_price, server_price, with_prices
+from evals.scoring.settings import Cases, ScoreSettings
 
 USAGE = TokenUsage(prompt_tokens=1_000_000, completion_tokens=1_000_000)
 SERVER = {"llm_model": "m", "cost_per_1m_input_tokens": 1, "cost_per_1m_output_tokens": "2"}
@@ -59,20 +61,36 @@ def test_other_metrics_stay_as_they_are() -> None:
     [
         ({"llm_provider": "anthropic", "llm_model": "claude-haiku-5-5"}, None, True),
         ({"llm_provider": "anthropic"}, "claude-haiku-5-5", True),
-        ({"llm_model": "claude-haiku-5-5"}, None, False),
+        ({"llm_model": "claude-haiku-5-5"}, None, True),
+        ({}, "gpt-4o-mini", True),
+        ({"llm_provider": ""}, "gpt-4o-mini-2024-07-18", True),
+        ({}, "deepseek-r1:8b", False),
+        ({}, "somebodys-own", False),
+        ({}, None, False),
         ({"llm_provider": "anthropic", "llm_model": "somebodys-own"}, None, False),
         ({"llm_provider": "ollama", "llm_model": "claude-haiku-5-5"}, None, False),
     ],
 )
-def test_the_table_is_asked_for_the_servers_provider_and_never_guesses(
-    facts: dict[str, Any], model: str | None, known: bool
-) -> None:
-    """A model's name alone says nothing of who bills it."""
+def test_a_named_model_has_its_list_price(facts: dict[str, Any], model: str | None, known: bool) -> None:
+    """Of the provider that the server names, else of the model's vendor; a tag of a local model has no vendor."""
     (metric,) = with_prices([CostPerQuery()], {}, facts)
     usage = TokenUsage(prompt_tokens=1000, completion_tokens=1000)
     result = metric.compute(EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=usage, model=model))
     assert (result.value is not None and result.value > 0) is known
-    assert result.details.get("price") == ("genai-prices" if known else None)
+    assert result.details.get("price") == ("list price (genai-prices)" if known else None)
+
+
+@pytest.mark.parametrize(("prices", "told"), [({}, True), ({"gpt-4o-mini": PriceConfig(input=1, output=1)}, False)])
+def test_a_run_says_that_its_cost_is_by_list_prices(prices: dict[str, PriceConfig], told: bool) -> None:
+    """Who has another contract knows by the note what to configure."""
+    question, response = EvalQuestion(question="Who?"), EvalResponse(answer="x", usage=USAGE, model="gpt-4o-mini")
+    (metric,) = with_prices([CostPerQuery()], prices, {})
+    record = EvalRecord(question=question, response=response, scores=[metric.compute(question, response)])
+    notes = AnswerNotes()
+    notes.add(record, Cases(ScoreSettings()).of(record))
+    assert [note for note in notes.notes(concurrency=1, usage_limit=None) if "list price" in note] == (
+        ["cost_per_query is by the list prices of genai-prices: name what you pay in `prices:`"] if told else []
+    )
 
 
 @pytest.mark.parametrize("prices", [{}, {"claude-sonnet-5-5": PriceConfig(input=3, output=9, cache_write=4)}])

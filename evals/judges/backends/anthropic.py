@@ -24,7 +24,6 @@ TIMEOUT_S = 120.0
 _KEY, _TOKEN = KEY_VARIABLES["anthropic"]
 _DEFAULT_ORIGIN = "https://api.anthropic.com"
 _STOPS = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
-_FATAL_ERRORS = frozenset({"enforced_spend_limit_reached", "billing_error"})
 
 
 class AnthropicBackend(SdkBackend):
@@ -98,8 +97,7 @@ class AnthropicBackend(SdkBackend):
             with self._errors_mapped():
                 yield
         except self._sdk.APIStatusError as error:
-            fatal = getattr(error, "error_code", None) in _FATAL_ERRORS
-            raise status_failure(error, fatal=fatal) from error
+            raise status_failure(error) from error
 
 
 def message_params(model: str, call: Call, effort: str | None = None, *, kept: str | None = None) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What a judge's backend is: one call, one reply."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
-from evals.schemas.verdicts import JudgeUsage
+from evals.schemas.verdicts import JudgeFailure, JudgeUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,9 @@ class BackendError(Exception):
         usage: Tokens that a response without a reply says it took: they are paid for.
         hint: The way out, where it is fatal and another than to mend the key or the model's name.
     """
+
+    kind: ClassVar[JudgeFailure] = "transport"
+    """How the decision counts that it ends."""
 
     def __init__(
         self,

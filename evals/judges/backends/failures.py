@@ -1,6 +1,7 @@
 """What an error of a vendor's SDK means: whether calling again may help, and whether any further call can."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,6 +14,17 @@ _NO_ACCESS = frozenset({401, 402, 403, 404})
 _TRANSIENT = frozenset({408, 409, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _REJECTED = frozenset({400, 422})
+_REFUSED_FOR_MONEY = frozenset({400, 403, 429})
+_SPENT = re.compile(
+    r"credit balance|spend(?:ing)?[ _]limit|specified api usage limits|insufficient_quota"
+    r"|billing_(?:error|hard_limit_reached|not_active)",
+    re.IGNORECASE,
+)
+"""How vendors say that an account may spend no more."""
+_SPENT_HINT = (
+    "raise the spend limit or add credit at the judge's vendor, and resume the run; "
+    "or measure everything else with --no-judge"
+)
 _UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
 """Errors of the HTTP client about the request itself."""
 _UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
@@ -27,12 +39,20 @@ class OverloadedError(BackendError):
 class RejectedError(BackendError):
     """The vendor does not take this request."""
 
+    kind = "rejected"
+
+
+class SpendLimitError(BackendError):
+    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
+
+    kind = "spend_limit"
+
 
 class UnreachableError(BackendError):
     """The connection failed or broke off: where all calls end so, the judge is not there."""
 
 
-def status_failure(error: Any, *, fatal: bool, remark: str = "") -> BackendError:
+def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> BackendError:
     """What an error status means: refused access is fatal, overload and rate limits are transient.
 
     Args:
@@ -44,12 +64,18 @@ def status_failure(error: Any, *, fatal: bool, remark: str = "") -> BackendError
     fatal = fatal or status in _NO_ACCESS
     retryable = not fatal and (status in _TRANSIENT or status >= 500)
     message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
+    if _is_spent(status, error.body):
+        return SpendLimitError(message, fatal=True, hint=_SPENT_HINT)
     if status in _REJECTED and not fatal:
         rejected = RejectedError(message)
         rejected.field = error_field(error.body)
         return rejected
     kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
     return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
+
+
+def _is_spent(status: int, body: Any) -> bool:
+    return status == 402 or (status in _REFUSED_FOR_MONEY and _SPENT.search(str(body)) is not None)
 
 
 def connection_failure(error: Any, remark: str = "") -> BackendError:

@@ -8,8 +8,9 @@ once it worked (see `_Dialect`).
 """
 
 import json
+import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from evals.client.connections.proxies import proxy_for
 from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
@@ -25,41 +26,57 @@ HOME = "https://api.openai.com/v1"
 TIMEOUT_S = 300.0
 """A local model writes slowly, and calls wait for each other there."""
 _STOPS = {"length": "truncated", "content_filter": "refused"}
-_FATAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "model_not_found"})
 _FILTERED_CODES = frozenset({"content_filter", "content_policy_violation"})
 _REFUSING_STATUSES = frozenset({400, 422, 500, 501})
 """What servers answer to a parameter they do not know; some let it fail inside."""
 
 
+_LIMIT = re.compile(r"max_(?:completion_)?tokens")
+_FORM = re.compile(r"response_format|json_schema|json_object")
+_TOO_LARGE = re.compile(r"large|at most|less than|smaller|exceed|maximum|between|range")
+"""In an error about the limit of tokens: its value is wrong, and not its name."""
+_LEAST_TOKENS = 128
+"""The limit is not lowered below this."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What a server understands of the API.
+    """The part of the API that a server understands.
 
     Attributes:
-        takes_schema: A reply can be bound to a schema; else only to JSON, and the schema is given in the instructions.
+        form: What a reply can be bound to; without a schema there, the instructions give it.
         new_limit: The limit of tokens is named `max_completion_tokens`; else by its former name, `max_tokens`.
+        most_tokens: The highest limit that the server takes; None where it took all so far.
     """
 
-    takes_schema: bool = True
+    form: Literal["json_schema", "json_object", "text"] = "json_schema"
     new_limit: bool = True
+    most_tokens: int | None = None
 
-    def without(self, refused: str) -> "_Dialect | None":
+    def without(self, refused: str, call: Call) -> "_Dialect | None":
         """A simpler dialect that leaves out what an error speaks of; None where there is nothing to leave out."""
-        if self.new_limit and "max_completion_tokens" in refused:
-            return replace(self, new_limit=False)
-        if self.takes_schema and ("response_format" in refused or "json_schema" in refused):
-            return replace(self, takes_schema=False)
+        if _LIMIT.search(refused):
+            limit = self._limit(call)
+            if _TOO_LARGE.search(refused):
+                return replace(self, most_tokens=limit // 2) if limit > _LEAST_TOKENS else None
+            if self.new_limit and "max_completion_tokens" in refused:
+                return replace(self, new_limit=False)
+        if self.form != "text" and _FORM.search(refused):
+            return replace(self, form="json_object" if self.form == "json_schema" else "text")
         return None
+
+    def _limit(self, call: Call) -> int:
+        return call.max_tokens if self.most_tokens is None else min(call.max_tokens, self.most_tokens)
 
     def request(self, call: Call, effort: str | None = None) -> dict[str, Any]:
         """The parameters of a call; an effort is never left out, for the verdicts are saved under it."""
-        system, form = call.system, _bound_to(call.schema)
-        if not self.takes_schema:
-            system, form = f"{system}\n{_IN_WORDS}\n{json.dumps(call.schema)}", {"type": "json_object"}
+        bound = self.form == "json_schema"
+        system = call.system if bound else f"{call.system}\n{_IN_WORDS}\n{json.dumps(call.schema)}"
+        form = _bound_to(call.schema) if bound else {"type": self.form}
         return {
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.message}],
-            "response_format": form,
-            "max_completion_tokens" if self.new_limit else "max_tokens": call.max_tokens,
+            **({} if self.form == "text" else {"response_format": form}),
+            "max_completion_tokens" if self.new_limit else "max_tokens": self._limit(call),
             **({} if effort is None else {"reasoning_effort": effort}),
         }
 
@@ -136,12 +153,12 @@ class OpenAIBackend(SdkBackend):
                 if _is_filtered(error):
                     return JudgeReply(text="", stop="refused", model=None, usage=None)
                 refused = error.status_code in _REFUSING_STATUSES
-                simpler = dialect.without(_words_of(error)) if refused else None
+                simpler = dialect.without(_words_of(error), call) if refused else None
                 if simpler is None:
                     raise _refusal(error) from error
                 dialect = simpler
             else:
-                # Kept only now: "max_completion_tokens is too large" is no reason to call it by another name for good.
+                # Kept only now: what did not help is no fact about the server.
                 self._dialect = dialect
                 if isinstance(completion, str):
                     raise self._foreign("Chat Completions API", _NO_VERSION)
@@ -172,12 +189,23 @@ def _reply(completion: Any) -> JudgeReply:
     if getattr(message, "refusal", None):
         stop = "refused"
     return JudgeReply(
-        text=text_of(getattr(message, "content", None), fenced=True),
+        text=_text_of(message),
         stop=stop,
         model=name_of(getattr(completion, "model", None)),
         usage=_usage(getattr(completion, "usage", None)),
         request_id=name_of(getattr(completion, "_request_id", None)),
     )
+
+
+def _text_of(message: Any) -> str:
+    """The content; where it is empty, the arguments of tool calls, else the reasoning: some servers put all there."""
+    calls = getattr(message, "tool_calls", None)
+    functions = [getattr(call, "function", None) for call in calls] if isinstance(calls, list) else []
+    arguments = [{"type": "text", "text": getattr(function, "arguments", None)} for function in functions]
+    reasoning = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
+    places = (getattr(message, "content", None), arguments, *reasoning)
+    texts = (text_of(place, fenced=True) for place in places)
+    return next((text for text in texts if text.strip()), "")
 
 
 def _usage(usage: Any) -> JudgeUsage | None:
@@ -194,11 +222,11 @@ def _usage(usage: Any) -> JudgeUsage | None:
 
 
 def _refusal(error: Any) -> BackendError:
-    """What an error of status means: beside what it says, a spent quota and an unknown model end the judging."""
+    """What an error of status means: an unknown model ends the judging, whatever the status."""
     lacks_version = (
         error.status_code == 404 and error.code != "model_not_found" and error.request.url.path == "/chat/completions"
     )
-    fatal = bool({str(error.code), str(error.type)} & _FATAL_CODES)
+    fatal = str(error.code) == "model_not_found"
     return status_failure(error, fatal=fatal, remark=_NO_VERSION if lacks_version else "")
 
 

@@ -43,6 +43,7 @@ class BatchJudge(LLMJudge):
     def __init__(self, vendor: AnthropicBatches, log: BatchLog, pace: Pace, **options: Any) -> None:
         super().__init__(vendor, provider="anthropic", concurrency=_TOGETHER, **options)
         self._vendor = vendor
+        self._claims.refuse()  # what another process sent in a batch is known by the log of batches
         pace = replace(pace, tell=self._tell_of_trouble)
         self.rounds = Rounds(vendor, log, pace, left_usd=self._left_usd, listener=_Teller(self))
 

@@ -17,6 +17,9 @@ from evals.judges.replies.reading import objects_in
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import CallSizes, JudgeFailure, JudgeSpending, JudgeUsage, VerdictRequest
 
+_LOST = frozenset({"refused", "truncated", "unparsable"})
+"""Failures of a model that replied."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -91,9 +94,11 @@ class VerdictBuilder:
     key: str
     earlier: JudgeSpending | None
 
-    def cached(self, reply: dict[str, Any], model: str | None, saved_usd: float | None) -> JudgeVerdict:
-        """The verdict by a reply that is there already, so that no call is made."""
-        return self._build(reply, model=model, attempts=0, cost_usd=0.0, cached=True, saved_usd=saved_usd)
+    def cached(
+        self, reply: dict[str, Any] | None, model: str | None, saved_usd: float | None, **failure: Any
+    ) -> JudgeVerdict:
+        """The verdict by a reply or a failure that is there already, so that no call is made."""
+        return self._build(reply, model=model, attempts=0, cost_usd=0.0, cached=True, saved_usd=saved_usd, **failure)
 
     def paid(self, outcome: Outcome) -> JudgeVerdict:
         """The verdict that calls came to, or their failure."""
@@ -174,13 +179,20 @@ def read_mended(said: JudgeReply, request: VerdictRequest, outcome: Outcome) -> 
                 return
 
 
-def cacheable(outcome: Outcome) -> StoredReply | None:
-    """What the cache shall keep; None where there is no usable reply."""
+def cacheable(outcome: Outcome, *, failed: bool = False) -> StoredReply | None:
+    """What the cache shall keep; None where there is nothing to keep.
+
+    Args:
+        outcome: Of all attempts.
+        failed: Whether to keep an unusable decision too.
+    """
     said = outcome.last
-    if outcome.reply is None or said is None or outcome.in_parts:
+    if said is None or (outcome.in_parts if outcome.reply is not None else not failed or outcome.failure not in _LOST):
         return None
     return StoredReply(
         reply=outcome.reply,
+        failure=outcome.failure,
+        message=outcome.message,
         model=said.model,
         usage=said.usage,
         cost_usd=outcome.spent.known_cost_usd,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evals.case.case import Case
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.performance import LIST_PRICE, CostPerQuery
 from evals.schemas import EvalRecord, EvalResponse, RetrievedChunk
 from evals.schemas.response import PART
 from evals.scoring.gathered.citation_base import CitationSigns
@@ -22,6 +23,7 @@ DISPUTED = "abstention_disputed: "
 """How the note on answers begins of which text rules and judge disagree whether they decline."""
 _NAMED = 5
 """So many questions are named in a note."""
+_ON_LIST_PRICE = "cost_per_query is by the list prices of genai-prices: name what you pay in `prices:`"
 NO_CHUNKS = "no answer brought a list of chunks"
 """How the note begins that says so; where the path that found none is known, another one says more."""
 
@@ -157,7 +159,7 @@ class AnswerNotes:
 
     def __init__(self) -> None:
         self._answered = 0
-        self._golds = self._usage = self._lists = False
+        self._golds = self._usage = self._lists = self._list_price = False
         self._waiting, self._chunks, self._disputed = _Waiting(), _ChunkFacts(), _Disputed()
         self._some_lists = [_Lists("chunks"), _Lists("citations")]
         self._unread: Counter[str] = Counter()
@@ -171,6 +173,8 @@ class AnswerNotes:
             case: It as metrics see it.
         """
         response = record.response
+        cost = next((score for score in record.scores if score.name == CostPerQuery.name), None)
+        self._list_price = self._list_price or (cost is not None and cost.details.get("price") == LIST_PRICE)
         self._golds = self._golds or bool(record.question.gold_passages)
         self._disputed.add(case)
         if response is not None and response.error is None:
@@ -194,6 +198,7 @@ class AnswerNotes:
         self._golds = self._golds or later._golds
         self._usage = self._usage or later._usage
         self._lists = self._lists or later._lists
+        self._list_price = self._list_price or later._list_price
         self._unread.update(later._unread)
         self._waiting.extend(later._waiting)
         self._chunks.extend(later._chunks)
@@ -211,6 +216,7 @@ class AnswerNotes:
         """
         found = (
             self._on_usage(concurrency, usage_limit),
+            _ON_LIST_PRICE if self._list_price else None,
             self._waiting.note(),
             self._on_no_chunks(),
             *(some.note() for some in self._some_lists),
