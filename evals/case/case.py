@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from evals.case.abstention.expected import holds_expected
-from evals.case.citation_marks import without_citation_marks
+from evals.case.citation_marks import MARKS_OPEN, without_citation_marks
 from evals.case.cited import CitedSource, cited_sources
 from evals.case.derived import derived
 from evals.case.matching import ChunkComparison, ChunkList, Matches, MatchSettings, RunEvidence, chunk_list
@@ -31,7 +31,7 @@ class Case:
     """A record as metrics see it. What more than one metric needs is derived once, here.
 
     Args:
-        question: What was asked, with its gold.
+        question: What was asked, with its gold; citation marks are taken off its reference as off the answer.
         response: What the server said.
         verdicts: What the judge said about it, if anything.
         settings: How chunks are recognised as gold.
@@ -55,6 +55,13 @@ class Case:
     keeps_flagged: bool = False
     lacks: dict[int, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
+
+    def __post_init__(self) -> None:
+        texts = [self.question.expected_answer or "", *self.question.answers]
+        if not any(sign in text for text in texts for sign in MARKS_OPEN):
+            return
+        expected, *answers = (without_citation_marks(text, *self.citation_numbers) for text in texts)
+        self.question = self.question.model_copy(update={"expected_answer": expected or None, "answers": answers})
 
     @derived
     def matches(self) -> Matches:
@@ -141,11 +148,16 @@ class Case:
 
     @derived
     def _is_for_judge(self) -> bool:
-        return not self.is_flagged and is_long(self.answer or "")
+        return not (self.is_flagged or self.response.extractive) and is_long(self.answer or "")
 
     @derived
     def reads_as_refusal(self) -> bool:
-        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected."""
+        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
+
+        Of an extractive system only the empty answer declines: a span of a passage is what it says.
+        """
+        if self.response.extractive:
+            return not (self.response.answer or "").strip()
         # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
         from evals.case.abstention.clear import says_expected  # noqa: PLC0415
         from evals.case.abstention.detector import is_abstention  # noqa: PLC0415

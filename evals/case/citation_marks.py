@@ -15,6 +15,8 @@ _MARK = re.compile(
     rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)",
     re.DOTALL,
 )
+MARKS_OPEN = "[【"
+"""The signs that a mark begins with: a text without any of them holds none."""
 _DIGITS = re.compile(r"\d+")
 _MOST = 100
 """Numbers of a range such as [1-999] that are looked at."""

@@ -4,10 +4,12 @@
 
 Beside `question_id` (or `id`) a row holds the fields of `EvalResponse`; chunks are in the order of their rank, and one
 that is nothing but a text may be given as that. Rows that ragas and deepeval wrote hold question and answer at once.
+Predictions in the form that SQuAD's script reads are one object of texts by the ids of questions.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from pydantic import ValidationError
 
 from evals.datasets.file import derived_id
 from evals.datasets.imports.answered import answer_and_chunks
-from evals.datasets.imports.columns import NAMES, SYSTEM_CHUNKS, is_known, plain_name
+from evals.datasets.imports.columns import EITHER, NAMES, SYSTEM_CHUNKS, is_known, plain_name
 from evals.datasets.imports.nested import flat
 from evals.errors import DatasetError
 from evals.inputs.cells import as_text, is_nothing, parsed
@@ -27,6 +29,7 @@ from evals.inputs.rows import TABLES, read_table
 from evals.schemas import EvalResponse
 
 _FIELDS = frozenset(EvalResponse.model_fields)
+_SENTENCE_ENDS = (".", "!", "?", "。")
 _TEXTS = frozenset({"answer", "raw"})
 _LONGEST_MS = 366 * 24 * 3600 * 1000.0
 _MOST_TOKENS = 10**9
@@ -34,7 +37,9 @@ _DURATIONS = ("latency_ms", "retrieval_latency_ms", "time_to_first_token_ms", "t
 _IDS = ("question_id", *(name for name in NAMES["id"] if name != "question_id"))
 
 
-def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[tuple[str, EvalResponse]]:
+def each_answer(
+    path: Path, columns: Mapping[str, str] | None = None, *, reference: str | None = None
+) -> Iterator[tuple[str, EvalResponse]]:
     """Read saved answers one after the other, each with the id of its question; of a file of lines none is held.
 
     A row without an id is to the question that it holds, by the id that a dataset file gives such a question.
@@ -42,6 +47,7 @@ def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterato
     Args:
         path: The file.
         columns: By field of the question, the column that holds it, as of the dataset file.
+        reference: The column of the file that holds the expected answer, and so no answer of the system.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names it; also while they are read.
@@ -52,9 +58,26 @@ def each_answer(path: Path, columns: Mapping[str, str] | None = None) -> Iterato
         if question_id in places:
             raise DatasetError(f"{where}: question {question_id!r} is answered at {places[question_id]} already")
         places[question_id] = where
-        yield question_id, _response(row, columns or {}, where)
+        answered = {name: value for name, value in row.items() if name != reference or plain_name(name) not in EITHER}
+        yield question_id, _response(answered, columns or {}, where)
     if not places:
         raise DatasetError(f"{path.name} holds no answers")
+
+
+def are_extractive(responses: Iterable[EvalResponse]) -> bool:
+    """Whether answers are the predictions of an extractive system.
+
+    They are nothing but texts; some are empty, which is how such a system abstains, and most others are no sentences.
+    """
+    spoken: Counter[bool] = Counter()
+    empty = 0
+    for response in responses:
+        if response.answer is None or response != EvalResponse(answer=response.answer):
+            return False
+        text = response.answer.strip()
+        empty += not text
+        spoken[text.endswith(_SENTENCE_ENDS)] += bool(text)
+    return empty > 0 and spoken[False] >= spoken[True]
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -77,10 +100,24 @@ def _values(path: Path, ending: str) -> Iterator[tuple[str, Any]]:
         if text.lstrip().startswith("["):
             yield from ((f"{name}, entry {number}", row) for number, row in enumerate(_loads(text, name), start=1))
             return
+        if predictions := _predictions(text):
+            for key, predicted in predictions.items():
+                yield f"{name}, {key!r}", {"question_id": key, "answer": predicted, "extractive": True}
+            return
     for number, line in enumerate(text_lines(path), start=1):
         if line.strip():
             where = f"{name}, line {number}"
             yield where, _loads(line, where)
+
+
+def _predictions(text: str) -> dict[str, str]:
+    """The texts by the ids of their questions, in the form that SQuAD's script reads; empty where it is another."""
+    try:
+        found = without_surrogates(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}  # lines, of which each is read by itself
+    texts = isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
+    return found if texts and not any(name in _FIELDS or is_known(name) for name in found) else {}
 
 
 def _loads(text: str, where: str) -> Any:
@@ -161,7 +198,8 @@ def _fields(row: Mapping[str, Any], columns: Mapping[str, str], where: str) -> d
             close = get_close_matches(name, _FIELDS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(_FIELDS))}"
             raise DatasetError(f"{where}: unknown field {name!r}", hint)
-    return {**theirs, **{name: value for name, value in row.items() if name in _FIELDS}}
+    ours = {name: value for name, value in row.items() if name in _FIELDS}
+    return {**theirs, **ours, "answer": theirs.get("answer", row.get("answer"))}
 
 
 def _validated(fields: Mapping[str, Any], where: str) -> EvalResponse:

@@ -29,6 +29,7 @@ class LoadOptions:
         config: Another config of the dataset than its default.
         data_dir: Folder of local files or clones, instead of the hub.
         columns: Of a user's own file: by field, the column that holds it.
+        answered: Whether that file holds the answers that are scored, too.
         scratch: Folder for what lies on disk while it is read; that of the system for temporary files where None.
     """
 
@@ -37,6 +38,7 @@ class LoadOptions:
     config: str | None = None
     data_dir: Path | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    answered: bool = False
     scratch: Path | None = None
 
 
@@ -197,10 +199,12 @@ def make_dataset(
 
 
 def fingerprint(questions: Iterable[EvalQuestion]) -> str:
-    """Hash the questions with all their gold, so that two runs can be told to be over the same ones."""
+    """Hash what the dataset says of the questions, so that two runs can be told to be over the same ones."""
     digest = sha256()
+    unsaid = {"is_unanswerable": None, "answerable_by_gold": False}
     for question in questions:
-        digest.update(question.model_dump_json().encode())
+        said = question.model_copy(update=unsaid) if question.answerable_by_gold else question
+        digest.update(said.model_dump_json().encode())
     return digest.hexdigest()
 
 

@@ -32,6 +32,7 @@ _ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
 _HINT_EMPTY = "write the question there, or delete the row"
+_REFERENCES = frozenset({"expected_answer", "answers"})
 _SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 
 
@@ -60,7 +61,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
     """
-    content = read_file(path, options.columns, options.scratch)
+    content = read_file(path, options.columns, options.scratch, answered=options.answered)
     places = sample([question.id for question in content.questions], options.samples, options.seed)
     asked = Chosen(content.questions, sorted(places))
     draft = Draft(
@@ -80,13 +81,16 @@ def _of(dataset: str, question: EvalQuestion) -> EvalQuestion:
     return question if question.dataset else question.model_copy(update={"dataset": dataset})
 
 
-def read_file(path: Path, columns: Mapping[str, str] | None = None, scratch: Path | None = None) -> QuestionFile:
+def read_file(
+    path: Path, columns: Mapping[str, str] | None = None, scratch: Path | None = None, *, answered: bool = False
+) -> QuestionFile:
     """Read a file of questions, or a folder of queries with judgements of relevance.
 
     Args:
         path: The file.
         columns: By field, the column that holds it, where its name does not say so.
         scratch: Folder for what lies on disk meanwhile; that of the system where None.
+        answered: Whether it is the file of the answers that are scored, too.
 
     Raises:
         DatasetError: The file cannot be read, or a row is wrong: the message names row and column.
@@ -94,7 +98,7 @@ def read_file(path: Path, columns: Mapping[str, str] | None = None, scratch: Pat
     source = open_source(path, scratch)
     if not source.rows:
         raise DatasetError(f"{path.name} holds no questions")
-    reading = reading_of(path.name, (row for _, row in source.rows), columns or {})
+    reading = reading_of(path.name, (row for _, row in source.rows), columns or {}, answered=answered)
     content = QuestionFile([], source.documents, reading.used(), source.dropped)
     elided: list[str] = []
     content.questions = SpilledList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
@@ -148,7 +152,14 @@ def _of_row(
 
 
 def _question(data: dict[str, Any], reading: Reading, where: str, dropped: Counter[str]) -> EvalQuestion:
-    settle(data, where, dropped, gold_is_said=not _SAID_TO_BE_GOLD.isdisjoint(map(plain_name, reading.fields.values())))
+    fields = reading.fields
+    settle(
+        data,
+        where,
+        dropped,
+        gold_is_said=not _SAID_TO_BE_GOLD.isdisjoint(map(plain_name, fields.values())),
+        gold_answers=plain_name(fields.get("gold_passages", "")) != "context" or _REFERENCES.isdisjoint(fields),
+    )
     try:
         question = EvalQuestion.model_validate(data)
     except ValidationError as error:

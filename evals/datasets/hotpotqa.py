@@ -54,6 +54,7 @@ class HotpotQALoader(HubDatasetLoader):
             answers=[row["answer"]] if row["answer"] else [],
             gold_passages=golds,
             key_sentences=keys,
+            answerable_by_gold=any((row["answer"], golds)),
             dataset=self.name,
             metadata={"type": row["type"], "level": row["level"]},
         )

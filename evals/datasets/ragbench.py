@@ -41,8 +41,8 @@ class RAGBenchLoader(HubRowsLoader):
 
     A question is asked once, however many generators answered it. Gold is each document with a sentence that is
     annotated as relevant; those sentences are the key sentences. The generated response is the expected answer only
-    where it is annotated as adherent and does not decline to answer. The corpus is the documents of the questions
-    drawn.
+    where it is annotated as adherent and does not decline to answer. A question with either is answerable, unless the
+    response declines. The corpus is the documents of the questions drawn.
     """
 
     name = "ragbench"
@@ -123,6 +123,7 @@ class RAGBenchLoader(HubRowsLoader):
             expected_answer=row["response"].strip() if adherent else None,
             gold_passages=list(golds.values()),
             key_sentences=keys,
+            answerable_by_gold=_is_answerable(row, any((adherent, golds))),
             dataset=self.name,
             metadata={
                 "subset": subset,
@@ -185,6 +186,10 @@ def _worth(adherent: bool | None, response: str | None, question: str) -> _Worth
     if not adherent or not (response or "").strip():
         return _Worth.NOTHING
     return _Worth.DECLINES if declines(response or "", question) else _Worth.REFERENCE
+
+
+def _is_answerable(row: Mapping[str, Any], has_gold: bool) -> bool:
+    return has_gold and not declines(row["response"] or "", row["question"])
 
 
 def _sentences(row: Mapping[str, Any]) -> dict[str, tuple[int, str]]:

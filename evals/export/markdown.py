@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evals.export.escaping import code, escape
-from evals.schemas import EvalRun, MetricSummary
+from evals.schemas import EvalRun, MetricSummary, WeightedScore
 from evals.scoring.abstention_table import AbstentionTable
 from evals.scoring.diagnosis import Finding, StageRecall, in_turn
 from evals.scoring.headline import headline, percent
@@ -19,6 +19,7 @@ from evals.views.questions import questions_of, reading_notes
 from evals.views.risk import risk_line
 from evals.views.stages import stage_lines
 from evals.views.unfinished import in_its_log
+from evals.views.weighted import fed_by_few
 
 LIMIT = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -98,13 +99,14 @@ def weighted_line(run: EvalRun) -> str:
     bounds_told = f", {score_range(weighted.bounds)} with lost questions" if weighted.bounds else ""
     parts = (f"{escape(name)} {value:.3f} × {weighted.weights[name]:g}" for name, value in weighted.objectives.items())
     left_out = f"; left out: {escape(', '.join(weighted.left_out))}" if weighted.left_out else ""
-    few = "".join(
-        f"; {escape(name)} without {escape(metric)}: {escape(reason)}"
-        for name, metrics in weighted.left_out_metrics.items()
-        for metric, reason in metrics.items()
-    )
+    few = "".join(f"; {escape(note)}" for note in (*_left_out_metrics(weighted), *fed_by_few(run)))
     score = f"**Weighted score: {head.score:.3f}**{of}{interval_told}{bounds_told}"
     return f"{score} ({', '.join(parts)}{left_out}{few})"
+
+
+def _left_out_metrics(weighted: WeightedScore) -> Iterator[str]:
+    for name, metrics in weighted.left_out_metrics.items():
+        yield from (f"{name} without {metric}: {reason}" for metric, reason in metrics.items())
 
 
 def scorecard_table(run: EvalRun) -> Iterator[str]:

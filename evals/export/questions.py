@@ -22,6 +22,9 @@ _COLUMNS = (
     "is_unanswerable",
 )
 
+_BESIDE = frozenset({"dataset", "answers", "turns", "is_unanswerable"})
+"""What stands beside the fields of deepeval, which passes over it."""
+
 
 def to_ragas(measured: Measured) -> Iterator[str]:
     """A line a question, as `EvaluationDataset.from_jsonl` of ragas reads it.
@@ -52,7 +55,7 @@ def known_of(question: EvalQuestion) -> dict[str, Any]:
         "dataset": question.dataset,
         "expected_answer": question.expected_answer,
         "answers": question.answers,
-        "is_unanswerable": question.is_unanswerable,
+        "is_unanswerable": None if question.answerable_by_gold else question.is_unanswerable,
         "metadata": question.metadata,
         "turns": question.turns,
     }
@@ -87,7 +90,7 @@ def _retrieved(chunks: Sequence[RetrievedChunk] | None) -> dict[str, Any]:
 
 def _deepeval(record: EvalRecord) -> dict[str, Any]:
     question, chunks = record.question, _chunks(record)
-    beside = {name: value for name, value in known_of(question).items() if name in {"dataset", "answers", "turns"}}
+    beside = {name: value for name, value in known_of(question).items() if name in _BESIDE}
     return {
         "input": question.question,
         "actual_output": record.response.answer if record.response else None,
@@ -96,7 +99,6 @@ def _deepeval(record: EvalRecord) -> dict[str, Any]:
         "context": [gold.text for gold in question.gold_passages if gold.text] or None,
         "additional_metadata": question.metadata or None,
         "id": question.id,
-        "is_unanswerable": question.is_unanswerable,
         **beside,
     }
 

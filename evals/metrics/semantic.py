@@ -191,7 +191,7 @@ _NOT_FINITE = "BERTScore gave a number that is not finite"
 
 
 def _pair(case: Case) -> tuple[str, str]:
-    return case.response.answer or "", case.question.expected_answer or ""
+    return case.answer or "", case.question.expected_answer or ""
 
 
 def _key_sentences(question: EvalQuestion) -> list[str]:

@@ -6,14 +6,14 @@ from pathlib import Path
 from secrets import token_hex
 
 from evals.config import EvalConfig
-from evals.datasets.answers import each_answer
+from evals.datasets.answers import are_extractive, each_answer
 from evals.errors import DatasetError
 from evals.run.checks import check_config
 from evals.run.notebook import usual_observer
 from evals.run.observer import Observer
 from evals.run.saved import measure_saved, saved_verdicts, work_on
 from evals.run.work import Work
-from evals.run.workload import Workload, load_workload
+from evals.run.workload import Workload, is_file_of_questions, load_workload
 from evals.schemas import EvalResponse, EvalRun, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.scoring.outcomes import package_versions
@@ -21,6 +21,7 @@ from evals.store.spill import SpilledMapping
 from evals.text.counts import counted
 
 _NAMED = 5
+_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
 
 
 async def score_answers(answers: Path, config: EvalConfig, observer: Observer | None = None) -> EvalRun:
@@ -51,9 +52,8 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
     Raises:
         DatasetError: The questions or the answers cannot be read, or do not belong together.
     """
-    workload = load_workload(config)
-    responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
-    responses.update(each_answer(answers, config.columns))
+    workload = load_workload(config, answers)
+    responses, notes = _responses(answers, config, workload)
     asked = [question.id for question in workload.questions]
     known, answered = frozenset(asked), list(responses)
     if known.isdisjoint(answered):
@@ -61,7 +61,7 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
             f"{answers.name}: none of its {counted(len(answered), 'answer')} is to a question of the dataset",
             f"a `question_id` is the `id` of a question, such as {asked[0]!r}",
         )
-    notes = [
+    notes += [
         *_note("without a saved answer", [one for one in asked if one not in responses]),
         *_note("answered but not in the dataset, ignored", [one for one in answered if one not in known]),
     ]
@@ -70,6 +70,18 @@ def saved_answers(answers: Path, config: EvalConfig) -> Work:
     new = _new_run(answers, config, workload)
     verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
     return work_on(new, workload.questions, responses, config, notes=notes, free=verdicts)
+
+
+def _responses(answers: Path, config: EvalConfig, workload: Workload) -> tuple[SpilledMapping[EvalResponse], list[str]]:
+    """The answers by the ids of their questions, and what to know of how they were read."""
+    found: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
+    columns = workload.fingerprints[0].columns if is_file_of_questions(answers, config) else {}
+    found.update(each_answer(answers, config.columns, reference=columns.get("expected_answer")))
+    if not are_extractive(found.values()):
+        return found, []
+    for question_id in found:
+        found[question_id] = found[question_id].model_copy(update={"extractive": True})
+    return found, [_EXTRACTIVE]
 
 
 def _note(what: str, ids: Sequence[str]) -> list[str]:

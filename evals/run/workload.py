@@ -31,14 +31,18 @@ class Workload:
     fingerprints: list[DatasetFingerprint] = field(default_factory=list)
 
 
-def load_workload(config: EvalConfig) -> Workload:
+def load_workload(config: EvalConfig, answers: Path | None = None) -> Workload:
     """Load the questions and corpora that the configuration names.
+
+    Args:
+        config: Of the run.
+        answers: The file of the answers that are scored; it may be the file of the questions too.
 
     Raises:
         DatasetError: They cannot be had or read.
         ConfigError: Two have one id, or none has the key that they are clustered by.
     """
-    sets = _load(config)
+    sets = _load(config, answers)
     workload = Workload(
         questions=_together(sets, config.runs_dir),
         documents=list({document.id: document for dataset in sets for document in dataset.documents}.values()),
@@ -81,12 +85,13 @@ def _part(questions: Sequence[EvalQuestion], number: int, count: int) -> Iterato
     return islice(questions, number - 1, None, count)
 
 
-def _load(config: EvalConfig) -> list[EvalDataset]:
+def _load(config: EvalConfig, answers: Path | None) -> list[EvalDataset]:
     everything = LoadOptions(
         config.samples_per_dataset,
         config.seed,
         data_dir=config.data_dir,
         columns=config.columns,
+        answered=is_file_of_questions(answers, config),
         scratch=config.runs_dir,
     )
     if config.dataset_file:
@@ -97,6 +102,12 @@ def _load(config: EvalConfig) -> list[EvalDataset]:
         base, chosen = parse_name(name)
         sets.append(get_loader(base).load(replace(everything, config=chosen)))
     return sets
+
+
+def is_file_of_questions(answers: Path | None, config: EvalConfig) -> bool:
+    """Whether the file of the answers is the file of the questions."""
+    questions = config.dataset_file
+    return answers is not None and questions is not None and answers.resolve() == questions.resolve()
 
 
 def check_conversations(spec: ServerSpec, questions: Iterable[EvalQuestion]) -> None:

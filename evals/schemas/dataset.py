@@ -135,6 +135,9 @@ class EvalQuestion(Record):
     key_sentences: list[KeySentence] = Field(default_factory=list)
     is_unanswerable: bool | None = None
     """None: the dataset does not say, so no abstention metric applies."""
+    answerable_by_gold: bool = False
+    """Whether there is an expected answer or gold, and the dataset does not say that this is an answer:
+    `is_unanswerable` is false then. A file holds it only where it is true."""
     dataset: Text = ""
     checks: list[Check] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -149,11 +152,19 @@ class EvalQuestion(Record):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_turns_of_none(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_not_there(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialize(self)
         if not self.turns:
             fields.pop("turns", None)
+        if not self.answerable_by_gold:
+            fields.pop("answerable_by_gold", None)
         return fields
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gold_makes_answerable(cls, data: Any) -> Any:
+        known = isinstance(data, Mapping) and data.get("answerable_by_gold")
+        return {**data, "is_unanswerable": False} if known else data
 
     @model_validator(mode="before")
     @classmethod

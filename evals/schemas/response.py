@@ -75,6 +75,9 @@ class EvalResponse(Record):
     refused: bool | None = None
     """Whether the server says by a flag of its own that it declined to answer. True settles it; false and None leave
     it to what the answer says. A file holds it only where the server said it."""
+    extractive: bool = False
+    """Whether the answer is a span of a passage, as an extractive system predicts it: the empty text abstains, and any
+    other is what it says. A file holds it only where it is true."""
     latency_ms: Finite | None = None
     """From sending the request to the last byte of the attempt that ended the exchange. Where a first request brings
     the chunks that the second one sends, of both; where a second one brings the chunks of the answer, of the first."""
@@ -114,6 +117,8 @@ class EvalResponse(Record):
         for name in ("notes", "turns"):
             if not getattr(self, name):
                 fields.pop(name, None)
+        if not self.extractive:
+            fields.pop("extractive", None)
         for name in ("total_ms", "time_to_last_token_ms", "refused", "raw_retrieval"):
             if fields.get(name) is None:
                 fields.pop(name, None)

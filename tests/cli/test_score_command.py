@@ -325,3 +325,104 @@ def test_a_dry_run_of_saved_answers_says_what_the_judge_would_take(
     assert "would measure 1 answer to 2 questions of answers.jsonl" in done.out
     assert "about 1 call," in done.out
     assert not (tmp_path / "runs").exists()
+
+
+LOG = {"question": "Excess?", "contexts": ["an excess of 300 euros"]}
+REFERENCE_METRICS = "exact_match,squad_f1,squad_em"
+
+
+@pytest.mark.parametrize(
+    ("row", "response", "reference"),
+    [
+        ({**LOG, "answer": "300 euros"}, "300 euros", None),
+        ({**LOG, "output": "300 euros"}, "300 euros", None),
+        ({**LOG, "answer": "300 euros", "is_unanswerable": True}, "300 euros", None),
+        ({**LOG, "answer": "300", "ground_truth": "300 euros"}, "300", "300 euros"),
+        ({**LOG, "answer": "300 euros", "prediction": "300"}, "300", "300 euros"),
+    ],
+    ids=["answer", "output", "unanswerable", "reference", "prediction"],
+)
+def test_a_column_of_a_log_is_response_or_reference_never_both(
+    evals_cli: Callable[..., Any], tmp_path: Path, row: dict[str, Any], response: str, reference: str | None
+) -> None:
+    """Where one file holds questions and answers, `answer` is the response unless another column holds that."""
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps(row))
+    flags = ("--dataset-file", log, "--no-judge", "--runs-dir", tmp_path / "runs", "--metrics", REFERENCE_METRICS)
+    run = evals_cli("score", log, *flags, "--json").json
+    exported = evals_cli("export", "--run-id", run["id"], "--format", "json", "--runs-dir", tmp_path / "runs")
+    (record,) = exported.json["records"]
+    assert (record["response"]["answer"], record["question"]["expected_answer"]) == (response, reference)
+    reasons = {score["reason"] for score in record["scores"] if score["name"] == "exact_match"}
+    lacking = "the question is unanswerable" if "is_unanswerable" in row else "the question has no expected answer"
+    assert reasons == ({None} if reference else {lacking})
+
+
+def test_a_column_that_is_said_to_be_the_reference_is_no_response(
+    evals_cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The rows then hold what was retrieved, and no answer that could be compared with it."""
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({**LOG, "answer": "300 euros"}))
+    flags = ("--dataset-file", log, "--columns", "expected_answer=answer", "--metrics", "exact_match")
+    run = evals_cli("score", log, *flags, "--no-judge", "--runs-dir", tmp_path / "runs", "--json").json
+    assert values(run) == {"exact_match": None}
+
+
+SPANS = {"q1": "her statement suggested a lack of remorse", "q2": "", "q3": "96 hours", "q4": "I do not know."}
+"""Predictions of an extractive system: the empty one abstains."""
+
+
+@pytest.fixture
+def spans(evals_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., dict[str, float | None]]:
+    """Score a file of answers to four questions, of which one has an answer; returns the values."""
+
+    def run(name: str, content: str) -> dict[str, float | None]:
+        asked = [{"id": key, "question": f"What is {key}?", "is_unanswerable": True} for key in ("q1", "q2", "q4")]
+        asked.append({"id": "q3", "question": "How long?", "expected_answer": "96 hours", "is_unanswerable": False})
+        (tmp_path / "asked.json").write_text(json.dumps(asked))
+        (tmp_path / name).write_text(content)
+        names = "squad_em,squad_f1,unanswerable_accuracy"
+        flags = ("--dataset-file", tmp_path / "asked.json", "--metrics", names, "--runs-dir", tmp_path / "runs")
+        done = evals_cli("score", tmp_path / name, *flags, "--no-judge", "--json")
+        assert done.code == 0, done.err
+        again = evals_cli("rescore", done.json["id"], "--runs-dir", tmp_path / "runs", "--json")
+        assert values(again.json) == values(done.json)
+        return values(done.json)
+
+    return run
+
+
+LINES = [{"question_id": key, "answer": text} for key, text in SPANS.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("squad.json", json.dumps(SPANS)),
+        ("squad.json", json.dumps(SPANS, indent=1)),
+        ("rows.jsonl", "\n".join(map(json.dumps, LINES))),
+        ("rows.json", json.dumps([{"id": key, "prediction": text} for key, text in SPANS.items()])),
+        ("said.jsonl", "\n".join(json.dumps({**line, "chunks": [], "extractive": True}) for line in LINES)),
+    ],
+    ids=["SQuAD's form", "indented", "lines", "a list", "said"],
+)
+def test_a_prediction_of_an_extractive_system_abstains_only_where_it_is_empty(
+    spans: Callable[..., Any], name: str, content: str
+) -> None:
+    """No detector reads the others: a span that sounds like a refusal is the text that it is, also when rescored."""
+    assert spans(name, content) == {"squad_em": 0.5, "squad_f1": 0.5, "unanswerable_accuracy": 0.5}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [{**line, "latency_ms": 5} for line in LINES],
+        [line for line in LINES if line["answer"]] + [{"question_id": "q2", "answer": "I do not know."}],
+        [{**line, "answer": f"{line['answer']}."} if line["answer"] else line for line in LINES],
+    ],
+    ids=["with latency", "none is empty", "sentences"],
+)
+def test_answers_of_a_live_server_keep_the_detector(spans: Callable[..., Any], lines: list[dict[str, str]]) -> None:
+    """They came with something else, or say in words that they abstain."""
+    assert spans("answers.jsonl", "\n".join(map(json.dumps, lines)))["squad_em"] == 1.0

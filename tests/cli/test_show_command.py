@@ -173,6 +173,34 @@ def test_scores_of_different_objectives_do_not_stand_side_by_side_as_if_they_com
     assert "[b] as [a], but faithfulness too" in legend
 
 
+@pytest.mark.parametrize(
+    ("fed", "asked", "note"),
+    [
+        (9, 14, "fed by few questions, and uncertain: accuracy (9 of 14)"),
+        (11, 120, "fed by few questions, and uncertain: accuracy (11 of 120)"),
+        (10, 14, None),
+        (12, 120, None),
+    ],
+)
+@pytest.mark.parametrize("command", [["show"], ["export", "--format", "markdown", "--run-id"]], ids=["show", "export"])
+def test_an_objective_of_few_questions_is_named_beside_the_score(
+    evals_cli: Cli,
+    build_run: Callable[..., Any],
+    tmp_path: Path,
+    command: list[str],
+    fed: int,
+    asked: int,
+    note: str | None,
+) -> None:
+    """Fewer than ten questions, or less than a tenth of the run: a large weight may hang on two."""
+    answers = {f"q{n}": {"faithfulness": 1.0, "citation_recall": 0.5} for n in range(asked)}
+    for n in range(fed):
+        answers[f"q{n}"]["unanswerable_accuracy"] = 0.0
+    save(tmp_path, *build_run("aaaa", answers))
+    out = " ".join(evals_cli(*command, "aaaa", "--runs-dir", tmp_path).out.split())
+    assert (note in out) if note else ("few questions" not in out)
+
+
 def test_show_says_of_what_the_score_is_the_score(
     evals_cli: Cli, build_run: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -34,9 +34,9 @@ def test_a_spreadsheet_is_read_from_the_sheet_that_holds_questions(spreadsheet: 
     content = read_file(spreadsheet(tmp_path / "q.xlsx", sheets))
     read = [(each.id, each.expected_answer, each.is_unanswerable, each.metadata) for each in content.questions]
     assert read == [
-        ("1", "96", None, {"topic": "power"}),
+        ("1", "96", False, {"topic": "power"}),
         ("2", "Yes", False, {}),
-        ("3", "49.9", None, {}),
+        ("3", "49.9", False, {}),
         ("4", None, True, {"topic": "design"}),
     ]
     assert content.questions[1].answers == ["Yes", "true"]
@@ -112,7 +112,7 @@ def test_an_expected_answer_may_be_a_number_a_word_of_truth_or_a_list(
     path.write_text(json.dumps([{"question": "How long?", "expected_answer": value}]), encoding="utf-8")
     (question,) = read_file(path).questions
     assert (question.expected_answer, question.answers) == (expected, answers)
-    assert question.is_unanswerable is None
+    assert not question.is_unanswerable
 
 
 @pytest.mark.parametrize(

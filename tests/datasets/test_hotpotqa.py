@@ -101,10 +101,10 @@ def test_a_paragraph_of_several_questions_is_one_document(
 def test_an_answer_that_the_rows_hide_is_none(
     load: Callable[..., EvalDataset], hotpot_row: HotpotRow, answer: str | None, variants: list[str]
 ) -> None:
-    """The hidden answers of the test split give no variants; the dataset never says that one is unanswerable."""
+    """The hidden answers of the test split give no variants; a question with an answer is answerable."""
     (question,) = load(hotpot_row("a", [], answer=answer)).questions
     assert question.answers == variants
-    assert question.is_unanswerable is None
+    assert question.is_unanswerable is (False if answer else None)
     assert question.metadata == {"type": "comparison", "level": "hard"}
 
 

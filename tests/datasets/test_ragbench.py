@@ -101,7 +101,7 @@ def test_a_question_carries_its_subset_and_domain(load: Load) -> None:
     (question,) = load(cuad=[row("7")]).questions
     assert question.id == "ragbench:cuad:7"
     assert question.question == "What about 7?"
-    assert question.is_unanswerable is None
+    assert question.is_unanswerable is False
     assert question.metadata == {"subset": "cuad", "domain": "legal", "reference_model": "gpt"}
 
 
@@ -318,7 +318,8 @@ def test_an_adherent_answer_that_declines_is_no_reference(load: Load) -> None:
         "ragbench:covidqa:b": None,
         "ragbench:covidqa:c": "They make noise.",
     }
-    assert dataset.questions[0].is_unanswerable is None
+    answerable = {question.id[-1]: question.is_unanswerable for question in dataset.questions}
+    assert answerable == {"a": None, "b": None, "c": False}
     assert dataset.fingerprint.dropped == {"expected answer that declines to answer": 1}
 
 

@@ -32,7 +32,13 @@ def found(build_run: Build) -> Found:
             metadata={"kind": "number", "page": 7},
         ),
         EvalQuestion(id="q2", question="Who designed it?", dataset="aster", is_unanswerable=True),
-        EvalQuestion(id="q3", question="Ünderwater; and when?", dataset="aster", expected_answer="May, 1.5 m"),
+        EvalQuestion(
+            id="q3",
+            question="Ünderwater; and when?",
+            dataset="aster",
+            expected_answer="May, 1.5 m",
+            answerable_by_gold=True,
+        ),
     ]
     chunks = [RetrievedChunk(chunk_id="c1", text=LONG), RetrievedChunk(chunk_id="c2", text="Ports: USB-C.")]
     answered = EvalResponse(answer="It lasts 96 hours.", chunks=chunks)
@@ -99,6 +105,8 @@ def test_a_folder_of_beir_is_read_back_as_the_same_questions(found: Found, tmp_p
 def test_a_document_that_is_gold_by_its_id_stays_one_in_beir(build_run: Build, tmp_path: Path) -> None:
     """What was read in this layout is written as it was."""
     golds = [{"document_id": "d1", "relevance": 2}, {"document_id": "d2"}]
-    run, records = build_run("a", {"q1": {"mrr": 1.0}}, questions={"q1": {"gold_passages": golds}})
+    run, records = build_run(
+        "a", {"q1": {"mrr": 1.0}}, questions={"q1": {"gold_passages": golds, "answerable_by_gold": True}}
+    )
     export_files(measured(run, records), "beir", tmp_path / "x.beir")
     assert list(read_file(tmp_path / "x.beir").questions) == [records[0].question]

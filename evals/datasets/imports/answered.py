@@ -12,13 +12,15 @@ from evals.text.counts import counted
 def answer_and_chunks(row: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a response that columns of ragas, deepeval and MLflow hold; none where it has no such column.
 
+    A row that holds `answer` and no reference is of our own form.
+
     Raises:
         ValueError: A cell begins as a list and is none, or there are not as many ids as contexts.
     """
     titles = {plain_name(title): title for title, value in row.items() if value is not None}
-    column = _first(SYSTEM_ANSWER, titles)
-    answer = _beside_reference(row, titles) if column is None else row[column]
-    found = {"answer": answer, "chunks": _chunks(row, titles)}
+    is_ours = "answer" in row and titles.keys().isdisjoint(NAMES["expected_answer"])
+    column = _first((*SYSTEM_ANSWER, *(() if is_ours else EITHER)), titles)
+    found = {"answer": None if column is None else row[column], "chunks": _chunks(row, titles)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -44,11 +46,3 @@ def _beside(chunks: list[dict[str, Any]], ids: list[dict[str, str]], column: str
             f"{column} holds {counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}: give one for each"
         )
     return [{**chunk, **key} for chunk, key in zip(chunks, ids, strict=True)]
-
-
-def _beside_reference(row: Mapping[str, Any], titles: Mapping[str, str]) -> Any:
-    """What may be an answer or the reference, where another column holds the reference."""
-    if titles.keys().isdisjoint(NAMES["expected_answer"]):
-        return None
-    column = _first(EITHER, titles)
-    return None if column is None else row[column]

@@ -57,7 +57,7 @@ Phoenix, BEIR, SQuAD, inspect and FlashRAG, and those that people give. Where a 
 `gold_…_ids` are golds known by an id alone, `is_answerable` is the contrary of `is_unanswerable`."""
 EITHER = ("answer", "output", "outputs")
 """The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
-MLflow)."""
+MLflow). In a file of answers they hold what a system answered, unless one of `SYSTEM_ANSWER` does."""
 SYSTEM_ANSWER = (
     *("response", "actual_output"),
     *("prediction", "predicted_answer", "generated_answer", "model_answer", "rag_answer", "model_output"),
@@ -126,13 +126,16 @@ class Reading:
         return notes
 
 
-def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str]) -> Reading:
+def reading_of(
+    name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str], *, answered: bool = False
+) -> Reading:
     """Find the columns of a file.
 
     Args:
         name: Of the file, for messages.
         rows: All rows; they are walked once.
         said: What the user says, by field the column.
+        answered: Whether the file is the one of the answers that are scored, so that `answer` is no reference.
 
     Raises:
         DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
@@ -146,7 +149,7 @@ def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, 
         if field_name not in fields and found and found not in fields.values():
             fields[field_name] = found
     either = [titles[known] for known in EITHER if known in titles and titles[known] not in fields.values()]
-    if either and "expected_answer" not in fields:
+    if either and _lacks_reference(fields, titles, answered=answered):
         fields["expected_answer"] = either.pop(0)
     taken = set(fields.values())
     answers = [*either, *(titles[known] for known in SYSTEM if known in titles and titles[known] not in taken)]
@@ -159,6 +162,11 @@ def reading_of(name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, 
             f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
         )
     return Reading(fields, filled, rest, [title for title in answers if title in filled])
+
+
+def _lacks_reference(fields: Collection[str], titles: Collection[str], *, answered: bool) -> bool:
+    """Whether `answer` is the reference: no other column is, nor is it what the system answered."""
+    return "expected_answer" not in fields and not (answered and not set(SYSTEM_ANSWER).intersection(titles))
 
 
 def _looked_over(rows: Iterable[Mapping[str, Any]]) -> tuple[frozenset[str], Iterable[str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from evals.case.abstention.clear import is_clear_refusal
@@ -34,8 +35,17 @@ def _is_refusal(reference: str, question: str) -> bool:
     return len(reference.split()) >= _PROSE and is_clear_refusal(reference, question)
 
 
-def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_said: bool) -> None:
+def _is_answerable(references: Collection[str], question: str, golds: Any, gold_answers: bool) -> bool:
+    """Whether there is a reference or a gold that answers, and no reference may decline, however short it is."""
+    known = references or (gold_answers and golds)
+    return bool(known) and not any(is_mark(text) or is_abstention(text, question) for text in references)
+
+
+def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_said: bool, gold_answers: bool) -> None:
     """Take what is no expected answer out of the fields of a question, and note what it says of answerability.
+
+    A question with an expected answer or gold is answerable where the file does not say it, unless one of its
+    references declines.
 
     Args:
         data: The fields; `expected_answer` may be a list. Changed in place.
@@ -43,6 +53,7 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
         dropped: Counts what is left out, by reason.
         gold_is_said: Whether the file calls its passages gold; a context may go with any question, and is none of one
             that it does not answer.
+        gold_answers: Whether a gold passage shows that the question has an answer.
 
     Raises:
         DatasetError: The expected answer says that there is none, and is_unanswerable that there is one.
@@ -51,7 +62,7 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
     expected, answers = _texts(data.get("expected_answer")), _texts(data.get("answers"))
     if not all(isinstance(text, str) for text in (*expected, *answers)):
         return  # which the check of the types will tell
-    given = {*expected, *answers}
+    given, asked = {*expected, *answers}, str(data.get("question", ""))
     marks = {text for text in given if is_mark(text)}
     if marks and said is False:
         raise DatasetError(
@@ -66,7 +77,8 @@ def settle(data: dict[str, Any], where: str, dropped: Counter[str], *, gold_is_s
         dropped[_PASSAGES] += len(passages)
     out = set(marks)
     if said is None:
-        out |= {text for text in given if _is_refusal(text, str(data.get("question", "")))}
+        out |= {text for text in given if _is_refusal(text, asked)}
+        data["answerable_by_gold"] = _is_answerable(given, asked, data.get("gold_passages"), gold_answers)
     if out - marks:
         dropped[DECLINED] += 1
     _keep(data, [text for text in expected if text not in out], [text for text in answers if text not in out])

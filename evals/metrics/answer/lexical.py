@@ -3,7 +3,7 @@
 These metrics read no meaning. They need an expected answer, and have no value where the question is unanswerable:
 whether an answer was rightly given is what the abstention metrics measure. An abstention repeats the words of its
 question; it covers nothing of the expected answer and scores 0, as it does in the judged metrics. Citation marks such
-as [1] are no part of the answer (`Case.answer`).
+as [1] are no part of the answer, nor of the reference (`Case`).
 """
 
 import re
@@ -54,9 +54,10 @@ class _Lexical(BaseMetric):
 class ExactMatch(_Lexical):
     """Whether the answer is the expected answer, character by character.
 
-    Formula: 1 where the answer, without citation marks such as [1], equals the expected answer or an accepted variant,
-    in lower case and with white space collapsed; else 0. Range 0 to 1, higher is better. Strict: a full stop makes a
-    difference. For questions with one precise answer. None without an expected answer, and for unanswerable questions.
+    Formula: 1 where the answer equals the expected answer or an accepted variant, both without citation marks such as
+    [1], in lower case and with white space collapsed; else 0. Range 0 to 1, higher is better. Strict: a full stop makes
+    a difference. For questions with one precise answer. None without an expected answer, and for unanswerable
+    questions.
     Reference: exact match as in question answering since Rajpurkar et al. 2016, without its removal of articles and
     punctuation, which is `squad_em`.
     """

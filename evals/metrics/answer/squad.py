@@ -109,10 +109,10 @@ class SquadEM(_Squad):
 
     Formula: 1 where the answer equals the expected answer or an accepted variant after normalisation (lower case,
     ASCII punctuation and the articles a, an, the deleted, white space collapsed), else 0. Citation marks such as [1]
-    are taken off before, where the server sends chunks or citations. The gold of an unanswerable question is the empty
-    answer, and so is an abstention from one; on any other question an answer counts by its words, as the official
-    script has it. Range 0 to 1, higher is better. The details say whether the question has an answer. None without an
-    expected answer.
+    are taken off both sides before, where the server sends chunks or citations. The gold of an unanswerable question is
+    the empty answer, and so is an abstention from one; of an extractive prediction only the empty one abstains. On any
+    other question an answer counts by its words, as the official script has it. Range 0 to 1, higher is better. The
+    details say whether the question has an answer. None without an expected answer.
     Reference: Rajpurkar et al. 2018 and its official evaluation script.
     """
 

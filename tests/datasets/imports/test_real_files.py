@@ -50,8 +50,10 @@ TOOLS = {
 
 
 def asked(content: QuestionFile) -> list[tuple[str, str | None]]:
-    """The questions with their expected answers; none of them says whether it is answerable."""
-    assert all(question.is_unanswerable is None for question in content.questions)
+    """The questions with their expected answers; those with an answer or gold are answerable."""
+    for question in content.questions:
+        has_gold = bool(question.expected_answer or question.gold_passages)
+        assert question.is_unanswerable is (False if has_gold else None)
     return [(question.question, question.expected_answer) for question in content.questions]
 
 

@@ -64,6 +64,32 @@ def test_a_reference_that_declines_is_left_out_and_counted(tmp_path: Path, refus
     assert read(tmp_path, reference=refusal, is_unanswerable=True).questions[0].expected_answer == refusal
 
 
+@pytest.mark.parametrize(
+    ("row", "unanswerable"),
+    [
+        ({"reference": "5 euros"}, False),
+        ({"answers": ["5 euros", "five euros"]}, False),
+        ({"reference": "No. A bad score never leads to a surcharge."}, False),
+        ({"gold_passages": ["It costs 5 euros."]}, False),
+        ({"gold_document_ids": ["norway.md"]}, False),
+        ({"reference_contexts": ["It costs 5 euros."], "reference": None}, False),
+        ({"context": "It costs 5 euros."}, False),
+        ({"context": "About Norway.", "answers": []}, None),
+        ({"reference": "unknown"}, None),
+        ({"reference": "The contract does not specify a price."}, None),
+        ({"reference": "I don't know.", "gold_passages": ["It costs 5 euros."]}, None),
+        ({"reference": ["I don't know.", "5 euros"]}, None),
+        ({"reference": "5 euros", "is_unanswerable": None}, False),
+        ({"checks": [], "metadata": {"a": 1}}, None),
+    ],
+)
+def test_gold_makes_a_question_answerable_unless_the_reference_declines(
+    tmp_path: Path, row: dict[str, Any], unanswerable: bool | None
+) -> None:
+    """Of a context that may go with any question, only where the file has no column for references."""
+    assert read(tmp_path, **row).questions[0].is_unanswerable is unanswerable
+
+
 FINDINGS = [
     ("What did the audit find?", "No material weaknesses were found."),
     ("What did the search yield?", "No evidence was found."),

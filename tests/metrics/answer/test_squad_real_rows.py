@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,41 @@ def test_the_metrics_give_published_predictions_what_the_official_script_gives(f
     for metric, name in ((SquadEM(), "exact"), (SquadF1(), "f1")):
         values = [metric.compute(_question(row), EvalResponse(answer=predictions[row["id"]])).value for row in rows]
         assert 100 * sum(value or 0.0 for value in values) / len(values) == pytest.approx(official[name], abs=1e-6)
+
+
+@pytest.fixture
+def published(folder: Path, tmp_path: Path) -> Path:
+    """The dev set in the form in which it is published, made of the rows."""
+    rows = parquet.read_table(folder / "validation-11873.parquet").to_pylist()
+    home = tmp_path / "dev-v2.0.json"
+    home.write_text(json.dumps({"version": "v2.0", "data": [_article(row) for row in rows]}))
+    return home
+
+
+def _article(row: dict[str, Any]) -> dict[str, Any]:
+    texts, starts = row["answers"]["text"], row["answers"]["answer_start"]
+    answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+    asked = {"id": row["id"], "question": row["question"], "is_impossible": not texts, "answers": answers}
+    return {"title": row["title"], "paragraphs": [{"context": row["context"], "qas": [asked]}]}
+
+
+@pytest.mark.parametrize("form", ["squad", "lines"])
+def test_published_predictions_score_what_the_official_script_prints(
+    published: Path, folder: Path, tmp_path: Path, evals_cli: Callable[..., Any], form: str
+) -> None:
+    """Three unanswerable questions get a span that sounds like a refusal, which the script calls wrong."""
+    official = json.loads((folder / "official-output-bidaf-elmo.json").read_text())
+    predictions = json.loads((folder / "predictions-bidaf-elmo.json").read_text())
+    rows = parquet.read_table(folder / "validation-11873.parquet", columns=["id", "answers"]).to_pylist()
+    abstained = [row["id"] for row in rows if not row["answers"]["text"] and not predictions[row["id"]]][:3]
+    predictions |= dict.fromkeys(abstained, "her statement suggested a lack of remorse")
+    file = tmp_path / ("predictions.json" if form == "squad" else "predictions.jsonl")
+    lines = (json.dumps({"question_id": key, "answer": text}) for key, text in predictions.items())
+    file.write_text(json.dumps(predictions) if form == "squad" else "\n".join(lines))
+    flags = ("--dataset-file", published, "--metrics", "squad_em,squad_f1", "--runs-dir", tmp_path / "runs")
+    card = evals_cli("score", file, *flags, "--no-judge", "--json").json["scorecard"]["metrics"]
+    for found, name in zip(card, ("exact", "f1"), strict=True):
+        assert found["value"] * len(rows) == pytest.approx(official[name] * len(rows) / 100 - 3, abs=1e-6)
 
 
 def _question(row: dict[str, Any]) -> EvalQuestion:
