@@ -147,11 +147,7 @@ def _weighted_ends(
     metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
 ) -> Interval | None:
     found = _weighted(metric, first, last, lost, confidence)
-    if found is None or found.estimate.interval is None:
-        return None
-    low, high = found.estimate.interval
-    times = lost.weigh(first).size if metric.aggregation is Aggregation.SUM else 1
-    return times * low, times * high
+    return found.estimate.interval if found is not None else None
 
 
 def bounds_of(

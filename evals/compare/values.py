@@ -12,7 +12,7 @@ from evals.compare.models import MetricRow
 from evals.compare.objectives import Fed
 from evals.compare.pairing import Pairing, Side
 from evals.compare.summaries import summarise_values
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRun, MetricResult, MetricSummary
 from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
@@ -224,7 +224,7 @@ def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: P
     reason = _why_not_all(there, subset.ids, pairing)
     results = [None if column is None else Results(column, subset.places) for column in there]
     aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
-    if lost is None or not subset.ids:
+    if lost is None or not subset.ids or metric.aggregation is Aggregation.SUM:
         return aligned
     full = tuple({} if column is None else _by_question(metric, column, pairing) for column in there)
     return replace(aligned, lost=lost, columns=full)

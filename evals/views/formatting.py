@@ -139,9 +139,10 @@ def bounds(summary: "MetricSummary") -> str | None:
 
 
 def lost(summary: "MetricSummary") -> str | None:
-    """How many questions failures took from a metric; None where they took none."""
+    """How many questions failures took from a metric, and a count estimated with them; None where they took none."""
     count = summary.counts.transport + summary.counts.judge + summary.counts.fault
-    return f"{count} lost" if count else None
+    about = f", about {summary.estimate:.1f} with them" if summary.estimate is not None else ""
+    return f"{count} lost{about}" if count else None
 
 
 def arrow(higher_is_better: bool | None) -> str:
