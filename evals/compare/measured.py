@@ -10,7 +10,7 @@ from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring.strata import value_over, weighted_value
 from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p, weighted_difference
 from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.clusters import group, questions_among
+from evals.stats.clusters import group, questions_among, units
 
 _PAIR = 2
 """Of fewer questions nothing is said."""
@@ -88,6 +88,23 @@ class PairedMetric:
         if found is None or p < level:
             return found
         return min(0.0, found[0]), max(0.0, found[1])
+
+
+def flipped_units(each: PairedMetric, ids: Sequence[str]) -> dict[str, float]:
+    """The difference of each unit that differs, by its name: what the sign-flip test flips; empty for another test.
+
+    Args:
+        each: The metric.
+        ids: Of its questions, which are the units where there are no clusters, or too few.
+    """
+    if each.test not in {"sign-flip", "mcnemar"}:
+        return {}
+    labels, _, few = units(each.clusters, len(ids))
+    found: dict[str, float] = {}
+    for place, (label, difference) in enumerate(zip(labels, each.differences, strict=True)):
+        name = ids[place] if few and label == str(place) else label
+        found[name] = found.get(name, 0.0) + difference
+    return {name: total for name, total in found.items() if total}
 
 
 def span_of(metric: BaseMetric) -> float | None:

@@ -1,24 +1,52 @@
 """One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
 from evals.compare.latency import NOT_IN_TURN
 from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
-from evals.compare.measured import PairedMetric, measure
+from evals.compare.measured import PairedMetric, flipped_units, measure
 from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
 from evals.compare.power import effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
 from evals.schemas import MetricGroup
+from evals.stats import DRAWS, drawn_p
+
+if TYPE_CHECKING:
+    from evals.compare.families import Drawn
 
 ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""
 PRIMARY_FAMILY = "primary"
 """The family of the one metric that a comparison was told to be about."""
 _TOO_FEW = "too few pairs"
+_DIGITS = 9
+"""To so many decimals the differences of two metrics are the same, as shares of the greatest."""
 Withheld = Callable[[BaseMetric], str | None]
+
+
+class Tested(NamedTuple):
+    """A metric on which enough questions differ for a verdict.
+
+    Attributes:
+        metric: The metric.
+        p: Two-sided, that nothing differs.
+        units: The difference of each unit, by its name; empty where p is not that of the sign-flip test.
+    """
+
+    metric: BaseMetric
+    p: float
+    units: Mapping[str, float] = {}
+
+    @property
+    def same(self) -> Hashable:
+        """What metrics with the same differences have in common, in whatever unit and direction; None without units."""
+        scale = max(self.units.values(), key=abs, default=0.0)
+        return frozenset((unit, round(value / scale, _DIGITS)) for unit, value in self.units.items()) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +92,8 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
     latency = pair_latency(metrics) if rules.latency is None else None
-    pace = [(LatencyPlace(), latency.p)] if latency is not None else []
-    rulings = rule_on([*_tested(found, reasons), *pace], rules)
+    pace = [Tested(LatencyPlace(), latency.p)] if latency is not None else []
+    rulings = rule_on([*_tested(found, reasons, [each.ids for each in complete]), *pace], rules)
     pairs = (
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
     )
@@ -76,11 +104,13 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
 
 
-def _tested(found: Iterable[PairedMetric], reasons: Iterable[str | None]) -> Iterator[tuple[BaseMetric, float]]:
-    """The metrics that can get a verdict, each with its p."""
-    for each, reason in zip(found, reasons, strict=True):
+def _tested(
+    found: Iterable[PairedMetric], reasons: Iterable[str | None], ids: Iterable[Sequence[str]]
+) -> Iterator[Tested]:
+    """The metrics that can get a verdict."""
+    for each, reason, own in zip(found, reasons, ids, strict=True):
         if reason is None and each.differing >= FEWEST and each.p is not None:
-            yield each.metric, each.p
+            yield Tested(each.metric, each.p, flipped_units(each, own))
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
@@ -93,29 +123,49 @@ def _is_latency(metric: BaseMetric) -> bool:
     return metric.unit in UNITS_OF_TIME
 
 
-def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
+def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
     """By name, each metric's family, whether it is the primary one, and how it was tested.
 
     Args:
-        tested: Metrics on which enough questions differ, each with its p.
+        tested: Metrics on which enough questions differ.
         rules: Which ones are primary.
     """
     primaries = _primaries(tested, rules)
-    families: dict[str, list[tuple[str, Hypothesis]]] = {}
-    for metric, p in tested:
-        name, group = metric.name, group_of(metric)
-        family = PRIMARY_FAMILY if name == rules.primary else _family_of(metric)
+    families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
+    for each in tested:
+        name, group = each.metric.name, group_of(each.metric)
+        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
         place = group if family == "quality" else name  # Holm's procedure where there are no groups
-        hypothesis = Hypothesis(place, p, name in primaries)
-        families.setdefault(family, []).append((name, hypothesis))
-    found = {}
+        hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
+        families.setdefault(family, []).append((each, hypothesis))
+    found, best = {}, dict[Hashable, Ruling]()
     for family, members in families.items():
-        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha)
-        for (name, hypothesis), ruling in zip(members, rulings, strict=True):
+        columns = [each.units for each, _ in members]
+        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha, partial(_draw, columns))
+        for (each, hypothesis), ruling in zip(members, rulings, strict=True):
             group = hypothesis.group if family == "quality" else family
-            adjusted = min(1.0, rules.comparisons * ruling.adjusted)
-            found[name] = group, hypothesis.primary or family == PRIMARY_FAMILY, replace(ruling, adjusted=adjusted)
-    return found
+            key = each.same or each.metric.name
+            best[key] = min(ruling, best.get(key, ruling), key=lambda one: one.adjusted)
+            found[each.metric.name] = group, hypothesis.primary or family == PRIMARY_FAMILY, key
+    adjusted = {key: min(1.0, rules.comparisons * ruling.adjusted) for key, ruling in best.items()}
+    return {
+        name: (group, primary, replace(best[key], adjusted=adjusted[key]))
+        for name, (group, primary, key) in found.items()
+    }
+
+
+def _draw(columns: Sequence[Mapping[str, float]]) -> "Drawn":
+    """The p of metrics under the same draws of signs.
+
+    A metric whose p is of another test moves by itself: by Šidák's inequality that is never too lenient.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    drawn = np.random.default_rng(len(columns)).random((DRAWS, len(columns)))
+    flipped = [place for place, column in enumerate(columns) if column]
+    if flipped:
+        drawn[:, flipped] = drawn_p([columns[place] for place in flipped])
+    return drawn
 
 
 def group_of(metric: BaseMetric) -> str:
@@ -128,9 +178,9 @@ def _family_of(metric: BaseMetric) -> str:
     return "quality" if of_quality else MetricGroup.PERFORMANCE.value
 
 
-def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[str]:
+def _primaries(tested: Sequence[Tested], rules: Rules) -> set[str]:
     """The primary metric of each group: the first of those named for it that is tested."""
-    names = {metric.name for metric, _ in tested} - {rules.primary}
+    names = {each.metric.name for each in tested} - {rules.primary}
     chosen = (next((name for name in wanted if name in names), None) for wanted in rules.primary_of.values())
     return {name for name in chosen if name is not None}
 
