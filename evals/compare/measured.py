@@ -60,6 +60,11 @@ class PairedMetric:
         return _differing(self.first, self.last, self.clusters)
 
     @property
+    def times(self) -> int:
+        """How many times a mean of questions the value is: so many as there are for a sum."""
+        return len(self.first) if self.metric.aggregation is Aggregation.SUM else 1
+
+    @property
     def span(self) -> float | None:
         """From the metric's least to its greatest value; None where there is none."""
         return span_of(self.metric)

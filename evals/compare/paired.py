@@ -6,15 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
-from evals.compare.latency import NOT_IN_TURN
 from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
 from evals.compare.measured import PairedMetric, flipped_units, measure
 from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
-from evals.compare.power import effect_size, reach
+from evals.compare.power import SOUGHT, effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
 from evals.schemas import MetricGroup
-from evals.stats import DRAWS, drawn_p
+from evals.stats import DRAWS, Interval, drawn_p
 
 if TYPE_CHECKING:
     from evals.compare.families import Drawn
@@ -24,6 +23,11 @@ ANSWERING_GROUP = "answering"
 PRIMARY_FAMILY = "primary"
 """The family of the one metric that a comparison was told to be about."""
 _TOO_FEW = "too few pairs"
+_TOO_FEW_DIFFER = f"fewer than {FEWEST} questions differ"
+MARGIN = 0.03
+"""A difference within this share of a metric's range counts as none."""
+_NOTHING = 1e-12
+"""A smaller difference comes from rounding."""
 _DIGITS = 9
 """To so many decimals the differences of two metrics are the same, as shares of the greatest."""
 Withheld = Callable[[BaseMetric], str | None]
@@ -201,36 +205,36 @@ def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: 
         primary=primary,
     )
     if reason is not None:
-        verdict: Verdict = "not established" if reason == NOT_IN_TURN else "not compared"
-        return pair.model_copy(update={"reason": reason, "verdict": verdict})
-    interval = each.interval(ruling.level)
+        return pair.model_copy(update={"reason": reason})
+    interval, margin = each.interval(ruling.level), each.span and MARGIN * each.span * each.times
+    verdict = _verdict(pair, each, ruling, interval, margin)
     tested = {
         "p": each.p,
         "q": ruling.adjusted,
         "test": each.test,
         "level": ruling.level,
         "interval": interval,
-        "verdict": _verdict(pair, ruling, interval is None or not interval[0] <= 0 <= interval[1]),
-        "reason": _few(each.differing),
+        "verdict": verdict,
+        "margin": margin,
+        "reason": _TOO_FEW_DIFFER if verdict == "not established" and each.differing < FEWEST else None,
     }
-    return pair.model_copy(update={**tested, **_reach(each, ruling.level)})
+    return pair.model_copy(update={**tested, **_reach(each, ruling.level, seen=verdict == "not established")})
 
 
-def _verdict(pair: MetricPair, ruling: Ruling, leaves_out_zero: bool) -> Verdict:
-    if ruling.adjusted >= ALPHA or not leaves_out_zero:
-        return "no difference seen"
+def _verdict(
+    pair: MetricPair, each: PairedMetric, ruling: Ruling, interval: Interval | None, margin: float | None
+) -> Verdict:
+    if not each.differing:
+        return "identical"
+    if ruling.adjusted >= ALPHA or (interval is not None and interval[0] <= 0 <= interval[1]):
+        is_within = margin and interval and -margin < interval[0] <= interval[1] < margin
+        return "equivalent" if is_within else "not established"
     if pair.higher_is_better is None:
         return "changed"
     return "better" if (pair.difference > 0) == pair.higher_is_better else "worse"
 
 
-def _few(differing: int) -> str | None:
-    if differing >= FEWEST:
-        return None
-    return f"fewer than {FEWEST} questions differ" if differing else "no question differs"
-
-
-def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
+def _reach(each: PairedMetric, level: float, *, seen: bool) -> dict[str, float | int | None]:
     """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means.
 
     Nor is anything known of it where pairs stand for lost ones.
@@ -238,11 +242,13 @@ def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
     if each.metric.aggregation is Aggregation.PERCENTILE or each.lost is not None:
         return {}
     found = reach(each.differences, each.clusters, each.span, level)
-    scale = len(each.first) if each.metric.aggregation is Aggregation.SUM else 1
+    size = abs(each.difference) / each.times
+    more_than = len(each.first) + 1
     return {
         "effect_size": effect_size(each.differences),
-        "smallest_difference": scale * found.smallest if found else None,
-        "questions_needed": found.needed if found else None,
+        "smallest_difference": each.times * found.smallest if found else None,
+        "questions_needed": found.needed(SOUGHT * each.span) if found and each.span else None,
+        "questions_for_seen": max(more_than, found.needed(size)) if found and seen and size > _NOTHING else None,
     }
 
 
