@@ -112,7 +112,7 @@ class _Test:
         """The lowest p of each draw, in ascending order; a little less, as rounding must not tell equal ones apart."""
         if self.drawn is None or self.count == 1:
             return None
-        lowest = self.drawn[:, list(self.places)].min(axis=1) * (1 - _ROUNDING)
+        lowest: Drawn = self.drawn[:, list(self.places)].min(axis=1) * (1 - _ROUNDING)
         lowest.sort()
         return lowest
 
@@ -125,26 +125,29 @@ def decide(
     Args:
         family: In any order.
         alpha: The chance of any false rejection.
-        draw: Gives the p of each hypothesis, a column, under each draw of signs, a row. It is called where Holm's
-            procedure rejects no more and draws may. None where nothing is known of how they move together.
+        draw: Gives the p of each hypothesis, a column, under each draw of signs, a row. It is called where that may
+            reject more than Holm's procedure. None where nothing is known of how they move together.
 
     Returns:
         A ruling a hypothesis, in the same order.
     """
-    left, drawn = set(range(len(family))), None
+    rulings = _step_down(family, alpha)
+    if draw is not None and _may_gain(family, rulings, alpha):
+        return _step_down(family, alpha, draw())
+    return rulings
+
+
+def _step_down(family: Sequence[Hypothesis], alpha: float, drawn: "Drawn | None" = None) -> list[Ruling]:
+    left = set(range(len(family)))
     rulings = [Ruling(alpha, 1.0)] * len(family)
-    reached, is_open = 0.0, True
+    reached = 0.0
     while left:
         tests = _tests(family, left, drawn)
         place, ratio = _first(family, tests)
-        if draw is not None and drawn is None and is_open and ratio >= alpha and _may_gain(family, tests, alpha):
-            drawn = draw()
-            continue
-        if is_open:
+        if reached < alpha:
             levels = {i: test.level(alpha) for test in tests for i in test.places}
             rulings = [replace(one, level=levels.get(i, one.level)) for i, one in enumerate(rulings)]
         reached = max(reached, ratio)
-        is_open = is_open and reached < alpha
         for i in [i for i in left if _key(family, i) == _key(family, place)]:
             rulings[i] = Ruling(rulings[place].level, reached)
             left.remove(i)
@@ -157,8 +160,9 @@ def _first(family: Sequence[Hypothesis], tests: Sequence[_Test]) -> tuple[int, f
     return place, ratio
 
 
-def _may_gain(family: Sequence[Hypothesis], tests: Sequence[_Test], alpha: float) -> bool:
-    """Whether some are tested together of which one would be rejected if they were the same."""
+def _may_gain(family: Sequence[Hypothesis], rulings: Sequence[Ruling], alpha: float) -> bool:
+    """Whether, of those undecided that are tested together, one would be rejected if all were the same."""
+    tests = _tests(family, {i for i, ruling in enumerate(rulings) if ruling.adjusted >= alpha})
     return any(test.count > 1 and min(family[i].p for i in test.places) < alpha * test.share for test in tests)
 
 
@@ -172,12 +176,18 @@ def _tests(family: Sequence[Hypothesis], left: set[int], drawn: "Drawn | None" =
     groups: dict[str, list[int]] = {}
     for i in sorted(left):
         groups.setdefault(family[i].group, []).append(i)
-    found = []
-    for members in groups.values():
-        primary = {_key(family, i) for i in members if family[i].primary}
-        parts = [[i for i in members if (_key(family, i) in primary) is first] for first in (True, False)]
-        shares = (PRIMARY_SHARE, 1 - PRIMARY_SHARE) if all(parts) else (1.0, 1.0)
-        for places, share in zip(parts, shares, strict=True):
-            if places:
-                found.append(_Test(places, len({_key(family, i) for i in places}), share / len(groups), drawn))
-    return found
+    return [
+        _Test(places, len({_key(family, i) for i in places}), share / len(groups), drawn)
+        for members in groups.values()
+        for places, share in _parts(family, members)
+    ]
+
+
+def _parts(family: Sequence[Hypothesis], members: Sequence[int]) -> list[tuple[list[int], float]]:
+    """The primary metric of a group with what is the same, and the others, each with its share of the group's level."""
+    primary = {_key(family, i) for i in members if family[i].primary}
+    first = [i for i in members if _key(family, i) in primary]
+    others = [i for i in members if _key(family, i) not in primary]
+    if first and others:
+        return [(first, PRIMARY_SHARE), (others, 1 - PRIMARY_SHARE)]
+    return [(first or others, 1.0)]

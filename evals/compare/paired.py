@@ -97,7 +97,7 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     reasons = [_no_verdict(each, rules) for each in found]
     latency = pair_latency(metrics) if rules.latency is None else None
     pace = [Tested(LatencyPlace(), latency.p)] if latency is not None else []
-    rulings = rule_on([*_tested(found, reasons, [each.ids for each in complete]), *pace], rules)
+    rulings = rule_on([*_tested(found, reasons, complete), *pace], rules)
     pairs = (
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
     )
@@ -109,12 +109,12 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
 
 
 def _tested(
-    found: Iterable[PairedMetric], reasons: Iterable[str | None], ids: Iterable[Sequence[str]]
+    found: Iterable[PairedMetric], reasons: Iterable[str | None], complete: Iterable[Aligned]
 ) -> Iterator[Tested]:
     """The metrics that can get a verdict."""
-    for each, reason, own in zip(found, reasons, ids, strict=True):
+    for each, reason, own in zip(found, reasons, complete, strict=True):
         if reason is None and each.differing >= FEWEST and each.p is not None:
-            yield Tested(each.metric, each.p, flipped_units(each, own))
+            yield Tested(each.metric, each.p, flipped_units(each, own.ids))
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
@@ -134,16 +134,8 @@ def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool
         tested: Metrics on which enough questions differ.
         rules: Which ones are primary.
     """
-    primaries = _primaries(tested, rules)
-    families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
-    for each in tested:
-        name, group = each.metric.name, group_of(each.metric)
-        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
-        place = group if family == "quality" else name  # Holm's procedure where there are no groups
-        hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
-        families.setdefault(family, []).append((each, hypothesis))
     found, best = {}, dict[Hashable, Ruling]()
-    for family, members in families.items():
+    for family, members in _families(tested, rules).items():
         columns = [each.units for each, _ in members]
         rulings = decide([hypothesis for _, hypothesis in members], rules.alpha, partial(_draw, columns))
         for (each, hypothesis), ruling in zip(members, rulings, strict=True):
@@ -156,6 +148,18 @@ def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool
         name: (group, primary, replace(best[key], adjusted=adjusted[key]))
         for name, (group, primary, key) in found.items()
     }
+
+
+def _families(tested: Sequence[Tested], rules: Rules) -> dict[str, list[tuple[Tested, Hypothesis]]]:
+    primaries = _primaries(tested, rules)
+    families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
+    for each in tested:
+        name, group = each.metric.name, group_of(each.metric)
+        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
+        place = group if family == "quality" else name  # Holm's procedure where there are no groups
+        hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
+        families.setdefault(family, []).append((each, hypothesis))
+    return families
 
 
 def _draw(columns: Sequence[Mapping[str, float]]) -> "Drawn":

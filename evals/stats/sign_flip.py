@@ -123,7 +123,8 @@ def _enumerated(sizes: "Sizes", most: "Sizes") -> "Sizes":
     subsets = np.zeros(1)
     for size in sizes:
         subsets = np.concatenate([subsets, subsets + size])
-    return np.searchsorted(np.sort(subsets), most + 1e-9 * sizes.sum(), side="right") / len(subsets)
+    found: Sizes = np.searchsorted(np.sort(subsets), most + 1e-9 * sizes.sum(), side="right") / len(subsets)
+    return found
 
 
 def _step(sizes: "Sizes") -> float | None:

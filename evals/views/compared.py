@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_uppercase
 
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
+from evals.compare.models import Verdict
 from evals.text.counts import counted
 from evals.views.differences import difference_interval, pair_difference, pair_values, probability
 from evals.views.formatting import arrow, level, size_of_difference
 
-_KINDS = ("better", "worse", "changed", "equivalent", "identical", "not established")
+_KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
 STAR = "*: the primary metric of its group, which is tested first"
 
 
