@@ -339,7 +339,7 @@ def test_what_a_judge_said_by_other_prompts_is_asked_again(
     for name in (*GENERATION, "unanswerable_accuracy"):
         assert verdicts[name][0] == "not compared", name
         assert "different" in verdicts[name][1]
-    assert verdicts["mrr"][0] == "no difference seen"
+    assert verdicts["mrr"][0] == "identical"
 
 
 def label_as_before(runs: Path) -> None:

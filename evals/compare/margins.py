@@ -51,7 +51,7 @@ def _outcome(sides: Sides, name: str, metric: BaseMetric | None) -> GateOutcome:
     difference, ends = seen.after - seen.before, seen.interval
     gain, unfavourable = (difference, ends and ends[0]) if higher else (-difference, ends and -ends[1])
     found = judge_end(gain, unfavourable, -sides.margin, seen.n, lambda end: end > -sides.margin)
-    spread = "no interval" if ends is None else f"interval {ends[0]:+.4g} … {ends[1]:+.4g}"
+    spread = "no interval" if ends is None else f"at worst {ends[0] if higher else ends[1]:+.4g}"
     figures = f"{seen.after:.4g}, was {seen.before:.4g}: difference {difference:+.4g} ({spread}, n = {seen.n})"
     outcome = GateOutcome(
         gate=gate,

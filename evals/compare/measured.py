@@ -10,7 +10,7 @@ from evals.metrics.base import Aggregation, BaseMetric
 from evals.scoring.strata import value_over, weighted_value
 from evals.stats import Difference, Interval, agree, paired_difference, sign_flip_p, weighted_difference
 from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.clusters import group, questions_among
+from evals.stats.clusters import group, questions_among, units
 
 _PAIR = 2
 """Of fewer questions nothing is said."""
@@ -60,6 +60,11 @@ class PairedMetric:
         return _differing(self.first, self.last, self.clusters)
 
     @property
+    def times(self) -> int:
+        """How many times a mean of questions the value is: so many as there are for a sum."""
+        return len(self.first) if self.metric.aggregation is Aggregation.SUM else 1
+
+    @property
     def span(self) -> float | None:
         """From the metric's least to its greatest value; None where there is none."""
         return span_of(self.metric)
@@ -88,6 +93,23 @@ class PairedMetric:
         if found is None or p < level:
             return found
         return min(0.0, found[0]), max(0.0, found[1])
+
+
+def flipped_units(each: PairedMetric, ids: Sequence[str]) -> dict[str, float]:
+    """The difference of each unit that differs, by its name: what the sign-flip test flips; empty for another test.
+
+    Args:
+        each: The metric.
+        ids: Of its questions, which are the units where there are no clusters, or too few.
+    """
+    if each.test not in {"sign-flip", "mcnemar"}:
+        return {}
+    labels, _, few = units(each.clusters, len(ids))
+    found: dict[str, float] = {}
+    for place, (label, difference) in enumerate(zip(labels, each.differences, strict=True)):
+        name = ids[place] if few and label == str(place) else label
+        found[name] = found.get(name, 0.0) + difference
+    return {name: total for name, total in found.items() if total}
 
 
 def span_of(metric: BaseMetric) -> float | None:
@@ -147,11 +169,7 @@ def _weighted_ends(
     metric: BaseMetric, first: Sequence[float], last: Sequence[float], lost: LostPairs, confidence: float
 ) -> Interval | None:
     found = _weighted(metric, first, last, lost, confidence)
-    if found is None or found.estimate.interval is None:
-        return None
-    low, high = found.estimate.interval
-    times = lost.weigh(first).size if metric.aggregation is Aggregation.SUM else 1
-    return times * low, times * high
+    return found.estimate.interval if found is not None else None
 
 
 def bounds_of(

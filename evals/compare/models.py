@@ -9,7 +9,9 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.merged_shard import RunStatus
 from evals.scoring.diagnosis import Link
 
-Verdict = Literal["better", "worse", "changed", "no difference seen", "not established", "not compared"]
+Verdict = Literal["better", "worse", "changed", "equivalent", "identical", "not established", "not compared"]
+"""Identical: no question differs. Equivalent: the interval lies within the margin. Not established: the questions
+differ, and the evidence is too weak for any of the others. Not compared: nothing was tested, for a reason."""
 LatencyVerdict = Literal["slower", "faster", "equal", "undecided"]
 Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
 
@@ -93,6 +95,10 @@ class MetricPair(Record):
     """The smallest difference that a comparison like this finds four times in five, at this level."""
     questions_needed: int | None = None
     """So many questions like these it takes to find a difference of 0.05 of the metric's range as often."""
+    questions_for_seen: int | None = None
+    """Where the verdict is not established: so many it takes to find a difference as great as that seen as often."""
+    margin: Finite | None = None
+    """A difference that is smaller counts as none: 0.03 of the metric's range; None where it has no range."""
     ties: int = 0
     """Questions with the same value in both runs."""
     risen: list[str] = []

@@ -1,24 +1,56 @@
 """One run against the baseline: each metric's paired difference, with its interval, its test and a verdict."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
-from evals.compare.latency import NOT_IN_TURN
 from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
-from evals.compare.measured import PairedMetric, measure
+from evals.compare.measured import PairedMetric, flipped_units, measure
 from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
-from evals.compare.power import effect_size, reach
+from evals.compare.power import SOUGHT, effect_size, reach
 from evals.compare.values import Aligned
 from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
 from evals.schemas import MetricGroup
+from evals.stats import DRAWS, Interval, drawn_p
+
+if TYPE_CHECKING:
+    from evals.compare.families import Drawn
 
 ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""
 PRIMARY_FAMILY = "primary"
 """The family of the one metric that a comparison was told to be about."""
 _TOO_FEW = "too few pairs"
+_TOO_FEW_DIFFER = f"fewer than {FEWEST} questions differ"
+MARGIN = 0.03
+"""A difference within this share of a metric's range counts as none."""
+_NOTHING = 1e-12
+"""A smaller difference comes from rounding."""
+_DIGITS = 9
+"""To so many decimals the differences of two metrics are the same, as shares of the greatest."""
 Withheld = Callable[[BaseMetric], str | None]
+
+
+class Tested(NamedTuple):
+    """A metric on which enough questions differ for a verdict.
+
+    Attributes:
+        metric: The metric.
+        p: Two-sided, that nothing differs.
+        units: The difference of each unit, by its name; empty where p is not that of the sign-flip test.
+    """
+
+    metric: BaseMetric
+    p: float
+    units: Mapping[str, float] = {}
+
+    @property
+    def same(self) -> Hashable:
+        """What metrics with the same differences have in common, in whatever unit and direction; None without units."""
+        scale = max(self.units.values(), key=abs, default=0.0)
+        return frozenset((unit, round(value / scale, _DIGITS)) for unit, value in self.units.items()) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +96,8 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     found = [measure(each.metric, each.values(0), each.values(-1), each.clusters, each.lost) for each in complete]
     reasons = [_no_verdict(each, rules) for each in found]
     latency = pair_latency(metrics) if rules.latency is None else None
-    pace = [(LatencyPlace(), latency.p)] if latency is not None else []
-    rulings = rule_on([*_tested(found, reasons), *pace], rules)
+    pace = [Tested(LatencyPlace(), latency.p)] if latency is not None else []
+    rulings = rule_on([*_tested(found, reasons, complete), *pace], rules)
     pairs = (
         _pair(each, rulings.get(each.metric.name), reason, rules) for each, reason in zip(found, reasons, strict=True)
     )
@@ -76,11 +108,13 @@ def compare_paired(metrics: Sequence[Aligned], rules: Rules) -> tuple[list[Metri
     return told, rate(latency, rulings[LatencyPlace.name][2], rules.alpha) if latency is not None else None
 
 
-def _tested(found: Iterable[PairedMetric], reasons: Iterable[str | None]) -> Iterator[tuple[BaseMetric, float]]:
-    """The metrics that can get a verdict, each with its p."""
-    for each, reason in zip(found, reasons, strict=True):
+def _tested(
+    found: Iterable[PairedMetric], reasons: Iterable[str | None], complete: Iterable[Aligned]
+) -> Iterator[Tested]:
+    """The metrics that can get a verdict."""
+    for each, reason, own in zip(found, reasons, complete, strict=True):
         if reason is None and each.differing >= FEWEST and each.p is not None:
-            yield each.metric, each.p
+            yield Tested(each.metric, each.p, flipped_units(each, own.ids))
 
 
 def _no_verdict(each: PairedMetric, rules: Rules) -> str | None:
@@ -93,29 +127,53 @@ def _is_latency(metric: BaseMetric) -> bool:
     return metric.unit in UNITS_OF_TIME
 
 
-def rule_on(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
+def rule_on(tested: Sequence[Tested], rules: Rules) -> dict[str, tuple[str, bool, Ruling]]:
     """By name, each metric's family, whether it is the primary one, and how it was tested.
 
     Args:
-        tested: Metrics on which enough questions differ, each with its p.
+        tested: Metrics on which enough questions differ.
         rules: Which ones are primary.
     """
-    primaries = _primaries(tested, rules)
-    families: dict[str, list[tuple[str, Hypothesis]]] = {}
-    for metric, p in tested:
-        name, group = metric.name, group_of(metric)
-        family = PRIMARY_FAMILY if name == rules.primary else _family_of(metric)
-        place = group if family == "quality" else name  # Holm's procedure where there are no groups
-        hypothesis = Hypothesis(place, p, name in primaries)
-        families.setdefault(family, []).append((name, hypothesis))
-    found = {}
-    for family, members in families.items():
-        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha)
-        for (name, hypothesis), ruling in zip(members, rulings, strict=True):
+    found, best = {}, dict[Hashable, Ruling]()
+    for family, members in _families(tested, rules).items():
+        columns = [each.units for each, _ in members]
+        rulings = decide([hypothesis for _, hypothesis in members], rules.alpha, partial(_draw, columns))
+        for (each, hypothesis), ruling in zip(members, rulings, strict=True):
             group = hypothesis.group if family == "quality" else family
-            adjusted = min(1.0, rules.comparisons * ruling.adjusted)
-            found[name] = group, hypothesis.primary or family == PRIMARY_FAMILY, replace(ruling, adjusted=adjusted)
-    return found
+            key = each.same or each.metric.name
+            best[key] = min(ruling, best.get(key, ruling), key=lambda one: one.adjusted)
+            found[each.metric.name] = group, hypothesis.primary or family == PRIMARY_FAMILY, key
+    adjusted = {key: min(1.0, rules.comparisons * ruling.adjusted) for key, ruling in best.items()}
+    return {
+        name: (group, primary, replace(best[key], adjusted=adjusted[key]))
+        for name, (group, primary, key) in found.items()
+    }
+
+
+def _families(tested: Sequence[Tested], rules: Rules) -> dict[str, list[tuple[Tested, Hypothesis]]]:
+    primaries = _primaries(tested, rules)
+    families: dict[str, list[tuple[Tested, Hypothesis]]] = {}
+    for each in tested:
+        name, group = each.metric.name, group_of(each.metric)
+        family = PRIMARY_FAMILY if name == rules.primary else _family_of(each.metric)
+        place = group if family == "quality" else name  # Holm's procedure where there are no groups
+        hypothesis = Hypothesis(place, each.p, name in primaries, each.same)
+        families.setdefault(family, []).append((each, hypothesis))
+    return families
+
+
+def _draw(columns: Sequence[Mapping[str, float]]) -> "Drawn":
+    """The p of metrics under the same draws of signs.
+
+    A metric whose p is of another test moves by itself: by Šidák's inequality that is never too lenient.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    drawn = np.random.default_rng(len(columns)).random((DRAWS, len(columns)))
+    flipped = [place for place, column in enumerate(columns) if column]
+    if flipped:
+        drawn[:, flipped] = drawn_p([columns[place] for place in flipped])
+    return drawn
 
 
 def group_of(metric: BaseMetric) -> str:
@@ -128,9 +186,9 @@ def _family_of(metric: BaseMetric) -> str:
     return "quality" if of_quality else MetricGroup.PERFORMANCE.value
 
 
-def _primaries(tested: Sequence[tuple[BaseMetric, float]], rules: Rules) -> set[str]:
+def _primaries(tested: Sequence[Tested], rules: Rules) -> set[str]:
     """The primary metric of each group: the first of those named for it that is tested."""
-    names = {metric.name for metric, _ in tested} - {rules.primary}
+    names = {each.metric.name for each in tested} - {rules.primary}
     chosen = (next((name for name in wanted if name in names), None) for wanted in rules.primary_of.values())
     return {name for name in chosen if name is not None}
 
@@ -151,36 +209,36 @@ def _pair(each: PairedMetric, decided: tuple[str, bool, Ruling] | None, reason: 
         primary=primary,
     )
     if reason is not None:
-        verdict: Verdict = "not established" if reason == NOT_IN_TURN else "not compared"
-        return pair.model_copy(update={"reason": reason, "verdict": verdict})
-    interval = each.interval(ruling.level)
+        return pair.model_copy(update={"reason": reason})
+    interval, margin = each.interval(ruling.level), each.span and MARGIN * each.span * each.times
+    verdict = _verdict(pair, each, ruling, interval, margin)
     tested = {
         "p": each.p,
         "q": ruling.adjusted,
         "test": each.test,
         "level": ruling.level,
         "interval": interval,
-        "verdict": _verdict(pair, ruling, interval is None or not interval[0] <= 0 <= interval[1]),
-        "reason": _few(each.differing),
+        "verdict": verdict,
+        "margin": margin,
+        "reason": _TOO_FEW_DIFFER if verdict == "not established" and each.differing < FEWEST else None,
     }
-    return pair.model_copy(update={**tested, **_reach(each, ruling.level)})
+    return pair.model_copy(update={**tested, **_reach(each, ruling.level, seen=verdict == "not established")})
 
 
-def _verdict(pair: MetricPair, ruling: Ruling, leaves_out_zero: bool) -> Verdict:
-    if ruling.adjusted >= ALPHA or not leaves_out_zero:
-        return "no difference seen"
+def _verdict(
+    pair: MetricPair, each: PairedMetric, ruling: Ruling, interval: Interval | None, margin: float | None
+) -> Verdict:
+    if not each.differing:
+        return "identical"
+    if ruling.adjusted >= ALPHA or (interval is not None and interval[0] <= 0 <= interval[1]):
+        is_within = margin and interval and -margin < interval[0] <= interval[1] < margin
+        return "equivalent" if is_within else "not established"
     if pair.higher_is_better is None:
         return "changed"
     return "better" if (pair.difference > 0) == pair.higher_is_better else "worse"
 
 
-def _few(differing: int) -> str | None:
-    if differing >= FEWEST:
-        return None
-    return f"fewer than {FEWEST} questions differ" if differing else "no question differs"
-
-
-def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
+def _reach(each: PairedMetric, level: float, *, seen: bool) -> dict[str, float | int | None]:
     """What the comparison could have shown, and the effect size; nothing for percentiles, which are no means.
 
     Nor is anything known of it where pairs stand for lost ones.
@@ -188,11 +246,13 @@ def _reach(each: PairedMetric, level: float) -> dict[str, float | int | None]:
     if each.metric.aggregation is Aggregation.PERCENTILE or each.lost is not None:
         return {}
     found = reach(each.differences, each.clusters, each.span, level)
-    scale = len(each.first) if each.metric.aggregation is Aggregation.SUM else 1
+    size = abs(each.difference) / each.times
+    more_than = len(each.first) + 1
     return {
         "effect_size": effect_size(each.differences),
-        "smallest_difference": scale * found.smallest if found else None,
-        "questions_needed": found.needed if found else None,
+        "smallest_difference": each.times * found.smallest if found else None,
+        "questions_needed": found.needed(SOUGHT * each.span) if found and each.span else None,
+        "questions_for_seen": max(more_than, found.needed(size)) if found and seen and size > _NOTHING else None,
     }
 
 

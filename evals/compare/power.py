@@ -21,11 +21,19 @@ class Reach:
 
     Attributes:
         smallest: The smallest difference found in four of five comparisons like this one.
-        needed: How many questions it takes to find one of 0.05 of the metric's range as often; None without a range.
+        square: The square of the standard errors that it takes.
+        noise: The squares of a question's changes that are no common one.
+        size: Of a unit that changes.
     """
 
     smallest: float
-    needed: int | None
+    square: float
+    noise: float
+    size: float
+
+    def needed(self, difference: float) -> int:
+        """How many questions it takes to find a difference as often."""
+        return ceil(self.square * (self.noise + self.size * difference) / difference**2)
 
 
 def reach(
@@ -57,10 +65,7 @@ def reach(
     noise, square = max(0.0, squares - size * abs(fsum(sums))), (_Z - _QUANTILE(level / 2)) ** 2
     half = square * size / 2
     smallest = (half + sqrt(half * half + square * noise)) / n
-    if span is None:
-        return Reach(smallest, None)
-    sought = SOUGHT * span
-    return Reach(min(span, smallest), ceil(square * (noise / n + size * sought) / sought**2))
+    return Reach(smallest if span is None else min(span, smallest), square, noise / n, size)
 
 
 def effect_size(differences: Sequence[float]) -> float | None:

@@ -12,7 +12,7 @@ from evals.compare.models import MetricRow
 from evals.compare.objectives import Fed
 from evals.compare.pairing import Pairing, Side
 from evals.compare.summaries import summarise_values
-from evals.metrics.base import BaseMetric
+from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
 from evals.schemas import EvalRun, MetricResult, MetricSummary
 from evals.schemas.results import WITHOUT_VERDICT
@@ -221,14 +221,23 @@ def _results(metric: BaseMetric, side: Side, *, worst: bool) -> ScoreColumn | No
 def _align(metric: BaseMetric, columns: Sequence[ScoreColumn | None], pairing: Pairing) -> Aligned:
     there = [None if column is None or column.is_empty else column for column in columns]
     lost = _lost(metric, there, pairing)
-    subset = pairing.subset(_mask(there, len(pairing.ids), nothing=lost is not None and lost.unknown))
+    subset = pairing.subset(_mask(there, len(pairing.ids), nothing=_is_unknown(lost)))
     reason = _why_not_all(there, subset.ids, pairing)
     results = [None if column is None else Results(column, subset.places) for column in there]
     aligned = Aligned(metric, subset.ids, results, subset.clusters, reason)
-    if lost is None or not subset.ids:
+    if lost is None or not subset.ids or _is_count(metric):
         return aligned
     full = tuple({} if column is None else _by_question(metric, column, pairing) for column in there)
     return replace(aligned, lost=lost, columns=full)
+
+
+def _is_unknown(lost: LostPairs | None) -> bool:
+    return lost is not None and lost.unknown
+
+
+def _is_count(metric: BaseMetric) -> bool:
+    """Whether its value is what was counted, which stands for nothing that is lost."""
+    return metric.aggregation is Aggregation.SUM
 
 
 def _mask(there: Sequence[ScoreColumn | None], count: int, *, nothing: bool) -> bytes:

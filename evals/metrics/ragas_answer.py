@@ -1,7 +1,7 @@
 """RAGAS: does the answer address the question, and the weighted score of the four."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import isfinite, isnan
 from statistics import fmean
 from typing import ClassVar
 
@@ -106,14 +106,14 @@ def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float]
     """The weighted mean of the values that are there: sum of weight × value / sum of their weights.
 
     Args:
-        values: By the names of the metrics.
+        values: By the names of the metrics; NaN is no value, as None is.
         weights: By the same names; one that is not named keeps its default.
 
     Returns:
         On the scale of the values; None where none is there, or all that are weigh nothing.
     """
     weigh = {**RAGAS_WEIGHTS, **weights}
-    there = {name: value for name, value in values.items() if value is not None}
+    there = {name: value for name, value in values.items() if value is not None and not isnan(value)}
     total = sum(weigh[name] for name in there)
     return sum(weigh[name] * value for name, value in there.items()) / total if total else None
 

@@ -120,7 +120,7 @@ class JudgedStrata(Record):
     obtained: int
     """Of these, how many got them all: a value, or that there is none."""
     size: Finite
-    """How many values there would be had nothing been lost, as far as can be told; a sum is of so many."""
+    """How many values there would be had nothing been lost, as far as can be told; `estimate` is of so many."""
     heaviest: Finite
     """For how many questions a value stands at most: those lost beside it, and itself."""
 
@@ -146,6 +146,8 @@ class MetricSummary(Record):
 
     name: str
     value: Finite | None
+    estimate: Finite | None = None
+    """Of a count: what it would be had no verdict been lost. None where none was, and of other metrics."""
     group: MetricGroup
     sample_size: int
     counts: MetricCounts

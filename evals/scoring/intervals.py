@@ -7,7 +7,7 @@ from evals.metrics.performance import RAN_OUT
 from evals.schemas import MetricInterval, MetricResult
 from evals.scoring.config import BY_DOCUMENT
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.strata import Sample, size_of
+from evals.scoring.strata import Sample
 from evals.stats import Interval, IntervalEstimate, Mark, mean_interval, percentile_estimate, weighted_interval
 from evals.stats.clusters import units
 
@@ -31,7 +31,7 @@ def metric_interval(
         return None, None
     ends = found.interval
     if ends is not None and metric.aggregation is Aggregation.SUM:
-        times = size_of(sample)
+        times = len(sample.values)
         ends = (ends[0] * times, ends[1] * times)
     told = tell(found, settings)
     open_above = ends is not None and any(value <= ends[1] for value in lower_bounds)
@@ -53,7 +53,7 @@ def _estimate(metric: BaseMetric, sample: Sample, confidence: float) -> Interval
     values, clusters, weighted = sample.values, sample.clusters, sample.weighted
     if metric.aggregation is Aggregation.PERCENTILE:
         return _of_percentile(metric, sample, confidence)
-    if weighted is not None:
+    if weighted is not None and metric.aggregation is not Aggregation.SUM:
         return weighted_interval(weighted, sample.all_clusters, low=metric.low, high=metric.high, confidence=confidence)
     return mean_interval(values, clusters, low=metric.low, high=metric.high, confidence=confidence)
 

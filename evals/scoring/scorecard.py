@@ -23,7 +23,7 @@ from evals.scoring.gathered.columns import ResultColumn, ScoreTable
 from evals.scoring.guarded import score_of
 from evals.scoring.intervals import metric_interval
 from evals.scoring.settings import Cases, ScoreSettings
-from evals.scoring.strata import Sample, sample_of, value_of, value_over
+from evals.scoring.strata import Sample, estimate_of, sample_of, value_of, value_over
 from evals.stats import Interval
 
 
@@ -89,6 +89,7 @@ def summarise(
     return MetricSummary(
         name=metric.name,
         value=value,
+        estimate=estimate_of(metric, sample),
         group=metric.group,
         sample_size=len(sample.values),
         counts=counts,

@@ -125,38 +125,32 @@ def _why_none(observed: Sequence[Observation], column: ResultColumn) -> str:
 
 
 def value_of(metric: BaseMetric, sample: Sample) -> float | None:
-    """The values, and what they stand for, as the one value of the run; None where there are none."""
+    """The one value of the run: a mean stands for lost values too, a count is what was counted; None without values."""
     if not sample.values:
         return None
-    if sample.weighted is not None:
+    if sample.weighted is not None and metric.aggregation is not Aggregation.SUM:
         return weighted_value(metric, sample.weighted)
-    return value_over(metric, sample.values, size_of(sample) / len(sample.values))
+    return value_over(metric, sample.values)
 
 
-def size_of(sample: Sample) -> float:
-    """How many values there would be without losses, as far as can be told; how many there are, where nothing is."""
-    return sample.strata.size if sample.strata is not None else len(sample.values)
+def estimate_of(metric: BaseMetric, sample: Sample) -> float | None:
+    """What a sum would be with the lost values, as far as can be told; None where none is lost, and of no sum."""
+    if metric.aggregation is not Aggregation.SUM or sample.strata is None or not sample.values:
+        return None
+    return sample.strata.size * (fmean(sample.values) if sample.weighted is None else sample.weighted.mean)
 
 
 def weighted_value(metric: BaseMetric, weighted: Weighted) -> float:
-    """Values that stand for lost ones as the one value of the run."""
-    if metric.aggregation is Aggregation.SUM:
-        return weighted.mean * weighted.size
+    """Values that stand for lost ones as the one value of the run; of a sum, their mean."""
     if metric.aggregation is Aggregation.PERCENTILE:
         return weighted.percentile(metric.percentile or 50.0)
     return weighted.mean
 
 
-def value_over(metric: BaseMetric, values: Sequence[float], each_stands_for: float = 1.0) -> float:
-    """The values of questions, of which there is at least one, as the one value of the run.
-
-    Args:
-        metric: Says how.
-        values: Of the questions.
-        each_stands_for: So many questions, which matters to a sum.
-    """
+def value_over(metric: BaseMetric, values: Sequence[float]) -> float:
+    """The values of questions, of which there is at least one, as the one value of the run."""
     if metric.aggregation is Aggregation.SUM:
-        return fsum(values) * each_stands_for
+        return fsum(values)
     if metric.aggregation is Aggregation.PERCENTILE:
         return percentile(values, metric.percentile or 50.0)
     return fmean(values)

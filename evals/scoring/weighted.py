@@ -103,7 +103,7 @@ def _bounds(
 
 
 def _value(summary: MetricSummary) -> float:
-    return summary.value or 0.0
+    return (summary.value if summary.estimate is None else summary.estimate) or 0.0
 
 
 def _bound(summary: MetricSummary, *, end: int) -> float:

@@ -19,9 +19,10 @@ from evals.stats.intervals import (
 from evals.stats.lost import Observation, Weighted, weigh, weighted_difference, weighted_interval
 from evals.stats.means import mean_interval
 from evals.stats.percentiles import percentile_estimate
-from evals.stats.sign_flip import sign_flip_p
+from evals.stats.sign_flip import DRAWS, drawn_p, sign_flip_p
 
 __all__ = [
+    "DRAWS",
     "Difference",
     "Interval",
     "IntervalEstimate",
@@ -29,6 +30,7 @@ __all__ = [
     "Observation",
     "Weighted",
     "agree",
+    "drawn_p",
     "mcnemar_p",
     "mean_interval",
     "paired_difference",

@@ -5,18 +5,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_uppercase
 
 from evals.compare import Comparison, LatencyRatio, MetricPair, MetricRow, RunComparison, RunHead
+from evals.compare.models import Verdict
 from evals.text.counts import counted
 from evals.views.differences import difference_interval, pair_difference, pair_values, probability
 from evals.views.formatting import arrow, level, size_of_difference
 
+_KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
 STAR = "*: the primary metric of its group, which is tested first"
 
 
 def legend(label: str, baseline: str) -> list[str]:
     """What the columns of a table of two runs are."""
     return [
-        f"interval: of {label} − {baseline}; it leaves out 0 exactly where there is a verdict",
-        "p: how easily chance makes such a difference, adjusted for the number of metrics; a verdict needs p < 0.05",
+        f"interval: of {label} − {baseline}; it leaves out 0 exactly where a difference is established",
+        "p: how easily chance makes such a difference, adjusted for the other metrics; it is established by p < 0.05",
+        "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range; not "
+        "established: they differ, the evidence is too weak, and about n questions would do",
     ]
 
 
@@ -106,8 +110,14 @@ def pair_cells(pair: MetricPair) -> list[str]:
         difference_interval(pair),
         probability(pair.q),
         str(pair.n),
-        pair.verdict,
+        pair.verdict if pair.questions_for_seen is None else f"{pair.verdict} (n ≈ {pair.questions_for_seen:,})",
     ]
+
+
+def counts_of(one: RunComparison) -> dict[str, int]:
+    """How many metrics have each verdict; those that were not compared are left out."""
+    counts = Counter(pair.verdict for pair in one.pairs)
+    return {kind: counts[kind] for kind in _KINDS if counts[kind]}
 
 
 def said_of(row: MetricRow, one: RunComparison) -> str:
@@ -124,7 +134,7 @@ def levels_of(one: RunComparison) -> Iterator[str]:
     """At which level each metric was tested that may have a verdict: its interval has that confidence."""
     levels: dict[str, list[str]] = {}
     for pair in one.pairs:
-        if pair.level is not None and pair.reason is None:
+        if pair.level is not None and pair.reason is None and pair.verdict != "identical":
             levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
     if levels:
         yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
@@ -149,14 +159,12 @@ def sum_of(one: RunComparison, label: str, baseline: str) -> str:
     """All verdicts on a run in one line."""
     if not one.pairs:
         return f"nothing could be compared: {label} and {baseline} have no metric with values in common"
-    counts = Counter(pair.verdict for pair in one.pairs)
-    compared = len(one.pairs) - counts["not compared"] - counts["not established"]
-    if not compared:
+    counts = counts_of(one)
+    if not counts:
         few = "one common question is" if one.common == 1 else "values in both runs are"
         return f"nothing could be tested: {few} not enough to tell a difference from chance"
-    parts = [f"{kind} on {counts[kind]}" for kind in ("better", "worse", "changed") if counts[kind]]
-    said = f"{', '.join(parts)} of" if parts else "no difference beyond chance on any of"
-    return f"{label} against {baseline}: {said} {counted(compared, 'metric')}"
+    said = ", ".join(f"{kind} on {count}" for kind, count in counts.items())
+    return f"{label} against {baseline}: {said} of {counted(sum(counts.values()), 'metric')}"
 
 
 def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:

@@ -38,9 +38,15 @@ def pair_difference(pair: "MetricPair") -> str:
 
 def difference_interval(pair: "MetricPair") -> str:
     """The interval of a difference, from end to end; a dash for none."""
-    if pair.interval is None:
-        return "–"
-    return " … ".join(_sign(end) + difference_end(abs(end), pair.unit) for end in pair.interval)
+    return "–" if pair.interval is None else " … ".join(_end(end, pair.unit) for end in pair.interval)
+
+
+def _end(end: float, unit: str) -> str:
+    """One end: <0 and >0 for one that is so near to 0 that its digits would say 0."""
+    nothing, shown = difference_end(0.0, unit), difference_end(abs(end), unit)
+    if shown == nothing and end:
+        return "<0" if end < 0 else ">0"
+    return _sign(end) + shown
 
 
 def probability(value: float | None) -> str:

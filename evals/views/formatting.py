@@ -139,10 +139,12 @@ def bounds(summary: "MetricSummary") -> str | None:
 
 
 def lost(summary: "MetricSummary") -> str | None:
-    """How many questions failures took from a metric, and how many the judge flags; None where there are none."""
+    """How many questions failures took, and how many the judge flags, with a count estimated for them; None for none."""
     flagged = summary.counts.injection
     told = {"lost": summary.counts.lost - flagged, "flagged as injection": flagged}
-    return ", ".join(f"{count} {what}" for what, count in told.items() if count) or None
+    counted = ", ".join(f"{count} {what}" for what, count in told.items() if count)
+    about = f", about {summary.estimate:.1f} with them" if summary.estimate is not None else ""
+    return f"{counted}{about}" if counted else None
 
 
 def arrow(higher_is_better: bool | None) -> str:

@@ -199,6 +199,26 @@ def test_a_folder_without_a_baseline_yet_is_no_fault(save: Cli, evals_cli: Cli, 
     assert evals_cli(*base, "--baseline", "aaaa").code == 2
 
 
+def test_the_comment_has_one_interval_and_one_p_a_metric_those_of_compare(
+    save: Cli, evals_cli: Cli, tmp_path: Path
+) -> None:
+    """Also where a gate holds the metric against the baseline; an interval that is cut at 0 does not end at −0.000."""
+    save("bbbb", {f"q{n}": {"recall_at_5": 0.9} for n in range(40)})
+    save("aaaa", {f"q{n}": {"recall_at_5": 0.9 if n > 10 else 0.89} for n in range(40)})
+    comment, folder = tmp_path / "comment.md", ("--runs-dir", tmp_path / "runs")
+    evals_cli("gate", "aaaa", "--baseline", "bbbb", "--metrics", "recall_at_5", *folder, "--comment", comment)
+    text = comment.read_text(encoding="utf-8").replace("&lt;", "<")
+    (pair,) = evals_cli("compare", "bbbb", "aaaa", *folder, "--json").json["pairs"]
+    shown = evals_cli("compare", "bbbb", "aaaa", *folder).out
+    (ends,) = re.findall(r"\S+ … \S+", text.partition("<details>")[0])
+    assert ends in " ".join(shown.split())
+    assert ends.endswith(" … <0")
+    assert "000 …" not in ends
+    assert text.count("| <0.001 |") == 1
+    assert pair["q"] < 0.001
+    assert re.search(r"difference -0\.00275 \(at worst -0\.0\d+, n = 40\)", text)
+
+
 def test_the_comment_says_what_moved_regressions_first_and_folds_the_questions(
     save: Cli, evals_cli: Cli, tmp_path: Path
 ) -> None:

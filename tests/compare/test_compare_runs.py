@@ -44,7 +44,7 @@ def test_a_rate_is_compared_by_mcnemar(saved: Saved) -> None:
     runs = [saved("a", series("recall_at_1", first)), saved("b", series("recall_at_1", last))]
     (pair,) = compare_runs(runs).pairs
     assert (pair.test, pair.p) == ("mcnemar", mcnemar_p(3, 10))
-    assert pair.verdict == "no difference seen"
+    assert pair.verdict == "not established"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_run_compared_with_itself_shows_no_difference(saved: Saved, values: li
     comparison = compare_runs([run, run], pareto=True)
     assert all(pair.difference == 0 for pair in comparison.pairs)
     assert all(pair.p in (1.0, None) for pair in comparison.pairs)
-    assert {pair.verdict for pair in comparison.pairs} <= {"no difference seen", "not compared"}
+    assert {pair.verdict for pair in comparison.pairs} <= {"identical", "not compared"}
     assert not comparison.lost
     assert not comparison.gained
     assert comparison.pareto is not None
@@ -115,7 +115,7 @@ def test_many_metrics_need_more_than_one_of_them_alone(saved: Saved) -> None:
     pairs = {pair.name: pair for pair in compare_runs([saved("a", first), saved("b", last)]).pairs}
     assert pairs["mrr"].p == mcnemar_p(0, 6) < 0.05
     assert pairs["mrr"].q == pytest.approx(min(1, 40 * mcnemar_p(0, 6)))
-    assert pairs["mrr"].verdict == "no difference seen"
+    assert pairs["mrr"].verdict == "not established"
 
 
 def test_latency_of_different_concurrency_gets_no_verdict(saved: Saved) -> None:
@@ -146,7 +146,7 @@ def test_failures_of_transport_are_compared_as_a_rate_of_their_own(saved: Saved)
     comparison = compare_runs([saved("a", sound), saved("b", broken)])
     rate, mrr = (next(pair for pair in comparison.pairs if pair.name == name) for name in ("answer_rate", "mrr"))
     assert (rate.first, rate.last, rate.verdict) == (1.0, 0.7, "worse")
-    assert (mrr.n, mrr.verdict) == (28, "no difference seen")
+    assert (mrr.n, mrr.verdict) == (28, "identical")
     assert comparison.regressions == [rate]
     assert "no answer any more: timeout" in {change.note for change in comparison.lost}
 

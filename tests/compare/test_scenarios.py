@@ -51,7 +51,7 @@ def test_a_third_run_hides_no_regression(saved: Saved) -> None:
 def test_what_is_set_against_one_baseline_shares_the_chance_of_a_false_verdict(saved: Saved) -> None:
     """A loss with p = 0.031 is a verdict between two runs, and none beside a third; 0.0156 is one in either case."""
     same = saved("c", series("mrr", 50))
-    for lost, verdicts in ((6, ["worse", "no difference seen"]), (7, ["worse", "worse"])):
+    for lost, verdicts in ((6, ["worse", "not established"]), (7, ["worse", "worse"])):
         good, bad = saved("a", series("mrr", 50)), saved("b", series("mrr", 50 - lost))
         pairs = [compare_runs(runs).against[0].pairs[0] for runs in ([good, bad], [good, bad, same])]
         assert [pair.verdict for pair in pairs] == verdicts
@@ -206,7 +206,7 @@ def test_answers_counted_by_a_prompt_that_is_no_more_get_no_verdict(saved: Saved
         assert (pairs["correct_answers_count"].verdict, pairs["mrr"].verdict) == (verdict, "worse")
 
 
-@pytest.mark.parametrize(("count", "verdict"), [(2, "no difference seen"), (5, "no difference seen"), (12, "better")])
+@pytest.mark.parametrize(("count", "verdict"), [(2, "not established"), (5, "not established"), (12, "better")])
 def test_a_verdict_needs_six_questions_that_differ(saved: Saved, count: int, verdict: str) -> None:
     """Two questions that both became better by one step are no evidence, whatever their spread says."""
     first, last = {f"q{n}": {"mrr": 0.25} for n in range(count)}, {f"q{n}": {"mrr": 0.9} for n in range(count)}
@@ -222,10 +222,10 @@ def test_latency_is_established_only_between_runs_that_were_asked_in_turn(saved:
     fast = {f"q{n}": {"latency_p50": 100.0 + n, "latency_p95": 100.0 + n} for n in range(100)}
     slow = {key: {name: 3 * (value or 0) for name, value in values.items()} for key, values in fast.items()}
     apart = compare_runs([saved("a", fast), saved("b", slow)]).pairs
-    assert {(pair.verdict, pair.p) for pair in apart} == {("not established", None)}
+    assert {(pair.verdict, pair.p) for pair in apart} == {("not compared", None)}
     assert {pair.difference > 0 for pair in apart} == {True}
     one_sided = compare_runs([saved("a", fast, interleaved_with=["b"]), saved("b", slow)]).pairs
-    assert {pair.verdict for pair in one_sided} == {"not established"}
+    assert {pair.verdict for pair in one_sided} == {"not compared"}
     in_turn = compare_runs([saved("a", fast, interleaved_with=["b", "x"]), saved("b", slow, interleaved_with=["a"])])
     assert {pair.verdict for pair in in_turn.pairs} == {"worse"}
 
@@ -284,7 +284,7 @@ def test_a_refusal_without_markers_is_no_answer_without_its_citations(saved: Sav
     cited = [answered(record, declines=False, cites=n > 0) for n, record in enumerate(first.records)]
     declined = [answered(record, declines=n < 15, cites=n >= 15) for n, record in enumerate(last.records)]
     silent = [answered(record, declines=False, cites=n >= 15) for n, record in enumerate(last.records)]
-    for records, verdicts in ((declined, ["no difference seen"]), (silent, ["worse"])):
+    for records, verdicts in ((declined, ["identical"]), (silent, ["worse"])):
         comparison = compare_runs([SavedRun(first.run, cited), SavedRun(last.run, records)])
         found = [pair.verdict for pair in comparison.pairs if pair.name == "citations_rate"]
         assert found == verdicts, found
@@ -308,3 +308,63 @@ def test_what_is_known_to_be_answerable() -> None:
         EvalQuestion(question="?", is_unanswerable=True, gold_passages=[GoldPassage(text="Ten.")])
     )
     assert not known_answerable(EvalQuestion(question="?"))
+
+
+@pytest.mark.parametrize("primary", [None, "recall_at_5"])
+def test_metrics_with_the_same_differences_have_the_same_verdict(saved: Saved, primary: str | None) -> None:
+    """Eight of fifty fell and none rose, p 0.0078: the same evidence is one test, in whatever unit and family."""
+    fell = {
+        **dict.fromkeys(("recall_at_5", "recall_at_1", "mrr"), range(8)),
+        "ndcg_at_10": {0, 1, 2, 3, 30, 31, 32, 33},
+        "precision_at_5": {0, 1, 2, 20, 21, 22, 23},
+        "precision_at_1": {3, 4, 5, 41, 42, 43, 44},
+        "citation_recall": {6, 7, 24, 25, 26, 45},
+    }
+    height = {"mrr": 0.5}
+    first = {f"q{n}": {name: height.get(name, 1.0) for name in fell} for n in range(50)}
+    last = {f"q{n}": {name: height.get(name, 1.0) * (n not in fell[name]) for name in fell} for n in range(50)}
+    pairs = pairs_of(compare_runs([saved("a", first), saved("b", last)], primary=primary))
+    same = [pairs[name] for name in ("recall_at_5", "recall_at_1", "mrr")]
+    assert [(pair.verdict, pair.p) for pair in same] == [("worse", 2**-7)] * 3
+    assert len({(pair.q, pair.level) for pair in same}) == 1
+    assert pairs["citation_recall"].verdict != "worse"
+
+
+@pytest.mark.parametrize(
+    ("n", "fallen", "risen", "verdict"),
+    [
+        (50, 0, 0, "identical"),
+        (22, 13, 5, "not established"),
+        (50, 4, 0, "not established"),
+        (500, 100, 100, "not established"),
+        (500, 2, 2, "equivalent"),
+        (500, 60, 10, "worse"),
+        (500, 10, 60, "better"),
+    ],
+)
+def test_a_verdict_says_what_is_known(saved: Saved, n: int, fallen: int, risen: int, verdict: str) -> None:
+    """A recall of 0.864 that becomes 0.5 is no equality: too weak evidence says how many questions would do."""
+    first = {f"q{place}": {"recall_at_5": float(place >= risen)} for place in range(n)}
+    last = {f"q{place}": {"recall_at_5": float(place < n - fallen)} for place in range(n)}
+    (pair,) = compare_runs([saved("a", first), saved("b", last)]).pairs
+    assert pair.verdict == verdict
+    assert pair.margin == pytest.approx(0.03)
+    assert pair.interval is not None
+    within = -0.03 < pair.interval[0] <= pair.interval[1] < 0.03
+    assert within is (verdict == "equivalent")
+    wanted = verdict == "not established" and fallen != risen
+    assert (pair.questions_for_seen is not None and pair.questions_for_seen > n) is wanted
+
+
+def test_the_questions_that_would_do_do(saved: Saved) -> None:
+    """As many more like these: the verdict is there."""
+
+    def pair(times: int) -> MetricPair:
+        n = 22 * times
+        first = {f"q{place}": {"recall_at_5": float(place % 22 >= 5)} for place in range(n)}
+        last = {f"q{place}": {"recall_at_5": float(place % 22 < 9)} for place in range(n)}
+        return compare_runs([saved("a", first), saved("b", last)]).pairs[0]
+
+    found = pair(1)
+    assert found.questions_for_seen is not None
+    assert pair(-(-found.questions_for_seen // 22)).verdict == "worse"

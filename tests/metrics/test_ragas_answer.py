@@ -213,6 +213,7 @@ def test_an_abstention_is_settled_without_the_judge(
     ("parts", "score"),
     [
         pytest.param((100.0, None, 100.0, 83.27), 93.73, id="local_search"),
+        pytest.param((100.0, float("nan"), 100.0, 83.27), 93.73, id="nan_is_no_value"),
         pytest.param((0.0, 0.0, 0.0, 83.27), 24.98, id="basic_search"),
         pytest.param((None, None, None, 82.29), 82.29, id="llm_with_context"),
     ],

@@ -47,7 +47,7 @@ def test_two_runs_give_a_block_of_what_moved(page_of: Run, two: list[Any]) -> No
     by_name = {pair.name: pair for pair in found.pairs}
     assert [run["label"] for run in data["runs"]] == ["A", "B"]
     assert data["sum"] == "B against A: worse on 2 of 2 metrics"
-    assert [pair["verdict"] for pair in data["pairs"]] == ["worse", "worse", "not established"]
+    assert [pair["verdict"] for pair in data["pairs"]] == ["worse", "worse", "not compared"]
     for pair in data["pairs"]:
         alone = by_name[pair["name"]]
         assert (pair["difference"], pair["interval"]) == (alone.difference, alone.interval and list(alone.interval))

@@ -128,14 +128,23 @@ def test_results_that_do_not_say_what_they_hang_on_are_as_they_were() -> None:
     assert (found.value, found.strata) == (0.6, None)
 
 
-def test_a_sum_is_that_of_all_who_were_asked_about() -> None:
-    """Three of four verdicts are 1, two are lost: 4.5 of six, beside two settled ones."""
+@pytest.mark.parametrize(
+    ("parts", "value", "estimate", "bounds"),
+    [
+        pytest.param(([1.0, 1.0], [1, 1, 1, 0, "judge", "judge"]), 5.0, 6.5, (5, 7), id="two settled, two of six lost"),
+        pytest.param(([], [*[1] * 25, *[0] * 12, *["judge"] * 3]), 25.0, 40 * 25 / 37, (25, 28), id="25 of 37"),
+        pytest.param(([1.0], [1, 0]), 2.0, None, None, id="nothing lost"),
+    ],
+)
+def test_a_count_is_what_was_counted(
+    parts: tuple[list[float], list[Any]], value: float, estimate: float | None, bounds: Any
+) -> None:
+    """Its interval is of the questions that were decided; what the lost ones would add is an estimate by itself."""
     metric = Tally()
-    found = summary(metric, settled(metric, 1.0, 1.0), judged(metric, 1, 1, 1, 0, "judge", "judge"))
-    assert found.value == pytest.approx(6.5)
+    found = summary(metric, settled(metric, *parts[0]), judged(metric, *parts[1]))
+    assert (found.value, found.estimate, found.bounds) == (value, pytest.approx(estimate), bounds)
     assert found.ci is not None
-    assert found.ci[0] < 6.5 < found.ci[1] <= 8
-    assert found.bounds == (5, 7)
+    assert found.ci[0] < value < found.ci[1] <= found.sample_size
 
 
 def test_a_percentile_has_no_interval_where_values_stand_for_different_numbers() -> None:

@@ -34,7 +34,7 @@ _MOVES_SHOWN = 5
 _STYLES = {"better": GOOD, "changed": DOUBTFUL, "worse": BAD}
 _COLUMNS = "A, B: the metric in each run, over the n questions with a value in both"
 _LINES = "A → B, then B − A [its interval], p and n: over the n questions with a value in both"
-_LEFT_OUT = ("p is in a wider terminal and in --json; where B is said to be nothing, no difference was seen or tested",)
+_LEFT_OUT = ("p is in a wider terminal and in --json; ? n: not established, about n questions would do",)
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
@@ -95,9 +95,10 @@ def _narrow(one: RunComparison, width: int) -> list[Text] | None:
     rows = []
     for pair in one.pairs:
         name, first, last, difference, interval, _, n, verdict = pair_cells(pair)
-        said = verdict if verdict in _STYLES else ""
+        brief = {"not compared": "", "not established": f"? {pair.questions_for_seen or ''}".strip()}
+        said = brief.get(pair.verdict, verdict)
         apart = f"{first} → {last}, {difference} [{interval}], n {n}" if pair.unit == "USD" else ""
-        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(verdict, ""), apart))
+        rows.append(NarrowRow(name, (first, last, difference, interval, n, said), _STYLES.get(pair.verdict, ""), apart))
     return narrow_lines(NarrowRow("metric", ("A", "B", "B − A", "interval", "n", "B is"), "bold"), rows, width)
 
 

@@ -7,6 +7,7 @@ from evals.export.ci.command_end import Beside
 from evals.export.escaping import code, escape
 from evals.schemas import EvalRecord
 from evals.text.counts import counted, share
+from evals.views.compared import counts_of
 from evals.views.differences import difference_interval, pair_difference, pair_values, probability, signed
 from evals.views.formatting import arrow
 
@@ -34,17 +35,17 @@ def moved_lines(beside: Beside) -> Iterator[str]:
 
 
 def _sum(one: RunComparison) -> str:
-    tested = [pair for pair in one.pairs if pair.verdict not in ("not compared", "not established")]
-    if not tested:
+    found = counts_of(one)
+    if not found:
         return f"nothing could be tested over {counted(one.common, 'common question')}"
-    found = [f"{sum(pair.verdict == kind for pair in tested)} {kind}" for kind in _ORDER if _any(tested, kind)]
     lost = [f"{counted(len(one.vanished), 'metric')} without a value now"] if one.vanished else []
-    said = ", ".join([*found, *lost]) or "no difference beyond chance"
-    return f"{said} ({counted(len(tested), 'metric')} over {counted(one.common, 'common question')})"
+    moved = [f"{found[kind]} {kind}" for kind in sorted(found, key=_rank)]
+    of_all = f"{counted(sum(found.values()), 'metric')} over {counted(one.common, 'common question')}"
+    return f"{', '.join([*moved, *lost])} ({of_all})"
 
 
-def _any(pairs: Sequence[MetricPair], verdict: str) -> bool:
-    return any(pair.verdict == verdict for pair in pairs)
+def _rank(verdict: str) -> int:
+    return _ORDER.index(verdict) if verdict in _ORDER else len(_ORDER)
 
 
 def _table(one: RunComparison) -> Iterator[str]:
@@ -61,7 +62,7 @@ def _table(one: RunComparison) -> Iterator[str]:
 
 
 def _place(pair: MetricPair) -> tuple[int, bool]:
-    return _ORDER.index(pair.verdict), not pair.is_of_quality
+    return _rank(pair.verdict), not pair.is_of_quality
 
 
 def _row(pair: MetricPair) -> str:
@@ -71,10 +72,10 @@ def _row(pair: MetricPair) -> str:
         *pair_values(pair),
         pair_difference(pair),
         difference_interval(pair),
-        probability(pair.q).replace("<", "&lt;"),
+        probability(pair.q),
         str(pair.n),
     ]
-    return f"| {' | '.join(cells).replace('$', '&#36;')} |\n"
+    return f"| {' | '.join(cells).replace('$', '&#36;').replace('<', '&lt;')} |\n"
 
 
 def regressed_blocks(beside: Beside) -> Iterator[tuple[str, Iterator[str]]]:
