@@ -85,7 +85,7 @@ class RAGClient:
         self._sleep = sleep
         requests = 1 if self.spec.retrieve is None else 2
         self._pacer = Pacer(rps / requests if rps else None, sleep=sleep, clock=clock)
-        self._endurance = Endurance(self.spec.patience_s, concurrency=concurrency, sleep=sleep, clock=clock)
+        self._endurance = Endurance(self.spec.patience_s, reach=self._is_reached, sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
             headers=self.spec.headers,
@@ -157,6 +157,10 @@ class RAGClient:
                 or "set server.headers for a server that wants a login, server.health.path for another health check "
                 "(null for none); another kind of server needs a profile: docs/profiles.md, --profile FILE.yml",
             ) from failure
+
+    async def _is_reached(self) -> bool:
+        """Whether the server passes its health check; without one, whether it takes a new connection."""
+        return await self.transport.reaches(self.spec.health and self.spec.health.path, START_TIMEOUT_S)
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the server's configuration.

@@ -33,6 +33,7 @@ from evals.version import __version__
 CONNECT_TIMEOUT_S = 10.0
 _METHOD_NOT_ALLOWED = 405
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PORTS = {"http": 80, "https": 443}
 _LONGEST_SAID = 300
 _DRAIN_S = 0.25
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
@@ -203,6 +204,25 @@ class Transport:
             return await self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
 
         return await self.login.send(send_with)
+
+    async def reaches(self, path: str | None, timeout_s: float) -> bool:
+        """Whether the server answers a GET of a path with success; without a path, whether it takes a new connection.
+
+        Args:
+            path: Below the base URL. Behind a proxy, which takes any connection, None stands for the base URL itself.
+            timeout_s: For all of it.
+        """
+        try:
+            if path is not None or self._proxy is not None:
+                await self.send("GET", path or "", timeout_s=timeout_s)
+            else:
+                url = httpx.URL(self.base)
+                async with asyncio.timeout(timeout_s):
+                    _, writer = await asyncio.open_connection(url.host, url.port or _PORTS[url.scheme])
+                writer.close()
+        except (OSError, TransportFailure):
+            return False
+        return True
 
     async def _send(self, request: Outgoing, limit: float, stream: Collector | None) -> Reply:
         if self._connections is None or self._is_closed:

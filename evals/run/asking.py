@@ -25,8 +25,6 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
 CHANGED = "the server's configuration changed during the run"
-_GONE_AFTER = 5
-"""So many rounds of failed connections in a row mean that the server is gone."""
 
 
 class StopRule:
@@ -40,7 +38,6 @@ class StopRule:
         self._concurrency = concurrency
         self._answered = 0
         self._failed_in_row = 0
-        self._unconnected_in_row = 0
         self._kinds: Counter[str] = Counter()
         self.reason: str | None = None
         """Why to stop; None means go on."""
@@ -56,11 +53,10 @@ class StopRule:
         """
         if response.error is None:
             self._answered += 1
-            self._failed_in_row = self._unconnected_in_row = 0
+            self._failed_in_row = 0
             return
         self._kinds[response.error.message] += 1
         self._failed_in_row += 1
-        self._unconnected_in_row = self._unconnected_in_row + 1 if response.error.kind == "connect" else 0
         if response.error.status in REFUSED:
             self.refused = True
             self.reason = f"the server refuses us: {response.error.message}"
@@ -69,8 +65,6 @@ class StopRule:
         elif not self._answered and self._failed_in_row >= 2 * self._concurrency:
             message = self._kinds.most_common(1)[0][0]
             self.reason = f"the first {self._failed_in_row} questions all failed: {message}"
-        elif self._unconnected_in_row >= _GONE_AFTER * self._concurrency:
-            self.reason = f"the server is gone: {response.error.message}"
 
 
 class Asking:
