@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 import httpx
 
 from evals.client.address import check_url, checked_headers, without_login
-from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
+from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing, Surplus
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
 from evals.client.connections.tls import tls_context
@@ -102,6 +102,7 @@ class Transport:
     Attributes:
         login: Sends each request with what shows who we are; None where headers do. It is set before requests are sent.
         tracing: How requests are traced; it is set before questions are asked.
+        surplus: Bytes that the server sent and that belong to no answer.
     """
 
     def __init__(
@@ -134,6 +135,7 @@ class Transport:
         self._is_closed = False
         self.login: Login | None = None
         self.tracing = Tracing()
+        self.surplus = Surplus()
 
     async def __aenter__(self) -> "Transport":
         context = tls_context(self._tls) if self.base.startswith("https") else None
@@ -147,10 +149,12 @@ class Transport:
         if self._library == "httpx":
             from evals.client.connections.httpx_connections import HttpxConnections  # noqa: PLC0415 - one of the two
 
-            return HttpxConnections(context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency)
+            return HttpxConnections(
+                context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency, self.surplus
+            )
         from evals.client.connections.aiohttp_connections import AiohttpConnections  # noqa: PLC0415 - one of the two
 
-        return AiohttpConnections(context, connect_timeout_s, self._proxy)
+        return AiohttpConnections(context, connect_timeout_s, self._proxy, self.surplus)
 
     async def __aexit__(self, *_: object) -> None:
         if self._connections is not None:
@@ -158,11 +162,6 @@ class Transport:
             await self._connections.close()
             if self.login is not None:
                 await self.login.close()
-
-    @property
-    def surplus(self) -> int:
-        """How many answers were followed at once by bytes that belong to none; their connections were given up."""
-        return self._connections.surplus if self._connections is not None else 0
 
     async def send(
         self,

@@ -24,6 +24,8 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
+_MOST_NAMED = 100
+"""Questions in a note."""
 CHANGED = "the server's configuration changed during the run"
 
 
@@ -225,12 +227,9 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if surplus := self._client.transport.surplus + (self.others.surplus if self.others else 0):
-            what = agree(surplus, "it was followed", "they were followed")
-            notes.append(
-                f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
-                f"was given up each time, so that they are in no other answer"
-            )
+        surplus, others = self._client.transport.surplus, self.others
+        if followed := surplus.count + (others.surplus if others else 0):
+            notes.append(_on_surplus(followed, [*surplus.at_risk, *(others.at_risk if others else ())]))
         if refused := self._client.refused + (self.others.refused if self.others else 0):
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
@@ -257,6 +256,23 @@ class Asking:
             reason = f"nothing answers at {self._client.url}" + (f": {self.stop.reason}" if self.stop.reason else "")
             return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
         return None
+
+
+def _on_surplus(followed: int, at_risk: Sequence[str]) -> str:
+    """That a server sends bytes which belong to no answer, and the questions that may have a late one as theirs."""
+    what = agree(followed, "it was followed", "they were followed")
+    said = (
+        f"{counted(followed, 'answer')} of the server: {what} by bytes that belong to no answer; "
+        f"from the first of them on, each connection served one request"
+    )
+    if not at_risk:
+        return said
+    were, more = agree(len(at_risk), "was", "were"), len(at_risk) - _MOST_NAMED
+    named = ", ".join(at_risk[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"{said}. {counted(len(at_risk), 'question')} {were} asked before on a connection that had served another, "
+        f"and may have a late answer to it: {named}"
+    )
 
 
 def has_changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:
