@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -85,7 +86,6 @@ class RAGClient:
         self._sleep = sleep
         requests = 1 if self.spec.retrieve is None else 2
         self._pacer = Pacer(rps / requests if rps else None, sleep=sleep, clock=clock)
-        self._endurance = Endurance(self.spec.patience_s, reach=self._is_reached, sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
             headers=self.spec.headers,
@@ -98,6 +98,8 @@ class RAGClient:
             clock=clock,
         )
         self.transport.login = login_of(self.spec, self.redact, clock)
+        reach = partial(self.transport.reaches, self.spec.health and self.spec.health.path, START_TIMEOUT_S)
+        self._endurance = Endurance(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
         await self.transport.__aenter__()
@@ -157,10 +159,6 @@ class RAGClient:
                 or "set server.headers for a server that wants a login, server.health.path for another health check "
                 "(null for none); another kind of server needs a profile: docs/profiles.md, --profile FILE.yml",
             ) from failure
-
-    async def _is_reached(self) -> bool:
-        """Whether the server passes its health check; without one, whether it takes a new connection."""
-        return await self.transport.reaches(self.spec.health and self.spec.health.path, START_TIMEOUT_S)
 
     async def info(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the server's configuration.
@@ -293,7 +291,7 @@ class RAGClient:
 
     @property
     def refused(self) -> int:
-        """How many requests the server refused for being too many (429, 503), or while it was away."""
+        """How many requests the server refused for being too many (429, 503)."""
         return self._endurance.rate.refused
 
     def _attempts_left(self) -> int:
