@@ -24,7 +24,7 @@ from evals.text.folding import fold
 T = TypeVar("T")
 
 
-_LONGEST_ANSWER, _LONGEST_CHUNKS = 1 << 20, 1 << 22
+_LONGEST_ANSWER, _LONGEST_CHUNKS = 1 << 19, 1 << 22
 """Characters in compatibility form (NFKC) of an answer, and of all chunks of one answer together."""
 _MOST_OF_ONE = 18
 """Characters that one becomes in that form."""

@@ -84,8 +84,7 @@ class RAGClient:
         self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
         self._sleep = sleep
-        requests = 1 if self.spec.retrieve is None else 2
-        self._pacer = Pacer(rps / requests if rps else None, sleep=sleep, clock=clock)
+        self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
             headers=self.spec.headers,
@@ -98,7 +97,8 @@ class RAGClient:
             clock=clock,
         )
         self.transport.login = login_of(self.spec, self.redact, clock)
-        reach = partial(self.transport.reaches, self.spec.health and self.spec.health.path, START_TIMEOUT_S)
+        path = self.spec.health.path if self.spec.health else None
+        reach = partial(self.transport.reaches, path, START_TIMEOUT_S)
         self._endurance = Endurance(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
