@@ -67,12 +67,16 @@ class RawServer:
         self._connections[number - 1] = secured
         return secured
 
-    def close(self) -> None:
-        """Hang up and stop listening."""
-        self.over.set()
+    def stop_listening(self) -> None:
+        """Take no more connections."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
+
+    def close(self) -> None:
+        """Hang up and stop listening."""
+        self.over.set()
+        self.stop_listening()
         for connection in self._connections:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

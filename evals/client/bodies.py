@@ -64,7 +64,7 @@ def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, red
     if isinstance(error, UnusableError):
         return ResponseError(kind=error.kind, status=status, message=part.told(str(error)), request=part.name)
     message = str(error) if reply is None else f"{error}: {redact.body(reply.body)[:_SHOWN]}"
-    return ResponseError(kind="malformed", status=status, message=part.told(message), request=part.name)
+    return ResponseError(kind=error.kind, status=status, message=part.told(message), request=part.name)
 
 
 def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:

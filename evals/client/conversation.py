@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from evals.client.connections.base import ASKED
 from evals.client.mapping import find
 from evals.client.spec import ServerSpec
 from evals.client.tracing import Tracing
@@ -107,6 +108,7 @@ async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalRes
 
 async def ask_traced(client: AsksQuestions, question: EvalQuestion, tracing: Tracing) -> EvalResponse:
     """Ask a question of a run, as part of its traces."""
+    ASKED.set(question.id)
     with tracing.question(question) as ended:
         response = await ask_question(client, question)
         ended(response)

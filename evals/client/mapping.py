@@ -5,7 +5,7 @@ chunks and citations a note says then what stood there.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,12 +18,32 @@ from evals.client.spec import MapSpec, ServerSpec
 from evals.client.spec_check import check_spec
 from evals.client.values import flag_or_none, is_lost, kind_of, number_or_none, text_or_none, whole_or_none
 from evals.schemas import Citation, RetrievedChunk, TokenUsage
+from evals.schemas.response import ErrorKind
+from evals.text.folding import fold
 
 T = TypeVar("T")
 
 
+_LONGEST_ANSWER, _LONGEST_CHUNKS = 1 << 19, 1 << 22
+"""Characters in compatibility form (NFKC) of an answer, and of all chunks of one answer together."""
+_MOST_OF_ONE = 18
+"""Characters that one becomes in that form."""
+
+
 class MappingError(Exception):
-    """The body does not hold what the mapping says it holds."""
+    """The body does not hold what the mapping says it holds.
+
+    Attributes:
+        kind: As it is recorded.
+    """
+
+    kind: ErrorKind = "malformed"
+
+
+class TooLongError(MappingError):
+    """A text is longer than what is analysed."""
+
+    kind: ErrorKind = "too_large"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +159,12 @@ class ResponseReader:
         chunks = self._named(self._listed("chunks", find(expression, body), chunks_of, notes))
         if chunks is None and needed:
             raise MappingError(notes[0] if notes else f"the body has no list at `{expression}`; {shape_of(body)}")
-        return chunks
+        beyond = _first_beyond([chunk.text or "" for chunk in chunks or ()], _LONGEST_CHUNKS)
+        if beyond is None:
+            return chunks
+        said = f"longer than {_LONGEST_CHUNKS:,} characters in all, and those from number {beyond + 1} on are left out"
+        notes.append(f"chunks: {said}")
+        return (chunks or [])[:beyond]
 
     def _read_refused(self, body: Any, notes: list[str]) -> bool | None:
         """Whether the server says that it declined; what is neither true nor false says nothing, and is noted."""
@@ -170,6 +195,8 @@ class ResponseReader:
     def _cleaned(self, answer: str) -> str:
         for pattern in self._clean:
             answer = pattern.sub("", answer)
+        if _first_beyond([answer], _LONGEST_ANSWER) is not None:
+            raise TooLongError(f"the answer is longer than {_LONGEST_ANSWER:,} characters: not analysed")
         return answer
 
     def _read_citations(
@@ -215,6 +242,18 @@ class ResponseReader:
             return value
         notes.append(f"{name}: more than {self._most:,}, and those beyond are left out (server.max_chunks)")
         return value[: self._most]
+
+
+def _first_beyond(texts: Sequence[str], most: int) -> int | None:
+    """The place of the text with which texts become longer than so many characters; None where they do not."""
+    if _MOST_OF_ONE * sum(map(len, texts)) <= most:
+        return None
+    total = 0
+    for place, text in enumerate(texts):
+        total += len(text) if text.isascii() or len(text) > most else len(fold(text))
+        if total > most:
+            return place
+    return None
 
 
 def _referred(citation: Citation, references: Mapping[str, Citation]) -> Citation:

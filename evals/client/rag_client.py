@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -83,9 +84,7 @@ class RAGClient:
         self._names_more = any(name in templates for name in GIVEN_NAMES - {"question"})
         self._max_attempts = max_attempts
         self._sleep = sleep
-        requests = 1 if self.spec.retrieve is None else 2
-        self._pacer = Pacer(rps / requests if rps else None, sleep=sleep, clock=clock)
-        self._endurance = Endurance(self.spec.patience_s, concurrency=concurrency, sleep=sleep, clock=clock)
+        self._pacer = Pacer(rps and rps / (1 if self.spec.retrieve is None else 2), sleep=sleep, clock=clock)
         self.transport = Transport(
             self.spec.url,
             headers=self.spec.headers,
@@ -98,6 +97,9 @@ class RAGClient:
             clock=clock,
         )
         self.transport.login = login_of(self.spec, self.redact, clock)
+        path = self.spec.health.path if self.spec.health else None
+        reach = partial(self.transport.reaches, path, START_TIMEOUT_S)
+        self._endurance = Endurance(self.spec.patience_s, reach=reach, sleep=sleep, clock=clock)
 
     async def __aenter__(self) -> "RAGClient":
         await self.transport.__aenter__()
@@ -289,7 +291,7 @@ class RAGClient:
 
     @property
     def refused(self) -> int:
-        """How many requests the server refused for being too many (429, 503), or while it was away."""
+        """How many requests the server refused for being too many (429, 503)."""
         return self._endurance.rate.refused
 
     def _attempts_left(self) -> int:

@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 import httpx
 
 from evals.client.address import check_url, checked_headers, without_login
-from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing
+from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing, Surplus
 from evals.client.connections.decoding import ACCEPTED
 from evals.client.connections.proxies import proxy_for
 from evals.client.connections.tls import tls_context
@@ -33,6 +33,7 @@ from evals.version import __version__
 CONNECT_TIMEOUT_S = 10.0
 _METHOD_NOT_ALLOWED = 405
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PORTS = {"http": 80, "https": 443}
 _LONGEST_SAID = 300
 _DRAIN_S = 0.25
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
@@ -101,6 +102,7 @@ class Transport:
     Attributes:
         login: Sends each request with what shows who we are; None where headers do. It is set before requests are sent.
         tracing: How requests are traced; it is set before questions are asked.
+        surplus: Bytes that the server sent and that belong to no answer.
     """
 
     def __init__(
@@ -133,6 +135,7 @@ class Transport:
         self._is_closed = False
         self.login: Login | None = None
         self.tracing = Tracing()
+        self.surplus = Surplus()
 
     async def __aenter__(self) -> "Transport":
         context = tls_context(self._tls) if self.base.startswith("https") else None
@@ -146,10 +149,12 @@ class Transport:
         if self._library == "httpx":
             from evals.client.connections.httpx_connections import HttpxConnections  # noqa: PLC0415 - one of the two
 
-            return HttpxConnections(context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency)
+            return HttpxConnections(
+                context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency, self.surplus
+            )
         from evals.client.connections.aiohttp_connections import AiohttpConnections  # noqa: PLC0415 - one of the two
 
-        return AiohttpConnections(context, connect_timeout_s, self._proxy)
+        return AiohttpConnections(context, connect_timeout_s, self._proxy, self.surplus)
 
     async def __aexit__(self, *_: object) -> None:
         if self._connections is not None:
@@ -157,11 +162,6 @@ class Transport:
             await self._connections.close()
             if self.login is not None:
                 await self.login.close()
-
-    @property
-    def surplus(self) -> int:
-        """How many answers were followed at once by bytes that belong to none; their connections were given up."""
-        return self._connections.surplus if self._connections is not None else 0
 
     async def send(
         self,
@@ -203,6 +203,25 @@ class Transport:
             return await self._send(replace(request, headers=_laid_over(request.headers, shown)), limit, stream)
 
         return await self.login.send(send_with)
+
+    async def reaches(self, path: str | None, timeout_s: float) -> bool:
+        """Whether the server answers a GET of a path with success; without a path, whether it takes a new connection.
+
+        Args:
+            path: Below the base URL. Behind a proxy, which takes any connection, None stands for the base URL itself.
+            timeout_s: For all of it.
+        """
+        try:
+            if path is not None or self._proxy is not None:
+                await self.send("GET", path or "", timeout_s=timeout_s)
+            else:
+                url = httpx.URL(self.base)
+                async with asyncio.timeout(timeout_s):
+                    _, writer = await asyncio.open_connection(url.host, url.port or _PORTS[url.scheme])
+                writer.close()
+        except (OSError, TransportFailure):
+            return False
+        return True
 
     async def _send(self, request: Outgoing, limit: float, stream: Collector | None) -> Reply:
         if self._connections is None or self._is_closed:

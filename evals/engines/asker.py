@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evals.client import RAGClient
+from evals.client.connections.base import ASKED
 from evals.client.spec import ServerSpec
 from evals.engines.room import Room
 from evals.engines.shares import Share
@@ -22,12 +23,14 @@ class Answers:
         responses: As JSON, in the order of the questions.
         refused: Requests that the server refused this worker so far.
         surplus: Answers of this worker so far that were followed by bytes which belong to none.
+        at_risk: Places of the questions asked on a connection that had served another, as `Surplus` has it.
         away: What the server said last, where it is no more waited for.
     """
 
     responses: list[bytes]
     refused: int
     surplus: int
+    at_risk: list[int]
     away: str | None
 
 
@@ -80,9 +83,12 @@ class Asker:
             responses = await asyncio.gather(*map(self._ask, questions))
         finally:
             self._batches -= 1
-        return Answers(list(responses), self._client.refused, self._client.transport.surplus, self._client.away)
+        surplus = self._client.transport.surplus
+        at_risk = [place for place, name in enumerate(map(str, questions)) if surplus.at_risk.pop(name, True) is None]
+        return Answers(list(responses), self._client.refused, surplus.count, at_risk, self._client.away)
 
     async def _ask(self, question: AskedText) -> bytes:
+        ASKED.set(str(question))
         async with self._room:
             if isinstance(question, str):
                 response = await self._client.ask(question)

@@ -114,6 +114,7 @@ class ClusterAsking:
         most_workers: So many took part at a time.
         lost_workers: So many were lost while they had questions in hand.
         asked_again: So many questions they had in hand.
+        at_risk: Questions asked on a connection that had served another, as `Surplus` has it.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class ClusterAsking:
         self.most_workers = 0
         self.lost_workers = 0
         self.asked_again = 0
+        self.at_risk: list[str] = []
 
     @property
     def refused(self) -> int:
@@ -280,6 +282,7 @@ class ClusterAsking:
         count = len(given.batch.questions)
         self._sizes[given.worker] = next_size(count, self._clock() - given.began, given.share)
         self._said[given.worker] = (answers.refused, answers.surplus)
+        self.at_risk += [given.batch.questions[place].id for place in answers.at_risk]
         for question, response in zip(given.batch.questions, answers.responses, strict=True):
             going_on = see(question, EvalResponse.model_validate_json(response), answers.away)
             self._going_on = self._going_on and going_on

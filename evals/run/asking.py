@@ -24,9 +24,9 @@ OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
+_MOST_NAMED = 100
+"""Questions in a note."""
 CHANGED = "the server's configuration changed during the run"
-_GONE_AFTER = 5
-"""So many rounds of failed connections in a row mean that the server is gone."""
 
 
 class StopRule:
@@ -40,7 +40,6 @@ class StopRule:
         self._concurrency = concurrency
         self._answered = 0
         self._failed_in_row = 0
-        self._unconnected_in_row = 0
         self._kinds: Counter[str] = Counter()
         self.reason: str | None = None
         """Why to stop; None means go on."""
@@ -56,11 +55,10 @@ class StopRule:
         """
         if response.error is None:
             self._answered += 1
-            self._failed_in_row = self._unconnected_in_row = 0
+            self._failed_in_row = 0
             return
         self._kinds[response.error.message] += 1
         self._failed_in_row += 1
-        self._unconnected_in_row = self._unconnected_in_row + 1 if response.error.kind == "connect" else 0
         if response.error.status in REFUSED:
             self.refused = True
             self.reason = f"the server refuses us: {response.error.message}"
@@ -69,8 +67,6 @@ class StopRule:
         elif not self._answered and self._failed_in_row >= 2 * self._concurrency:
             message = self._kinds.most_common(1)[0][0]
             self.reason = f"the first {self._failed_in_row} questions all failed: {message}"
-        elif self._unconnected_in_row >= _GONE_AFTER * self._concurrency:
-            self.reason = f"the server is gone: {response.error.message}"
 
 
 class Asking:
@@ -231,12 +227,9 @@ class Asking:
     def notes(self, server: ServerRecord) -> list[str]:
         """What a reader must know of the asking."""
         notes = [f"{STOPPED}{self.stop.reason}"] if self.stop.reason else []
-        if surplus := self._client.transport.surplus + (self.others.surplus if self.others else 0):
-            what = agree(surplus, "it was followed", "they were followed")
-            notes.append(
-                f"{counted(surplus, 'answer')} of the server: {what} by bytes that belong to no answer; the connection "
-                f"was given up each time, so that they are in no other answer"
-            )
+        surplus, others = self._client.transport.surplus, self.others
+        if followed := surplus.count + (others.surplus if others else 0):
+            notes.append(_on_surplus(followed, [*surplus.at_risk, *(others.at_risk if others else ())]))
         if refused := self._client.refused + (self.others.refused if self.others else 0):
             were = agree(refused, "was", "were")
             notes.append(f"{counted(refused, 'request')} {were} refused for the moment, and made again at a lower rate")
@@ -263,6 +256,23 @@ class Asking:
             reason = f"nothing answers at {self._client.url}" + (f": {self.stop.reason}" if self.stop.reason else "")
             return ServerUnreachableError(reason, "start the server, or name yours with --rag-url")
         return None
+
+
+def _on_surplus(followed: int, at_risk: Sequence[str]) -> str:
+    """That a server sends bytes which belong to no answer, and the questions that may have a late one as theirs."""
+    what = agree(followed, "it was followed", "they were followed")
+    said = (
+        f"{counted(followed, 'answer')} of the server: {what} by bytes that belong to no answer; "
+        f"from the first of them on, each connection served one request"
+    )
+    if not at_risk:
+        return said
+    were, more = agree(len(at_risk), "was", "were"), len(at_risk) - _MOST_NAMED
+    named = ", ".join(at_risk[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"{said}. {counted(len(at_risk), 'question')} {were} asked before on a connection that had served another, "
+        f"and may have a late answer to it: {named}"
+    )
 
 
 def has_changed(start: Mapping[str, Any], end: Mapping[str, Any] | None) -> bool | None:

@@ -73,6 +73,10 @@ class Away:
         return 0.0
 
 
+async def _is_reached() -> bool:
+    return True
+
+
 @dataclass
 class Trial:
     """What came of asking."""
@@ -97,7 +101,7 @@ def ask_for_a_while(
 
     async def work(clock: Clock) -> Trial:
         trial, chance = Trial(), random.Random(1)  # noqa: S311 - no secret
-        endurance = Endurance(patience_s, concurrency=concurrency, clock=clock)
+        endurance = Endurance(patience_s, reach=_is_reached, clock=clock)
 
         async def send() -> Reply:
             started = clock()
@@ -173,7 +177,7 @@ def test_the_patience_of_a_question_ends_too() -> None:
     """A server that takes others and never this one gets a failed attempt from it."""
 
     async def work(clock: Clock) -> float:
-        endurance = Endurance(5.0, concurrency=2, clock=clock)
+        endurance = Endurance(5.0, reach=_is_reached, clock=clock)
 
         async def refuse() -> Reply:
             raise TransportFailure(

@@ -33,7 +33,7 @@ async def _send(url: str, count: int, pause_s: float, options: dict[str, Any]) -
             except TransportFailure as failure:
                 found.append(failure)
             await asyncio.sleep(pause_s)
-    return [*found, transport.surplus]
+    return [*found, transport.surplus.count]
 
 
 def ask(server: RawServer, library: str, count: int = 1, *, pause_s: float = 0.0, **options: Any) -> list[Any]:
@@ -76,7 +76,7 @@ def test_a_second_answer_on_a_connection_is_no_answer_to_the_next_question(libra
     with answering(say) as server:
         *found, surplus = ask(server, library, 3, pause_s=0.02)
         assert replies(found) == [b'"0"', b'"1"', b'"2"']
-        assert surplus == 3 or apart
+        assert surplus == 3 or (apart and surplus)
         assert [connection for connection, _ in server.asked] == [1, 2, 3]
 
 

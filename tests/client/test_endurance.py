@@ -1,16 +1,19 @@
 """A server that is busy or away for a moment, asked over real connections; and how many requests are under way."""
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Iterable
+from typing import Literal
 
 import pytest
 from raw_server import RawServer, answering
 
-from evals.client import RAGClient
+from evals.client import RAGClient, retrying
 from evals.client.profile import resolve_spec
-from evals.schemas import EvalResponse
+from evals.run.asking import StopRule, ask_all
+from evals.schemas import EvalQuestion, EvalResponse
 
 BODY = b'{"answer":"a"}'
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
@@ -122,3 +125,106 @@ def test_a_server_that_is_restarted_loses_one_round_of_attempts_and_no_question(
     finally:
         server.close()
     assert [response.error for response in found] == [None] * 20
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+CHUNK = b"%x\r\n%b\r\n" % (len(BODY), BODY)
+FAULTY_EVERY = 4
+
+
+@pytest.fixture
+def _short_retry_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries follow within milliseconds."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.02)
+
+
+def ask_questions(
+    server: RawServer, questions: int, concurrency: int, **server_keys: object
+) -> tuple[dict[int, EvalResponse], StopRule]:
+    """Ask numbered questions as a run asks them; the responses by number, and the rule that stops the asking."""
+    found: dict[int, EvalResponse] = {}
+    stop = StopRule(concurrency)
+
+    async def run() -> None:
+        spec = resolve_spec({"url": server.url, "health": None, **server_keys})
+        todo = [EvalQuestion(question=str(number)) for number in range(questions)]
+        async with RAGClient(spec, concurrency=concurrency) as client:
+            await ask_all(
+                client,
+                todo,
+                concurrency=concurrency,
+                on_answer=lambda question, response: found.update({int(question.question): response}),
+                stop=stop,
+            )
+
+    asyncio.run(run())
+    return found, stop
+
+
+def number_of(request: bytes) -> int:
+    """The number that a request asks."""
+    return int(json.loads(request.partition(b"\r\n\r\n")[2])["query"])
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+@pytest.mark.parametrize("concurrency", [4, 64])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param(["reset"], id="connection reset"),
+        pytest.param([CHUNKED + b"\r\n" + CHUNK + b"0\r\nX-More: 1\r\n: 2\r\n\r\n"], id="extra trailers"),
+        pytest.param([CHUNKED + b"Content-Length: 3\r\n\r\n" + CHUNK + b"0\r\n\r\n"], id="length beside chunks"),
+        pytest.param([OK[: -len(BODY) // 2], "reset"], id="reset after half of the body"),
+    ],
+)
+def test_a_server_that_breaks_every_fourth_question_is_asked_all_others(
+    pieces: list[bytes | Literal["reset"] | None], concurrency: int
+) -> None:
+    """There are more faulty questions than slots; each fails after its own attempts, and the server is not gone."""
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        return pieces if number_of(server.asked[number][1]) % FAULTY_EVERY == 1 else [OK]
+
+    with answering(say) as server:
+        found, stop = ask_questions(server, 200, concurrency, patience_s=1)
+    assert stop.reason is None
+    assert sorted(found) == list(range(200))
+    assert [number for number, response in found.items() if response.error and number % FAULTY_EVERY != 1] == []
+    assert all(response.attempts <= 3 for response in found.values())
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+@pytest.mark.parametrize("patience_s", [0.0, 0.5])
+def test_a_server_that_is_gone_ends_the_asking(patience_s: float) -> None:
+    """Nothing was answered for as long as the patience lasts, and no new connection can be made."""
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        if number < 10:
+            return [OK]
+        server.stop_listening()
+        return ["reset"]
+
+    server = RawServer(say)
+    try:
+        found, stop = ask_questions(server, 200, 1, patience_s=patience_s)
+    finally:
+        server.close()
+    assert (stop.reason or "").startswith("the server is gone: cannot connect")
+    assert 10 < len(found) < 15
+
+
+@pytest.mark.usefixtures("_short_retry_waits")
+@pytest.mark.parametrize(("status", "is_gone"), [(200, False), (503, True)])
+def test_the_health_check_decides_whether_a_server_that_resets_everything_is_gone(status: int, is_gone: bool) -> None:
+    """Where it passes, each question is asked and fails for itself."""
+
+    def say(number: int) -> Iterable[bytes | Literal["reset"] | None]:
+        request = server.asked[number][1]
+        if request.startswith(b"GET /health "):
+            return [BUSY % (status, b"")]
+        return [OK] if number_of(request) < 10 else ["reset"]
+
+    with answering(say) as server:
+        found, stop = ask_questions(server, 30, 2, patience_s=0.2, health={"path": "/health"})
+    assert (stop.reason is not None) == is_gone
+    assert (len(found) < 30) == is_gone

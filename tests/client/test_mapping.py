@@ -1,12 +1,13 @@
 """What becomes of the parts of an answer: None where the server did not say, empty where it said none."""
 
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.mapping import MappingError, find
+from evals.client.mapping import MappingError, ResponseReader, TooLongError, find
 from evals.client.values import number_or_none, text_or_none
 from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
 
@@ -185,3 +186,23 @@ def test_a_stored_body_can_be_read_again(spec: Callable[..., ServerSpec]) -> Non
     assert client.reread('{"answer": "a", "other": "b"}')["answer"] == "b"
     with pytest.raises(MappingError):
         client.reread('{"answer": "a"}')
+
+
+@pytest.mark.parametrize("letter", ["a", "\ufdfa"])
+def test_an_answer_that_is_too_long_to_be_analysed_is_a_failure(letter: str, spec: Callable[..., ServerSpec]) -> None:
+    """It is measured as it is analysed: one letter can stand for 18."""
+    reader, length = ResponseReader(spec()), (1 << 19) // len(unicodedata.normalize("NFKC", letter))
+    assert reader.read({"answer": letter * length})["answer"] == letter * length
+    with pytest.raises(TooLongError, match="longer than 524,288 characters: not analysed") as caught:
+        reader.read({"answer": letter * (length + 1)})
+    assert caught.value.kind == "too_large"
+
+
+def test_chunks_beyond_what_is_analysed_are_left_out_with_a_note(spec: Callable[..., ServerSpec]) -> None:
+    """The first ones stay, in their order."""
+    body = {"answer": "a", "sources": [{"full_text": f"{number}" * (1 << 19)} for number in range(10)]}
+    found = ResponseReader(spec()).read(body)
+    assert [chunk.text[0] for chunk in found["chunks"]] == list("01234567")
+    assert found["notes"] == [
+        "chunks: longer than 4,194,304 characters in all, and those from number 9 on are left out"
+    ]

@@ -96,6 +96,14 @@ def _many(field: str, item: Any, count: int) -> bytes:
     return right(**{field: ["here"]}).replace(b'"here"', items)
 
 
+def _many_signs() -> bytes:
+    return right(answer="".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(500_000)))
+
+
+def _long_chunks() -> bytes:
+    return right(chunks=[{"text": f"{number} {number * 7919:x} " * 125} for number in range(9_001)])
+
+
 _CUT = "server.max_chunks"
 _SIZES = [
     Fault("depth", "100,000 lists", _later(lambda: _nested(b"[", b"]", 100_000)), "malformed", is_short=True),
@@ -112,8 +120,18 @@ _SIZES = [
         "sizes", "100,000 chunks", _later(lambda: _many("chunks", {"text": "c"}, 100_000)), noted=_CUT, is_short=True
     ),
     Fault("sizes", "100,000 citations", _later(lambda: _many("citations", 1, 100_000)), noted=_CUT),
-    Fault("sizes", "an answer of a megabyte", _later(lambda: right(answer="Part 1 costs 8 euros. " * 48_000))),
-    Fault("sizes", "an answer of one word of a megabyte", _later(lambda: right(answer="x" * MEGABYTE))),
+    Fault("sizes", "an answer of half a megabyte", _later(lambda: right(answer="Part 1 costs 8 euros. " * 23_000))),
+    Fault("sizes", "an answer of one word of half a megabyte", _later(lambda: right(answer="x" * (MEGABYTE // 2)))),
+    Fault("sizes", "an answer of 15 megabytes", _later(lambda: right(answer="Part 1 is. " * 1_430_000)), "too_large"),
+    Fault(
+        "sizes",
+        "300,000 letters that each stand for 18",
+        _later(lambda: right(answer="\ufdfa" * 300_000)),
+        "too_large",
+        is_short=True,
+    ),
+    Fault("sizes", "half a million signs of 20,000 sorts", _later(_many_signs)),
+    Fault("sizes", "9,001 chunks of 15 megabytes", _later(_long_chunks), noted="longer than 4,194,304 characters"),
     Fault("sizes", "a number of 5,000 digits", says(http(b'{"answer": ' + b"9" * 5000 + b"}")), "malformed"),
 ]
 

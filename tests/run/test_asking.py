@@ -88,25 +88,10 @@ def test_the_most_frequent_failure_is_named() -> None:
     assert (rule.reason or "").endswith("timeout!")
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_server_that_dies_later_stops_after_five_rounds(concurrency: int) -> None:
-    """Only failed connections in a row count once there was an answer."""
-    rule = _see(StopRule(concurrency), ANSWER, *[CONNECT] * (5 * concurrency - 1))
-    assert rule.reason is None
-    _see(rule, CONNECT)
-    assert rule.reason == "the server is gone: connect!"
-
-
-@pytest.mark.parametrize("between", [ANSWER, TIMEOUT, _failure("status", 500)])
-def test_anything_that_the_server_says_resets_the_count(between: EvalResponse) -> None:
-    """A server that answers now and then is not gone, nor is a slow one."""
-    rule = _see(StopRule(1), ANSWER, *([CONNECT] * 4 + [between]) * 5)
-    assert rule.reason is None
-
-
-def test_failures_after_an_answer_do_not_stop_but_count_as_failures() -> None:
+@pytest.mark.parametrize("failure", [CONNECT, TIMEOUT])
+def test_failures_after_an_answer_do_not_stop_but_count_as_failures(failure: EvalResponse) -> None:
     """A poor server is evaluated to its end."""
-    assert _see(StopRule(2), ANSWER, *[TIMEOUT] * 100).reason is None
+    assert _see(StopRule(2), ANSWER, *[failure] * 100).reason is None
 
 
 def test_all_questions_are_asked_once_and_in_order() -> None:

@@ -1,6 +1,5 @@
 """Connections by aiohttp: a fifth of the time that httpx takes for a request, with one pool for all."""
 
-import selectors
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import lru_cache
@@ -10,7 +9,7 @@ from weakref import WeakSet
 import aiohttp
 from yarl import URL
 
-from evals.client.connections.base import BrokenExchangeError, Incoming, Outgoing
+from evals.client.connections.base import BrokenExchangeError, Incoming, Outgoing, Surplus, unread
 from evals.client.connections.decoding import Decoder
 from evals.client.connections.proxies import Proxy
 from evals.schemas.response import ErrorKind
@@ -18,8 +17,6 @@ from evals.schemas.response import ErrorKind
 _IDLE_S = 4.0
 """How long a connection waits for its next request: less than the five seconds after which common servers close."""
 _LONGEST_HEADER = 65_536
-_Selector: Callable[[], selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.DefaultSelector)
-"""For one look at one socket: on Linux the default one opens a file and closes it again."""
 
 # The first that fits; what a library of its own makes of the same fault is in `httpx_connections`.
 _KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
@@ -31,56 +28,51 @@ _KINDS: tuple[tuple[type[Exception], ErrorKind, bool], ...] = (
 
 
 class CleanConnector(aiohttp.TCPConnector):
-    """Never uses a connection again on which something arrived after the end of an answer, and counts these.
+    """Gives up a connection on which something arrived after the end of an answer, before it is used again.
 
-    aiohttp gives up those on which it came at once, and would take what comes later for the next answer. What comes
-    after the next request was sent cannot be told from its answer.
+    aiohttp gives up those on which it came at once, and would take what comes later for the next answer.
 
-    Attributes:
-        surplus: How many answers were followed so.
+    Args:
+        surplus: Counts what arrived so.
+        options: Of any connector.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, surplus: Surplus, **options: Any) -> None:
         super().__init__(**options)
-        self.surplus = 0
+        self._surplus = surplus
         self._used: WeakSet[Any] = WeakSet()
 
     def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:
-        self.surplus += bool(getattr(protocol, "_buffer", None) or getattr(protocol, "_tail", None))
+        self._surplus.count += bool(getattr(protocol, "_buffer", None) or getattr(protocol, "_tail", None))
         self._used.add(protocol)
-        super()._release(key, protocol, should_close=should_close)
+        super()._release(key, protocol, should_close=should_close or self._surplus.count > 0)
 
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:
         while True:
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
-            if protocol is None or not (protocol.should_close or self._has_more(protocol)):
+            if protocol is None or protocol not in self._used:
+                return connection
+            if self._is_clean(protocol):
+                self._surplus.see_reuse()
                 return connection
             connection.close()
 
-    def _has_more(self, protocol: Any) -> bool:
-        """Whether something came on a used connection that nobody has read yet."""
-        if protocol not in self._used or not _is_readable(protocol.transport):
-            return False
-        self.surplus += not protocol.transport.get_extra_info("sslcontext")  # TLS has messages of its own
-        return True
+    def _is_clean(self, protocol: Any) -> bool:
+        """Whether a used connection may be used again: nothing came on it, and nothing ever came on another."""
+        transport = protocol.transport
+        came = unread(transport.get_extra_info("socket")) if transport is not None else None
+        if came and not transport.get_extra_info("sslcontext"):  # TLS has messages of its own
+            self._surplus.count += 1
+        return came is None and not protocol.should_close and not self._surplus.count
 
 
-def _connector(proxy: Proxy | None, **options: Any) -> CleanConnector:
+def _connector(proxy: Proxy | None, surplus: Surplus, **options: Any) -> CleanConnector:
     if proxy is None or not proxy.is_socks:
-        return CleanConnector(**options)
+        return CleanConnector(surplus, **options)
     from evals.client.connections.socks import socks_connector  # noqa: PLC0415 - an extra
 
-    return socks_connector(proxy, **options)
-
-
-def _is_readable(transport: Any) -> bool:
-    place = transport.get_extra_info("socket") if transport is not None else None
-    if place is None or place.fileno() < 0:
-        return False
-    with _Selector() as selector:
-        selector.register(place.fileno(), selectors.EVENT_READ)
-        return bool(selector.select(0))
+    return socks_connector(proxy, surplus=surplus, **options)
 
 
 class AiohttpConnections:
@@ -90,12 +82,14 @@ class AiohttpConnections:
         context: For TLS; None for a server without it.
         connect_timeout_s: For a connection to be made.
         proxy: Through which all goes; None for none.
+        surplus: Counts bytes that belong to no answer.
     """
 
-    def __init__(self, context: ssl.SSLContext | None, connect_timeout_s: float, proxy: Proxy | None) -> None:
-        self._connector = _connector(proxy, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S)
+    def __init__(
+        self, context: ssl.SSLContext | None, connect_timeout_s: float, proxy: Proxy | None, surplus: Surplus
+    ) -> None:
         self._session = aiohttp.ClientSession(
-            connector=self._connector,
+            connector=_connector(proxy, surplus, limit=0, ssl=context or True, keepalive_timeout=_IDLE_S),
             cookie_jar=aiohttp.DummyCookieJar(),  # no question may see the session of the one before
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s),
@@ -108,11 +102,6 @@ class AiohttpConnections:
         self._through: dict[str, Any] = {"proxy": proxy.url, "proxy_headers": login} if proxy is not None else {}
         self._login = {} if context else login
         """Of the proxy, where it sees the request: elsewhere it is asked for a tunnel alone."""
-
-    @property
-    def surplus(self) -> int:
-        """How many answers were followed at once by bytes that belong to none."""
-        return self._connector.surplus
 
     async def send(self, request: Outgoing) -> Incoming:
         """Send a request.

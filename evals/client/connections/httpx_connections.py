@@ -7,10 +7,11 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import lru_cache, partial
+from typing import Any
 
 import httpx
 
-from evals.client.connections.base import BrokenExchangeError, Incoming, Outgoing
+from evals.client.connections.base import BrokenExchangeError, Incoming, Outgoing, Surplus, unread
 from evals.client.connections.decoding import Decoder
 from evals.client.connections.proxies import Proxy
 from evals.schemas.response import ErrorKind
@@ -45,6 +46,7 @@ class HttpxConnections:
         connect_timeout_s: For a connection to be made.
         proxy: Through which all goes; None for none.
         concurrency: How many requests may be in flight.
+        surplus: Counts bytes that belong to no answer.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class HttpxConnections:
         connect_timeout_s: float,
         proxy: Proxy | None,
         concurrency: int,
+        surplus: Surplus,
     ) -> None:
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
         through = _through(proxy)
@@ -62,7 +65,7 @@ class HttpxConnections:
         # Redirects, cookies and logins are not the client's business here: its transport is used without it.
         self._all = [httpx.AsyncHTTPTransport(verify=verify, limits=limits, proxy=through) for _ in range(concurrency)]
         self._free: asyncio.LifoQueue[httpx.AsyncHTTPTransport] = asyncio.LifoQueue()
-        self.surplus = 0
+        self._surplus = surplus
         for transport in self._all:
             self._free.put_nowait(transport)
 
@@ -74,6 +77,7 @@ class HttpxConnections:
         """
         transport = await self._free.get()
         try:
+            await self._clean(transport)
             response = await transport.handle_async_request(self._built(request))
         except BaseException as error:
             self._free.put_nowait(transport)
@@ -84,11 +88,22 @@ class HttpxConnections:
 
     async def _let_go(self, transport: httpx.AsyncHTTPTransport) -> None:
         try:
-            if _is_followed(transport):
-                self.surplus += 1
+            self._surplus.count += _is_followed(transport)
+            if self._surplus.count:
                 await transport.aclose()  # its connection: the next request makes another
         finally:
             self._free.put_nowait(transport)
+
+    async def _clean(self, transport: httpx.AsyncHTTPTransport) -> None:
+        """Give up a used connection on which something came, or any once something came on one."""
+        for stream in _inside(transport, "_network_stream"):
+            came = unread(stream.get_extra_info("socket"))
+            if came and stream.get_extra_info("ssl_object") is None:  # TLS has messages of its own
+                self._surplus.count += 1
+            if came is not None or self._surplus.count:
+                await transport.aclose()
+            else:
+                self._surplus.see_reuse()
 
     def _built(self, request: Outgoing) -> httpx.Request:
         return httpx.Request(
@@ -133,18 +148,16 @@ class _Answer:
             await self._let_go()
 
 
-def _is_followed(transport: httpx.AsyncHTTPTransport) -> bool:
-    """Whether bytes that belong to no answer came with the end of one: h11 would take them for the next.
+def _inside(transport: httpx.AsyncHTTPTransport, name: str) -> list[Any]:
+    """What the connections of a transport hold under a name that httpcore keeps to itself."""
+    connections = getattr(getattr(transport, "_pool", None), "connections", ())
+    found = [getattr(getattr(connection, "_connection", None), name, None) for connection in connections]
+    return [each for each in found if each is not None]
 
-    httpx says it nowhere, so this looks inside. What arrives later makes the connection readable while it is idle, and
-    httpcore gives it up by itself.
-    """
-    pool = getattr(transport, "_pool", None)
-    for connection in getattr(pool, "connections", ()):
-        state = getattr(getattr(connection, "_connection", None), "_h11_state", None)
-        if state is not None and state.trailing_data[0]:
-            return True
-    return False
+
+def _is_followed(transport: httpx.AsyncHTTPTransport) -> bool:
+    """Whether bytes that belong to no answer came with the end of one: h11 would take them for the next."""
+    return any(state.trailing_data[0] for state in _inside(transport, "_h11_state"))
 
 
 def _broken(error: Exception) -> BrokenExchangeError:
