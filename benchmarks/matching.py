@@ -268,20 +268,18 @@ def print_sensitivity(corpora: Mapping[str, Corpus]) -> None:
 
 
 def print_misread(corpora: Mapping[str, Corpus]) -> None:
-    """Golds missed where letters of the chunks were misread: in the chunks that touch the gold, or whole in one."""
+    """Golds missed where letters of the chunks were misread: in chunks that touch, by their size, and whole in one."""
+    sizes = (100, 300, 1000)
     print_head(
-        "misread", "share", "golds", "missed, chunks touch", "missed, gold whole", "other chunks", "mistaken", "repeats"
+        "misread", "share", *(f"missed, {size} characters" for size in sizes), "missed, whole", "mistaken, repeats"
     )
-    for (way, table), portion in product(MISREAD.items(), (0.0, 0.01, 0.02)):
-        touch, whole = Counts(), Counts()
-        for corpus in corpora.values():
-            for size in (500, 1000):
-                touch += measured(
-                    corpus.cut(by_characters, size, 0).map(partial(misread, portion=portion, table=table))
-                )
-            whole += measured(corpus.around(200).map(partial(misread, portion=portion, table=table)))
-        missed = (share(one.golds - one.found, one.golds) for one in (touch, whole))
-        print_row(way, f"{portion:.0%}", touch.golds, *missed, touch.others, *touch.taken)
+    for (way, table), portion in product(MISREAD.items(), (0.01, 0.02)):
+        change = partial(misread, portion=portion, table=table)
+        cuts = [[corpus.cut(by_characters, size, 0) for corpus in corpora.values()] for size in sizes]
+        cuts.append([corpus.around(200) for corpus in corpora.values()])
+        counts = [sum((measured(corpus.map(change)) for corpus in cut), Counts()) for cut in cuts]
+        missed = [share(one.golds - one.found, one.golds) for one in counts]
+        print_row(way, f"{portion:.0%}", *missed, ", ".join(sum(counts, Counts()).taken))
 
 
 def print_replaced(corpora: Mapping[str, Corpus]) -> None:

@@ -2,10 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from math import ceil
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, pairwise
 
 from evals.case.derived import derived
 from evals.text.folding import tokens
@@ -13,34 +11,14 @@ from evals.text.remembered import remembered
 
 EDGE = 3
 """Tokens at an end of a text by which it is looked for in another."""
-_PROBE = 8
-"""Tokens within a text by which a run of it is looked for in another."""
-
-
+MOST_REPEATED = 4
+"""How often a gold may say the three tokens by which it is laid side by side with a chunk."""
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
 """Letters of a part of a word."""
 _REMEMBERED = 100_000
 """Characters of the texts that are remembered: their words take some forty times as many bytes."""
-
-
-class Probes(NamedTuple):
-    """Neighbouring tokens, with their places, of which any run of at least so many tokens holds some.
-
-    It does so too where the first and the last token of the run are fragments.
-    """
-
-    least: int
-    parts: tuple[tuple[int, tuple[str, ...]], ...]
-
-    @classmethod
-    def of(cls, tokens: tuple[str, ...], least: int) -> "Probes":
-        """The probes for runs of at least so many of the tokens."""
-        step = max(1, (least - 2) // 2)
-        size = min(step, _PROBE)
-        places = range(0, len(tokens) - size + 1, step)
-        return cls(least, tuple((place, tokens[place : place + size]) for place in places))
 
 
 class Words:
@@ -50,7 +28,6 @@ class Words:
         tokens: The tokens.
         count: How many they are.
         first: The first few of them.
-        last: The last few of them.
         broken: The text, where lines may have cut words of it.
     """
 
@@ -58,14 +35,7 @@ class Words:
         self.tokens = tokens
         self.count = len(tokens)
         self.broken = broken
-        self.first, self.last = tokens[:EDGE], tokens[-EDGE:]
-        self._probes: tuple[int, float, Probes] | None = None
-
-    def probes(self, fewest: int, share: float) -> "Probes":
-        """By what a run is looked for that is at least such a share of these words, and so many tokens."""
-        if self._probes is None or self._probes[:2] != (fewest, share):
-            self._probes = (fewest, share, Probes.of(self.tokens, max(fewest, ceil(share * self.count))))
-        return self._probes[2]
+        self.first = tokens[:EDGE]
 
     @derived
     def shapes(self) -> tuple[str, ...]:
@@ -83,11 +53,6 @@ class Words:
         return f" {' '.join(self.tokens)} "
 
     @derived
-    def joined(self) -> str:
-        """The tokens joined and not framed, so that `in` takes a part of a word at either end."""
-        return self.padded[1:-1]
-
-    @derived
     def vocabulary(self) -> frozenset[str]:
         """The distinct tokens."""
         return frozenset(self.tokens)
@@ -102,12 +67,18 @@ class Words:
         """How often each pair of neighbouring tokens occurs."""
         return Counter(pairwise(self.tokens))
 
+    def each_three(self) -> Iterator[tuple[str, str, str]]:
+        """Each three tokens in a row."""
+        return zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
+
     @derived
     def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
-        """Where each run of three tokens stands."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for at, three in enumerate(zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)):
-            found.setdefault(three, []).append(at)
+        """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
+        found: dict[tuple[str, str, str], tuple[int, ...]] = dict(zip(self.each_three(), zip(count()), strict=False))
+        if len(found) < self.count - 2:
+            for at, three in enumerate(self.each_three()):
+                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
+                    found[three] = (at, *found[three])
         return found
 
 
