@@ -1,4 +1,4 @@
-"""Whether a chunk that holds most of a gold says something else in a value or a negation: 90 days for 60.
+"""Whether a chunk that holds most of a gold says something else in a value, a name or a negation: 90 days for 60.
 
 The two are laid side by side where they share three tokens in a row and more. Between two such runs either may say a
 few tokens of its own: where both say values, and other ones, or only one of them denies, they contradict each other.
@@ -102,7 +102,7 @@ def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> boo
     first, second = stop[0] - shared, stop[1] - shared
     ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
     before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
-    if not _contradict(ours, theirs, after[0]):
+    if not _contradict(ours, theirs, after[0], chunk.names | gold.names):
         return False
     return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
 
@@ -111,23 +111,23 @@ def _is_said(tokens: tuple[str, ...], words: Words) -> bool:
     return f" {' '.join(tokens)} " in words.padded
 
 
-def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str) -> bool:
-    """Whether two texts of a few tokens say other values, or one of them denies."""
-    if not (_say_other_values(ours, theirs) or denies(ours, after) != denies(theirs, after)):
+def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str, names: frozenset[str]) -> bool:
+    """Whether two texts of a few tokens say other values or names, or one of them denies."""
+    if not (_say_other_values(ours, theirs, names) or denies(ours, after) != denies(theirs, after)):
         return len(ours) == len(theirs) and any(map(are_opposites, ours, theirs))
     if read_alike(ours) == read_alike(theirs):
         return False
     mine, yours = _without(ours, theirs), _without(theirs, ours)
-    if _say_other_values(mine, yours) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
+    if _say_other_values(mine, yours, names) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
         return True
     fewer, more = sorted((len(mine), len(yours)))
     in_place = fewer <= _MOST_INSERTED and more <= _MOST_INSERTED + bool(fewer)
     return in_place and denies(mine, after) != denies(yours, after)
 
 
-def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether both say values, and each one that the other does not."""
-    mine, yours = ([value for token in some if (value := value_of(token))] for some in (ours, theirs))
+def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...], names: frozenset[str] = frozenset()) -> bool:
+    """Whether both say values or names, and each one that the other does not."""
+    mine, yours = ([value_of(one) or one for one in some if value_of(one) or one in names] for some in (ours, theirs))
     return not (set(mine) <= set(yours) or set(yours) <= set(mine) or "".join(mine) == "".join(yours))
 
 

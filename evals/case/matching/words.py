@@ -14,6 +14,7 @@ EDGE = 3
 MOST_REPEATED = 4
 """How often a gold may say the three tokens by which it is laid side by side with a chunk."""
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_]{2,}")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
 """Letters of a part of a word."""
@@ -28,14 +29,25 @@ class Words:
         tokens: The tokens.
         count: How many they are.
         first: The first few of them.
-        broken: The text, where lines may have cut words of it.
+        text: The text.
     """
 
-    def __init__(self, tokens: tuple[str, ...], broken: str | None = None) -> None:
+    def __init__(self, tokens: tuple[str, ...], text: str = "") -> None:
         self.tokens = tokens
         self.count = len(tokens)
-        self.broken = broken
+        self.text = text
         self.first = tokens[:EDGE]
+
+    @derived
+    def is_broken(self) -> bool:
+        """Whether the ends of lines may have cut words."""
+        text = self.text
+        return ("-\n" in text or "- " in text or "-\r" in text or "\u2010" in text) and bool(_BREAK.search(text))
+
+    @derived
+    def names(self) -> frozenset[str]:
+        """The words that are capitalised within a sentence."""
+        return frozenset(name.lower() for name in _NAME.findall(self.text))
 
     @derived
     def shapes(self) -> tuple[str, ...]:
@@ -85,8 +97,7 @@ class Words:
 @remembered(_REMEMBERED)
 def words_of(text: str) -> Words:
     """The words of a text."""
-    hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
-    return Words(tokens(text), text if hyphens and _BREAK.search(text) else None)
+    return Words(tokens(text), text)
 
 
 def mended(words: Words, others: Iterable[Words]) -> Words:
@@ -94,9 +105,9 @@ def mended(words: Words, others: Iterable[Words]) -> Words:
 
     The one hyphen is of the line, insur- ance, the other of the word, well- known: only other texts can tell.
     """
-    text = words.broken
-    if text is None:
+    if not words.is_broken:
         return words
+    text = words.text
     known = frozenset[str]().union(*(other.vocabulary for other in others))
 
     def join(cut: re.Match[str]) -> str:
