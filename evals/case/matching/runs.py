@@ -14,6 +14,8 @@ MIN_RUN = 4
 """A run of fewer tokens shared at a border is chance."""
 _MOST_MISREAD = 2
 """Misread tokens in a row."""
+_SHORT = 2
+"""Letters of a word of which one that is misread leaves too little to compare."""
 
 
 class Run(NamedTuple):
@@ -72,9 +74,15 @@ def _read_on(ours: tuple[str, ...], theirs: tuple[str, ...], step: int) -> int:
             continue
         misread += 1
         part = yours if length < len(ours) else yours[: len(mine)] if step > 0 else yours[-len(mine) :]
-        if misread > _MOST_MISREAD or not (are_alike(mine, yours) or are_alike(mine, part)):
+        if misread > _MOST_MISREAD or not (_is_misread(mine, yours) or are_alike(mine, part)):
             return length - 1
     return length
+
+
+def _is_misread(mine: str, yours: str) -> bool:
+    """Whether a word may be the gold's: of two letters any other, for what they deny is looked at apart."""
+    is_short = len(mine) == len(yours) <= _SHORT and mine.isalpha() and yours.isalpha()
+    return is_short or are_alike(mine, yours)
 
 
 def agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:

@@ -123,11 +123,11 @@ def are_alike(one: str, other: str) -> bool:
     """Whether two words are one, of which letters may be misread: a value is none that was misread for another."""
     if one == other or read_alike((one,)) == read_alike((other,)):
         return True
-    if (one[0] != other[0] and one[-1] != other[-1] and len(one) > 2) or one in other or other in one:
+    if (one[0] != other[0] and one[-1] != other[-1]) or one in other or other in one:
         return False
     if value_of(one) and value_of(other):
         return False
-    return len(one) == len(other) <= 2 or SequenceMatcher(None, one, other).ratio() >= _ALIKE
+    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
 def denies(tokens: Iterable[str], following: str = "") -> bool:
