@@ -13,19 +13,21 @@ repeats      the share that is recognised and does repeat the gold's text: runs 
 
 Documents are not named in any: only the texts decide. The same for all datasets together, by way and size, and for each
 dataset, over all ways and sizes. Then nDCG@10 of one ranking with and without additions; hits in another edition of the
-gold's document, where the names are compared; and what the shares that the rules ask for change.
+gold's document, where the names are compared; what the shares that the rules ask for change; golds missed where letters
+of the chunks were misread; and copies of golds in which a name or a number was replaced.
 """
 
 import argparse
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import fmean
 from uuid import UUID
 
-from matching_corpora import CUTS, Corpus, Piece, by_characters, by_words
+from matching_corpora import CUTS, MISREAD, REPLACED, Corpus, Piece, by_characters, by_words, misread, replacements
 
 from evals.case.case import Case
 from evals.case.matching import DocumentNames, MatchSettings, RunEvidence, evidence_of, match
@@ -110,7 +112,7 @@ def record(question: EvalQuestion, golds: Sequence[GoldPassage], chunks: Sequenc
     return EvalRecord(question=question, response=EvalResponse(answer="It.", chunks=list(chunks)))
 
 
-def measured(corpus: Corpus, form: str, settings: MatchSettings) -> Counts:
+def measured(corpus: Corpus, form: str = "{text}", settings: MatchSettings = MatchSettings()) -> Counts:  # noqa: B008
     """What is recognised and what is taken for gold, where the form adds something to each chunk."""
     found, apart = [], []
     for question, touching, beside, others in corpus.retrieved():
@@ -265,6 +267,39 @@ def print_sensitivity(corpora: Mapping[str, Corpus]) -> None:
             print_row(name, f"{value:g}{used}", *(one.recognised for one in rows), *taken)
 
 
+def print_misread(corpora: Mapping[str, Corpus]) -> None:
+    """Golds missed where letters of the chunks were misread: in chunks that touch, by their size, and whole in one."""
+    sizes = (100, 300, 1000)
+    print_head(
+        "misread", "share", *(f"missed, {size} characters" for size in sizes), "missed, whole", "mistaken, repeats"
+    )
+    for (way, table), portion in product(MISREAD.items(), (0.01, 0.02)):
+        change = partial(misread, portion=portion, table=table)
+        cuts = [[corpus.cut(by_characters, size, 0) for corpus in corpora.values()] for size in sizes]
+        cuts.append([corpus.around(200) for corpus in corpora.values()])
+        counts = [sum((measured(corpus.map(change)) for corpus in cut), Counts()) for cut in cuts]
+        missed = [share(one.golds - one.found, one.golds) for one in counts]
+        print_row(way, f"{portion:.0%}", *missed, ", ".join(sum(counts, Counts()).taken))
+
+
+def print_replaced(corpora: Mapping[str, Corpus]) -> None:
+    """Copies of a gold, with the text around it, in which one name or number is another throughout."""
+    print_head("replaced", "copies", "taken for the gold")
+    for what in REPLACED:
+        copies = [pair for corpus in corpora.values() for pair in replacements(corpus, what)]
+        taken = [match([RetrievedChunk(text=chunk)], [gold], MatchSettings()).found for gold, chunk in copies]
+        print_row(what, len(copies), sum(map(bool, taken)))
+
+
+TABLES = {
+    "ranking": print_ranking,
+    "editions": print_editions,
+    "sensitivity": print_sensitivity,
+    "misread": print_misread,
+    "replaced": print_replaced,
+}
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -273,13 +308,13 @@ def main() -> None:
     parser.add_argument("--cuts", default=",".join(CUTS))
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--samples", type=int, default=0, help="questions of each dataset; 0 for all")
-    parser.add_argument("--only", choices=["grid", "ranking", "editions", "sensitivity"], help="one of the tables")
+    parser.add_argument("--only", choices=["grid", *TABLES], help="one of the tables")
     options = parser.parse_args()
     load = LoadOptions(samples=options.samples or None, data_dir=options.data_dir)
     corpora = {name: Corpus.of(name, load) for name in options.datasets.split(",")}
     if options.only in {None, "grid"}:
         print_grid(corpora, options.cuts.split(","), [int(size) for size in options.sizes.split(",")])
-    for name, table in (("ranking", print_ranking), ("editions", print_editions), ("sensitivity", print_sensitivity)):
+    for name, table in TABLES.items():
         if options.only in {None, name}:
             table(corpora)
 

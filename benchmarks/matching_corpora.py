@@ -20,6 +20,20 @@ RUN, HEADING = 20, 40
 Span = tuple[int, int]
 Asked = tuple[EvalQuestion, Sequence[str]]
 """A question, and the ids of the documents that come with it."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_READ_AS = "ohcoetqhlilltrnaqncfvyvxvzRPGOFPCNLlXIHNOFORSIUVVXYZ"
+_FIGURES = str.maketrans("oOlIsSzZbBgq0123456789", "001155228899OlZ8AGG1Bg")
+MISREAD = {
+    "as letters that look alike": {one: other for one, other in zip(_LETTERS, _READ_AS, strict=True) if one != other},
+    "as any letter": {one: _LETTERS[:26].replace(one, "") for one in _LETTERS[:26]},
+    "as letters or digits that look alike": {
+        one: f"{other}{one.translate(_FIGURES)}".replace(one, "")
+        for one, other in [*zip(_LETTERS, _READ_AS, strict=True), *((figure, "") for figure in "0123456789")]
+        if f"{other}{one.translate(_FIGURES)}".replace(one, "")
+    },
+}
+"""For each letter what it may be read as."""
+REPLACED = {"name": re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b"), "number": re.compile(r"\b[1-9]\d*\b")}
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,21 @@ class Corpus:
         }
         return replace(self, pieces=pieces)
 
+    def map(self, change: Callable[[str], str]) -> "Corpus":
+        """The same corpus, its chunks changed and not its documents."""
+        pieces = {key: [replace(one, text=change(one.text)) for one in some] for key, some in self.pieces.items()}
+        return replace(self, pieces=pieces)
+
+    def around(self, context: int) -> "Corpus":
+        """The same corpus, where each gold is whole in a chunk, with so many characters before and behind it."""
+        pieces: dict[str, list[Piece]] = {key: [] for key in self.texts}
+        for question, _ in self.asked:
+            for gold in question.gold_passages:
+                key, (start, end) = gold.document_id or "", gold.span or (0, 0)
+                first, last = max(0, start - context), end + context
+                pieces[key].append(Piece(key, first, last, self.texts[key][first:last]))
+        return replace(self, pieces=pieces)
+
     def retrieved(self) -> Iterator[tuple[EvalQuestion, list[Piece], list[Piece], list[Piece]]]:
         """For each question the chunks that touch its golds, some of any document, and others of its documents."""
         every = [piece for pieces in self.pieces.values() for piece in pieces]
@@ -119,6 +148,29 @@ class Corpus:
         found = repeated(document, gold)
         here = found.count(1, first, last)
         return here > 0 and (2 * here >= last - first or 2 * found.count(1) >= len(tokens(gold)))
+
+
+def misread(text: str, portion: float, table: Mapping[str, str]) -> str:
+    """The text with so many of its letters read as others of the table, drawn by the text itself."""
+    rng = random.Random(text)  # noqa: S311 - a benchmark's draw
+    return "".join(rng.choice(table[one]) if one in table and rng.random() < portion else one for one in text)
+
+
+def replacements(corpus: Corpus, what: str) -> Iterator[tuple[GoldPassage, str]]:
+    """Each gold that holds a name or a number, with a chunk around it in which one of them is another throughout."""
+    golds = [gold for question, _ in corpus.asked for gold in question.gold_passages]
+    every = sorted({one for gold in golds for one in REPLACED[what].findall(gold.text)})
+    for gold in golds:
+        rng = random.Random(gold.text)  # noqa: S311 - a benchmark's draw
+        held = sorted(set(REPLACED[what].findall(gold.text)))
+        if held and len(every) > 1:
+            old = rng.choice(held)
+            new = rng.choice([one for one in every if one != old])
+            start, end = gold.span or (0, 0)
+            text = corpus.texts[gold.document_id or ""]
+            around = f"{text[max(0, start - 200) : start]}{gold.text}{text[end : end + 200]}"
+            anonymous = gold.model_copy(update={"document_id": None, "section": None, "span": None})
+            yield anonymous, re.sub(rf"\b{old}\b", new, around)
 
 
 def cases_of(name: str, options: LoadOptions, dataset: EvalDataset) -> Iterator[tuple[EvalQuestion, list[Document]]]:

@@ -57,6 +57,28 @@ def test_every_paragraph_is_recognised_where_characters_are_counted(
     assert all(found)
 
 
+def misread(text: str, share: float) -> str:
+    """The text with such a share of its letters read as others, drawn by the text itself."""
+    rng = random.Random(text)  # noqa: S311 - test data
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return "".join(rng.choice(letters) if one in letters and rng.random() < share else one for one in text)
+
+
+@pytest.mark.parametrize("size", [100, 300, 1000])
+@pytest.mark.parametrize(("share", "least"), [(0.01, 0.97), (0.02, 0.92)])
+def test_misread_letters_cost_few_of_the_golds_that_borders_cut(
+    document: tuple[str, list[tuple[int, int]]], size: int, share: float, least: float
+) -> None:
+    """Running text is followed through the words that were misread, up to the border of the chunk."""
+    text, spans = document
+    noisy = misread(text, share)
+    found = [
+        match(touching(noisy, span, size, 0), [GoldPassage(text=text[slice(*span)])], MatchSettings()).found
+        for span in spans
+    ]
+    assert sum(map(bool, found)) >= least * len(spans)
+
+
 @pytest.mark.real_rows
 @pytest.mark.parametrize(("size", "overlap"), CUTS)
 @pytest.mark.parametrize("name", ["ragbench", "squad_v2", "hotpotqa", "qasper"])

@@ -239,4 +239,4 @@ def test_a_piece_in_the_middle_may_begin_and_end_in_fragments(recognised: Recogn
     gold = f"{_piece(0, 5)} insurance {_piece(6, 13)} household {_piece(14, 20)}"
     middle = f"rance {_piece(6, 13)} house"
     assert recognised(gold, f"so {_piece(0, 5)}", middle).found == {0: (1, "overlap")}
-    assert recognised(gold, f"so {_piece(0, 5)}", middle.replace("rance", "range")).found == {}
+    assert recognised(gold, f"so {_piece(0, 5)}", middle.replace("rance", "trade")).found == {}

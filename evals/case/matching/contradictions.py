@@ -1,14 +1,13 @@
-"""Whether a chunk that holds most of a gold says something else in a value or a negation: 90 days for 60.
+"""Whether a chunk that holds most of a gold says something else in a value, a name or a negation: 90 days for 60.
 
 The two are laid side by side where they share three tokens in a row and more. Between two such runs either may say a
 few tokens of its own: where both say values, and other ones, or only one of them denies, they contradict each other.
 """
 
 from bisect import bisect_left, bisect_right
-from difflib import SequenceMatcher
 
-from evals.case.matching.runs import border_run
-from evals.case.matching.values import are_opposites, denies, read_alike, value_of
+from evals.case.matching.runs import read_runs, shared_threes
+from evals.case.matching.values import are_alike, are_opposites, denies, read_alike, value_of
 from evals.case.matching.words import Words
 
 _SHARED = 3
@@ -18,10 +17,6 @@ _MOST = 8
 _MOST_INSERTED = 2
 """Tokens that one may say more than the other: with more it is a line of the page that says so."""
 _MOST_AT_END = 3
-_MOST_REPEATED = 4
-"""How often a chunk may say the three tokens by which the two are laid side by side."""
-_ALIKE = 0.65
-"""The likeness from which on a word is another one that was read wrongly."""
 
 Place = tuple[int, int]
 """A place in the gold, and one in the chunk, by tokens."""
@@ -42,10 +37,8 @@ def contradicts(chunk: Words, gold: Words) -> bool:
 def _shared_runs(chunk: Words, gold: Words) -> dict[Place, Place]:
     """Where runs that both say start, and where they stop."""
     last: dict[Place, Place] = {}
-    threes = chunk.threes
-    for at, three in enumerate(zip(gold.tokens, gold.tokens[1:], gold.tokens[2:], strict=False)):
-        there = threes.get(three, ())
-        for place in there if len(there) <= _MOST_REPEATED else ():
+    for place, there in shared_threes(chunk, gold):
+        for at in there:
             last[at, place] = last.pop((at - 1, place - 1), (at, place))
     return {start: (at + _SHARED, place + _SHARED) for (at, place), start in last.items()}
 
@@ -75,7 +68,7 @@ def _differ_at_start(start: Place, chunk: Words, gold: Words) -> bool:
     ours, theirs = gold.tokens[: start[0]][::-1], chunk.tokens[max(0, start[1] - _MOST_AT_END) : start[1]][::-1]
     size = _differing_at_end(ours, theirs)
     cut = 0 < size == len(theirs) == start[1] and ours[size - 1].endswith(theirs[-1])
-    if not size or cut or border_run(chunk, gold):
+    if not size or cut or _is_cut(chunk, gold):
         return False
     return not _is_said(chunk.tokens[start[1] - size : start[1] + _SHARED], gold)
 
@@ -85,9 +78,14 @@ def _differ_at_end(stop: Place, chunk: Words, gold: Words) -> bool:
     ours, theirs = gold.tokens[stop[0] :], chunk.tokens[stop[1] : stop[1] + _MOST_AT_END]
     size = _differing_at_end(ours, theirs)
     cut = 0 < size == len(theirs) and stop[1] + size == chunk.count and ours[size - 1].startswith(theirs[-1])
-    if not size or cut or border_run(chunk, gold):  # a border of the chunk has cut the gold: it is beside another item
+    if not size or cut or _is_cut(chunk, gold):
         return False
     return not _is_said(chunk.tokens[stop[1] - _SHARED : stop[1] + size], gold)
+
+
+def _is_cut(chunk: Words, gold: Words) -> bool:
+    """Whether a border of the chunk has cut the gold: it is beside another item."""
+    return any(run.is_cut and not run.whole for run in read_runs(chunk, gold))
 
 
 def _next_run(stop: Place, starts: list[Place]) -> Place | None:
@@ -104,7 +102,7 @@ def _differ_between(stop: Place, ahead: Place, chunk: Words, gold: Words) -> boo
     first, second = stop[0] - shared, stop[1] - shared
     ours, theirs = gold.tokens[first : ahead[0]], chunk.tokens[second : ahead[1]]
     before, after = gold.tokens[max(0, first - 2) : first], gold.tokens[ahead[0] : ahead[0] + 2]
-    if not _contradict(ours, theirs, after[0]):
+    if not _contradict(ours, theirs, after[0], chunk.names | gold.names):
         return False
     return not (_is_said((*before, *ours, *after), chunk) or _is_said((*before, *theirs, *after), gold))
 
@@ -113,37 +111,29 @@ def _is_said(tokens: tuple[str, ...], words: Words) -> bool:
     return f" {' '.join(tokens)} " in words.padded
 
 
-def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str) -> bool:
-    """Whether two texts of a few tokens say other values, or one of them denies."""
-    if not (_say_other_values(ours, theirs) or denies(ours, after) != denies(theirs, after)):
+def _contradict(ours: tuple[str, ...], theirs: tuple[str, ...], after: str, names: frozenset[str]) -> bool:
+    """Whether two texts of a few tokens say other values or names, or one of them denies."""
+    if not (_say_other_values(ours, theirs, names) or denies(ours, after) != denies(theirs, after)):
         return len(ours) == len(theirs) and any(map(are_opposites, ours, theirs))
     if read_alike(ours) == read_alike(theirs):
         return False
     mine, yours = _without(ours, theirs), _without(theirs, ours)
-    if _say_other_values(mine, yours) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
+    if _say_other_values(mine, yours, names) and abs(len(mine) - len(yours)) <= _MOST_INSERTED:
         return True
     fewer, more = sorted((len(mine), len(yours)))
     in_place = fewer <= _MOST_INSERTED and more <= _MOST_INSERTED + bool(fewer)
     return in_place and denies(mine, after) != denies(yours, after)
 
 
-def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether both say values, and each one that the other does not."""
-    mine, yours = ([value for token in some if (value := value_of(token))] for some in (ours, theirs))
+def _say_other_values(ours: tuple[str, ...], theirs: tuple[str, ...], names: frozenset[str] = frozenset()) -> bool:
+    """Whether both say values or names, and each one that the other does not."""
+    mine, yours = ([value_of(one) or one for one in some if value_of(one) or one in names] for some in (ours, theirs))
     return not (set(mine) <= set(yours) or set(yours) <= set(mine) or "".join(mine) == "".join(yours))
 
 
 def _without(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     """The tokens that are not among the others, rightly or wrongly read."""
-    return tuple(one for one in some if not any(_are_alike(one, other) for other in others))
-
-
-def _are_alike(one: str, other: str) -> bool:
-    if one == other or read_alike((one,)) == read_alike((other,)):
-        return True
-    if (value_of(one) and value_of(other)) or one in other or other in one:
-        return False
-    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
+    return tuple(one for one in some if not any(are_alike(one, other) for other in others))
 
 
 def _differing_at_end(ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:

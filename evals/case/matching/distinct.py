@@ -111,4 +111,4 @@ class DistinctChunks:
 
 def _core(words: Words | None, first: int, last: int) -> Words | None:
     """The words without so many of the first and the last; None where there is nothing to leave out."""
-    return Words(words.tokens[first : words.count - last]) if words and (first or last) else None
+    return Words(words.tokens[first : words.count - last], words.text) if words and (first or last) else None

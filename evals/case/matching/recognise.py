@@ -112,7 +112,7 @@ class ChunkComparison:
         texts = sum(map(bool, self._listed.texts))
         if self._evidence is None or not self._listed.all_differ or 0 < texts < len(self._listed.texts):
             return False
-        return all(words.broken is None for words in self._distinct.gold_words)
+        return not any(words.is_broken for words in self._distinct.gold_words)
 
     def _look_closely(self, index: int, seen: Sequence[Seen], result: Matches) -> None:
         """Recognise a gold in the chunks that may be it, by all rules."""

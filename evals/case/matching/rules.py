@@ -8,7 +8,7 @@ from evals.case.derived import derived
 from evals.case.matching.contradictions import contradicts
 from evals.case.matching.evidence import RunEvidence
 from evals.case.matching.headings import shared_heading
-from evals.case.matching.runs import MIN_RUN, Run, border_run, large_run, whole_run
+from evals.case.matching.runs import MIN_RUN, Run, read_runs
 from evals.case.matching.settings import MatchSettings, Rule
 from evals.case.matching.words import Words
 from evals.schemas import GoldPassage, RetrievedChunk
@@ -48,7 +48,7 @@ class Wanted:
     settings: MatchSettings
     evidence: RunEvidence
     _ruled: dict[int, tuple[Rule | None, Run | None]] = field(default_factory=dict, init=False)
-    _pieces: dict[int, Run | None] = field(default_factory=dict, init=False)
+    _runs: dict[int, Sequence[tuple[Words, Sequence[Run]]]] = field(default_factory=dict, init=False)
 
     @derived
     def rules(self) -> list[Rule]:
@@ -89,13 +89,18 @@ class Wanted:
     def run_inside(self, one: Seen) -> Run | None:
         """The one run of the gold that the chunk is, but for what was added to it."""
         fewest, share = self.settings.inside_min_tokens, self.settings.inside_chunk_share
-        for words in (one.words, one.core):
-            if words is not None and words.count >= fewest:
-                run = large_run(words, self.words, fewest, share)
-                if run is not None:
-                    denied = self._is_heading(run, one) or (not run.whole and contradicts(words, self.words))
-                    return None if denied else run
+        for words, runs in self._read(one):
+            run = max(runs, key=lambda run: run.length, default=None)
+            if run is not None and run.length >= max(fewest, share * words.count):
+                return None if self._is_heading(run, one) or contradicts(words, self.words) else run
         return None
+
+    def _read(self, one: Seen) -> Sequence[tuple[Words, Sequence[Run]]]:
+        """The words of the chunk, with and without those common to many chunks, each with the runs of the gold."""
+        if one.place not in self._runs:
+            read = [words for words in (one.words, one.core) if words is not None]
+            self._runs[one.place] = [(words, read_runs(words, self.words)) for words in read]
+        return self._runs[one.place]
 
     def _is_heading(self, run: Run, one: Seen) -> bool:
         """Whether the run is what gold and chunk begin with before each goes on by itself."""
@@ -149,23 +154,15 @@ class Wanted:
         return Run(0, self.words.count, whole=False)
 
     def piece(self, one: Seen) -> Run | None:
-        """What the chunk holds of a gold that chunk borders have cut."""
-        if one.place not in self._pieces:
-            self._pieces[one.place] = self._piece(one)
-        return self._pieces[one.place]
-
-    def _piece(self, one: Seen) -> Run | None:
-        """What the chunk holds of a gold that chunk borders have cut, looked for.
+        """What the chunk holds of a gold that chunk borders have cut.
 
         Only running text counts: the start of the gold if the chunk ends with it, the end of the gold if it begins with
         it, all of the chunk if it stands in the gold. Loose words of many chunks never add up to a gold.
         """
-        gold = self.words
-        for words in (one.words, one.core):
-            if words is not None and words.count >= MIN_RUN:
-                run = whole_run(words, gold) or border_run(words, gold)
-                if run is not None:
-                    return run if run.whole or not contradicts(words, gold) else None
+        for words, runs in self._read(one):
+            run = max((run for run in runs if run.is_cut), key=lambda run: run.length, default=None)
+            if run is not None and run.length >= MIN_RUN:
+                return None if contradicts(words, self.words) else run
         return None
 
 

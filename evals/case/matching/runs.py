@@ -1,17 +1,21 @@
-"""The run of a gold's tokens that a chunk holds. A chunk's first and last token may be fragments, where it was cut.
+"""The runs of a gold's tokens that a chunk holds, through misread words and fragments at its borders.
 
-Everything takes time linear in the two lengths: texts are searched by `str.find`, a bounded number of times.
+Both texts are laid side by side at each place where they share three tokens in a row: the run goes on from there as
+long as their tokens are the same or alike.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from evals.case.matching.words import Words
+from evals.case.matching.values import are_alike
+from evals.case.matching.words import MOST_REPEATED, Words
 
 MIN_RUN = 4
 """A run of fewer tokens shared at a border is chance."""
-_TRIES = 16
-"""How many places are tried where a text repeats what it is looked for by."""
+_MOST_MISREAD = 2
+"""Misread tokens in a row."""
+_SHORT = 2
+"""Letters of a word of which one that is misread leaves too little to compare."""
 
 
 class Run(NamedTuple):
@@ -21,11 +25,13 @@ class Run(NamedTuple):
         start: The first of them.
         stop: One past the last of them.
         whole: Whether they are all that the chunk holds.
+        is_cut: Whether each of its ends is an end of the gold or of the chunk.
     """
 
     start: int
     stop: int
     whole: bool
+    is_cut: bool = False
 
     @property
     def length(self) -> int:
@@ -33,56 +39,50 @@ class Run(NamedTuple):
         return self.stop - self.start
 
 
-def whole_run(chunk: Words, gold: Words) -> Run | None:
-    """The run that is the whole chunk, where the chunk stands in the gold."""
-    if chunk.count > gold.count or not gold.vocabulary.issuperset(chunk.first[1:]):
-        return None
-    at = gold.joined.find(chunk.joined)
-    if at < 0:
-        return None
-    start = gold.joined.count(" ", 0, at)
-    return Run(start, start + chunk.count, whole=True)
+def shared_threes(chunk: Words, gold: Words) -> list[tuple[int, Sequence[int]]]:
+    """Where three tokens in a row stand in the chunk that the gold says too, and where in the gold."""
+    threes = gold.threes
+    if threes.keys().isdisjoint(chunk.each_three()):
+        return []
+    shared = [(place, threes[three]) for place, three in enumerate(chunk.each_three()) if three in threes]
+    return [(place, there) for place, there in shared if len(there) <= MOST_REPEATED]
 
 
-def large_run(chunk: Words, gold: Words, fewest: int, share: float) -> Run | None:
-    """A run of at least so many tokens that is at least such a share of the chunk."""
-    least, probes = chunk.probes(fewest, share)
-    if gold.count < least:
-        return None
-    for place, probe in probes:
-        if gold.vocabulary.issuperset(probe):
-            for start in _places(probe, gold):
-                run = _grown(chunk, place, gold, start)
-                if run.length >= least:
-                    return run
-    return None
+def read_runs(chunk: Words, gold: Words) -> list[Run]:
+    """The runs that the chunk shares with the gold, each as far as it goes through misread words."""
+    found: list[Run] = []
+    reached: dict[int, int] = {}
+    for place, there in shared_threes(chunk, gold):
+        for at in there:
+            if place >= reached.get(place - at, 0):
+                first = place - _read_on(chunk.tokens[:place][::-1], gold.tokens[:at][::-1], -1)
+                last = place + _read_on(chunk.tokens[place:], gold.tokens[at:], 1)
+                reached[place - at] = last
+                start, stop = first + at - place, last + at - place
+                begins, ends = first == 0, last == chunk.count
+                is_cut = (begins or start == 0) and (ends or stop == gold.count)
+                found.append(Run(start, stop, begins and ends, is_cut))
+    return found
 
 
-def _places(probe: tuple[str, ...], gold: Words) -> Iterator[int]:
-    """At which tokens of the gold the probe stands, the first few of them."""
-    framed = f" {' '.join(probe)} "
-    at, token = -1, 0
-    for _ in range(_TRIES):
-        found = gold.padded.find(framed, at + 1)
-        if found < 0:
-            return
-        token += gold.padded.count(" ", max(at, 0), found)
-        at = found
-        yield token
+def _read_on(ours: tuple[str, ...], theirs: tuple[str, ...], step: int) -> int:
+    """How many tokens of a chunk and a gold are the same or alike from the start; the chunk's last one may be cut."""
+    misread = length = 0
+    for length, (mine, yours) in enumerate(zip(ours, theirs, strict=False), 1):
+        if mine == yours:
+            misread = 0
+            continue
+        misread += 1
+        part = yours if length < len(ours) else yours[: len(mine)] if step > 0 else yours[-len(mine) :]
+        if misread > _MOST_MISREAD or not (_is_misread(mine, yours) or are_alike(mine, part)):
+            return length - 1
+    return length
 
 
-def _grown(chunk: Words, place: int, gold: Words, start: int) -> Run:
-    """The run around a token that chunk and gold share, as far as it goes."""
-    ours, theirs = chunk.tokens, gold.tokens
-    back = agreeing(ours[:place][::-1], theirs[:start][::-1])
-    ahead = agreeing(ours[place:], theirs[start:])
-    first, stop = place - back, place + ahead
-    begin, end = start - back, start + ahead
-    if first == 1 and begin > 0 and theirs[begin - 1].endswith(ours[0]):
-        first, begin = 0, begin - 1
-    if stop == len(ours) - 1 and end < len(theirs) and theirs[end].startswith(ours[-1]):
-        stop, end = stop + 1, end + 1
-    return Run(begin, end, whole=first == 0 and stop == len(ours))
+def _is_misread(mine: str, yours: str) -> bool:
+    """Whether a word may be the gold's: of two letters any other, for what they deny is looked at apart."""
+    is_short = len(mine) == len(yours) <= _SHORT and mine.isalpha() and yours.isalpha()
+    return is_short or are_alike(mine, yours)
 
 
 def agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
@@ -91,41 +91,3 @@ def agreeing(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     if one[:shorter] == other[:shorter]:
         return shorter
     return next(place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
-
-
-def border_run(chunk: Words, gold: Words) -> Run | None:
-    """The longer one of two runs: the gold's start, with which the chunk ends, and its end, with which it begins."""
-    begun, ended = _ends_as_gold_begins(chunk, gold), _begins_as_gold_ends(chunk, gold)
-    if max(begun, ended) < MIN_RUN:
-        return None
-    return Run(0, begun, whole=False) if begun >= ended else Run(gold.count - ended, gold.count, whole=False)
-
-
-def _ends_as_gold_begins(chunk: Words, gold: Words) -> int:
-    """How many tokens at the end of the chunk are those at the start of the gold."""
-    if not chunk.vocabulary.issuperset(gold.first):
-        return 0
-    framed, at = f" {' '.join(gold.first)} ", -1
-    for _ in range(_TRIES):
-        at = chunk.padded.find(framed, at + 1)
-        if at < 0:
-            return 0
-        tail = chunk.padded[at:-1]
-        if gold.padded.startswith(tail):
-            return tail.count(" ")
-    return 0
-
-
-def _begins_as_gold_ends(chunk: Words, gold: Words) -> int:
-    """How many tokens at the start of the chunk are those at the end of the gold."""
-    if not chunk.vocabulary.issuperset(gold.last):
-        return 0
-    framed, at = f" {' '.join(gold.last)} ", len(chunk.padded)
-    for _ in range(_TRIES):
-        at = chunk.padded.rfind(framed, 0, at + len(framed) - 1)
-        if at < 0:
-            return 0
-        head = chunk.padded[1 : at + len(framed) - 1]
-        if gold.joined.endswith(head):
-            return head.count(" ") + 1
-    return 0

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
@@ -79,6 +80,8 @@ _LEAST = 4
 """Letters of what the two words have in common."""
 _READ_AS_LETTERS = str.maketrans("oilszb", "011528")
 _DIGIT = re.compile(r"\d")
+_ALIKE = 0.65
+"""The likeness from which on a word is another one that was read wrongly."""
 
 
 def _in_turn(lists: Iterable[str], first: int, form: str = "{}") -> dict[str, str]:
@@ -113,6 +116,18 @@ def value_of(token: str) -> str | None:
 def read_alike(tokens: Iterable[str]) -> str:
     """The tokens without what is easily read wrongly: blanks, and letters for digits."""
     return "".join(tokens).translate(_READ_AS_LETTERS)
+
+
+@lru_cache(maxsize=8192)
+def are_alike(one: str, other: str) -> bool:
+    """Whether two words are one, of which letters may be misread: a value is none that was misread for another."""
+    if one == other or read_alike((one,)) == read_alike((other,)):
+        return True
+    if (one[0] != other[0] and one[-1] != other[-1]) or one in other or other in one:
+        return False
+    if value_of(one) and value_of(other):
+        return False
+    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
 
 
 def denies(tokens: Iterable[str], following: str = "") -> bool:

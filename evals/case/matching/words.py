@@ -2,10 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from math import ceil
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, pairwise
 
 from evals.case.derived import derived
 from evals.text.folding import tokens
@@ -13,34 +11,15 @@ from evals.text.remembered import remembered
 
 EDGE = 3
 """Tokens at an end of a text by which it is looked for in another."""
-_PROBE = 8
-"""Tokens within a text by which a run of it is looked for in another."""
-
-
+MOST_REPEATED = 4
+"""How often a gold may say the three tokens by which it is laid side by side with a chunk."""
 _BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_]{2,}")
 _LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST = 40
 """Letters of a part of a word."""
 _REMEMBERED = 100_000
 """Characters of the texts that are remembered: their words take some forty times as many bytes."""
-
-
-class Probes(NamedTuple):
-    """Neighbouring tokens, with their places, of which any run of at least so many tokens holds some.
-
-    It does so too where the first and the last token of the run are fragments.
-    """
-
-    least: int
-    parts: tuple[tuple[int, tuple[str, ...]], ...]
-
-    @classmethod
-    def of(cls, tokens: tuple[str, ...], least: int) -> "Probes":
-        """The probes for runs of at least so many of the tokens."""
-        step = max(1, (least - 2) // 2)
-        size = min(step, _PROBE)
-        places = range(0, len(tokens) - size + 1, step)
-        return cls(least, tuple((place, tokens[place : place + size]) for place in places))
 
 
 class Words:
@@ -50,22 +29,25 @@ class Words:
         tokens: The tokens.
         count: How many they are.
         first: The first few of them.
-        last: The last few of them.
-        broken: The text, where lines may have cut words of it.
+        text: The text.
     """
 
-    def __init__(self, tokens: tuple[str, ...], broken: str | None = None) -> None:
+    def __init__(self, tokens: tuple[str, ...], text: str = "") -> None:
         self.tokens = tokens
         self.count = len(tokens)
-        self.broken = broken
-        self.first, self.last = tokens[:EDGE], tokens[-EDGE:]
-        self._probes: tuple[int, float, Probes] | None = None
+        self.text = text
+        self.first = tokens[:EDGE]
 
-    def probes(self, fewest: int, share: float) -> "Probes":
-        """By what a run is looked for that is at least such a share of these words, and so many tokens."""
-        if self._probes is None or self._probes[:2] != (fewest, share):
-            self._probes = (fewest, share, Probes.of(self.tokens, max(fewest, ceil(share * self.count))))
-        return self._probes[2]
+    @derived
+    def is_broken(self) -> bool:
+        """Whether the ends of lines may have cut words."""
+        text = self.text
+        return ("-\n" in text or "- " in text or "-\r" in text or "\u2010" in text) and bool(_BREAK.search(text))
+
+    @derived
+    def names(self) -> frozenset[str]:
+        """The words that are capitalised within a sentence."""
+        return frozenset(name.lower() for name in _NAME.findall(self.text))
 
     @derived
     def shapes(self) -> tuple[str, ...]:
@@ -83,11 +65,6 @@ class Words:
         return f" {' '.join(self.tokens)} "
 
     @derived
-    def joined(self) -> str:
-        """The tokens joined and not framed, so that `in` takes a part of a word at either end."""
-        return self.padded[1:-1]
-
-    @derived
     def vocabulary(self) -> frozenset[str]:
         """The distinct tokens."""
         return frozenset(self.tokens)
@@ -102,20 +79,25 @@ class Words:
         """How often each pair of neighbouring tokens occurs."""
         return Counter(pairwise(self.tokens))
 
+    def each_three(self) -> Iterator[tuple[str, str, str]]:
+        """Each three tokens in a row."""
+        return zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
+
     @derived
     def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
-        """Where each run of three tokens stands."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for at, three in enumerate(zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)):
-            found.setdefault(three, []).append(at)
+        """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
+        found: dict[tuple[str, str, str], tuple[int, ...]] = dict(zip(self.each_three(), zip(count()), strict=False))
+        if len(found) < self.count - 2:
+            for at, three in enumerate(self.each_three()):
+                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
+                    found[three] = (at, *found[three])
         return found
 
 
 @remembered(_REMEMBERED)
 def words_of(text: str) -> Words:
     """The words of a text."""
-    hyphens = "-\n" in text or "- " in text or "-\r" in text or "\u2010" in text
-    return Words(tokens(text), text if hyphens and _BREAK.search(text) else None)
+    return Words(tokens(text), text)
 
 
 def mended(words: Words, others: Iterable[Words]) -> Words:
@@ -123,9 +105,9 @@ def mended(words: Words, others: Iterable[Words]) -> Words:
 
     The one hyphen is of the line, insur- ance, the other of the word, well- known: only other texts can tell.
     """
-    text = words.broken
-    if text is None:
+    if not words.is_broken:
         return words
+    text = words.text
     known = frozenset[str]().union(*(other.vocabulary for other in others))
 
     def join(cut: re.Match[str]) -> str:
