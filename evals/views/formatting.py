@@ -139,7 +139,7 @@ def bounds(summary: "MetricSummary") -> str | None:
 
 
 def lost(summary: "MetricSummary") -> str | None:
-    """How many questions failures took, and how many the judge flags, with a count estimated for them; None for none."""
+    """How many questions failures took and the judge flags, with a count estimated for them; None for none."""
     flagged = summary.counts.injection
     told = {"lost": summary.counts.lost - flagged, "flagged as injection": flagged}
     counted = ", ".join(f"{count} {what}" for what, count in told.items() if count)
