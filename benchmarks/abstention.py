@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from evals.case.abstention.detector import is_abstention
-from evals.case.case import Case
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.text.refusals.detector import is_abstention
 
 LABELS = Path(__file__).resolve().parent.parent / "tests" / "case" / "abstention" / "answers.jsonl"
 Row = dict[str, Any]
@@ -45,7 +45,7 @@ def abstained(row: Row) -> bool:
     if not row["question"]:
         return is_abstention(row["answer"])
     question = EvalQuestion(question=row["question"], expected_answer=row.get("expected") or None)
-    return Case(question, EvalResponse(answer=row["answer"])).abstained
+    return Sample(question, EvalResponse(answer=row["answer"])).abstained
 
 
 def groups(decided: Iterable[tuple[Row, bool]]) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:

@@ -23,13 +23,12 @@ import numpy as np
 from abstention import figures
 from numpy.typing import NDArray
 
-from evals.case.abstention.detector import read_answer
-from evals.case.abstention.evidence import SETTLES, Answer, circumstances, signs
-from evals.case.abstention.expected import holds_expected
-from evals.case.abstention.roles import BITS
 from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
 from evals.schemas import EvalQuestion
+from evals.text.refusals.detector import holds_expected, read_answer
+from evals.text.refusals.evidence import SETTLES, Answer, circumstances, signs
+from evals.text.refusals.roles import BITS
 from tests.case.abstention import test_caveats as caveats
 
 Row = dict[str, Any]

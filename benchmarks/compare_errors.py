@@ -20,11 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from evals import EvalConfig, run_evaluation
-from evals.compare.dominance import Contest, decide_contests, find_dominance
-from evals.compare.families import ALPHA, FEWEST, Hypothesis, decide
-from evals.compare.measured import PairedMetric, flipped_units, measure
 from evals.compare.objectives import Fed, stand
 from evals.compare.paired import Rules, Tested, group_of, rule_on
+from evals.compare.pareto import Contest, decide_contests, find_dominance
+from evals.compare.statistics import ALPHA, FEWEST, Hypothesis, PairedMetric, decide, flipped_units, measure
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.scoring.config import ScoringConfig

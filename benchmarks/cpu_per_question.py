@@ -40,17 +40,20 @@ PARTS = {
     "log questions": ["evals.store.journal.Journal.questions"],
     "read answers": ["evals.client.rag_client.RAGClient._read"],
     "log answers": ["evals.store.journal.Journal.answer"],
-    "write and read the spill": ["evals.store.spill.Spill.append", "evals.store.spill.Spill.read"],
+    "write and read the spill": [
+        "evals.store.disk_buffer.DiskBuffer.append",
+        "evals.store.disk_buffer.DiskBuffer.read",
+    ],
     "evidence of the run": [
-        "evals.case.matching.MatchingSurvey.add",
-        "evals.case.matching.MatchingSurvey.evidence",
-        "evals.scoring.diagnosis.facts.AnswersSeen.add",
+        "evals.text.matching.MatchingSurvey.add",
+        "evals.text.matching.MatchingSurvey.evidence",
+        "evals.scoring.diagnosis.stages.AnswersSeen.add",
     ],
     "measure": ["evals.scoring.conclusion.score_record"],
-    "gather": ["evals.scoring.conclusion.Conclusion._gather"],
-    "digest": ["evals.scoring.digest.digest.DigestMaker.add"],
+    "gather": ["evals.scoring.conclusion.Scorer._gather"],
+    "digest": ["evals.scoring.digest.RunSummaryBuilder.add"],
     "write records": ["evals.store.runs.record_line", "evals.store.record_index.IndexWriter.write"],
-    "statistics": ["evals.scoring.conclusion.Conclusion.concluded"],
+    "statistics": ["evals.scoring.conclusion.Scorer.concluded"],
 }
 """The components, each with what is timed of it."""
 

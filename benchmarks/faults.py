@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
 
-from evals.text.sentences import sentences
-from evals.text.words import word_set
+from evals.text.sentences import sentences, word_set
 
 MOST_MB = 200.0
 

@@ -12,8 +12,8 @@ from functools import cache
 from math import comb, exp, lgamma, log
 from pathlib import Path
 
-from evals.scoring.evidence import judge_end
-from evals.stats import mean_interval, paired_difference
+from evals.scoring.gates import judge_end
+from evals.scoring.stats import mean_interval, paired_difference
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "gates.md"
 BEGIN, END = "<!-- tables of benchmarks/gates.py -->", "<!-- end of tables -->"

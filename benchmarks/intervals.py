@@ -15,8 +15,8 @@ from statistics import fmean
 
 import numpy as np
 
-from evals.stats import Mark, mean_interval, paired_difference, sign_flip_p, wilson
-from evals.stats.clusters import group
+from evals.scoring.stats import Mark, mean_interval, paired_difference, sign_flip_p, wilson
+from evals.scoring.stats.intervals import group
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 BEGIN, END = "<!-- tables of benchmarks/intervals.py -->", "<!-- end of tables -->"

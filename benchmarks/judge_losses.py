@@ -21,11 +21,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from evals.case.case import Case
-from evals.case.refusal import JudgedAbstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
 from evals.metrics.judged import judged_abstention, new_requests
 from evals.metrics.registry import metric_classes
+from evals.metrics.sample import JudgedAbstention, Sample
 from evals.schemas import (
     Citation,
     EvalQuestion,
@@ -36,9 +35,9 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.schemas.verdicts import BLOCK, VerdictRequest
+from evals.scoring.columns import sample_of, value_of
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.strata import sample_of, value_of
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judge.md"
 BEGIN, END = "<!-- table of benchmarks/judge_losses.py -->", "<!-- end of the table -->"
@@ -70,7 +69,7 @@ class Answer:
     quality: float
     claims: int
     declines: bool
-    case: Case
+    case: Sample
     clean: list[JudgeVerdict] = field(default_factory=list)
 
 
@@ -93,7 +92,7 @@ def draw_answer(number: int, rng: random.Random, declining: JudgedAbstention) ->
     response = EvalResponse(answer=text, chunks=chunks if rng.random() < 0.95 else [], citations=cited)
     if not refuses and not unanswerable and rng.random() < 0.4 * quality:
         response = response.model_copy(update={"answer": f"{question.expected_answer} {text}"})
-    case = Case(question, response, (), judged=True, declining=declining)
+    case = Sample(question, response, (), judged=True, declining=declining)
     return Answer(quality * 0.97**claims, claims, declines, case)
 
 

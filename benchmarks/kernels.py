@@ -20,16 +20,16 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evals.case.matching import MatchSettings
-from evals.metrics.answer.squad import best_exact, best_f1
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
+from evals.metrics.squad import best_exact, best_f1
 from evals.runtime import seldom_collecting
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats.bootstrap import resampled_means
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.stats.differences import resampled_means
 from evals.text.folding import tokens
+from evals.text.matching import MatchSettings
 
 WORDS = [
     first + last
@@ -51,7 +51,7 @@ def best(work: Callable[[int], int], rounds: int) -> float:
 
 def score_all(metrics: Sequence[BaseMetric], records: Sequence[EvalRecord]) -> int:
     """Measure records as a run does; returns how many."""
-    cases = Cases(ScoreSettings(match=MatchSettings()))
+    cases = ScoringContext(ScoreSettings(match=MatchSettings()))
     with seldom_collecting():
         cases.within(records)
         for record in records:
@@ -204,7 +204,7 @@ def bootstrap(rounds: int) -> None:
 
 def caches(count: int = 20_000) -> None:
     """What remembered texts take once many distinct chunks went by."""
-    from evals.case.matching.words import words_of
+    from evals.text.matching.words import words_of
 
     draw = random.Random(1)  # noqa: S311 - no secret
     tracemalloc.start()

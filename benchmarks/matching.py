@@ -29,11 +29,11 @@ from uuid import UUID
 
 from matching_corpora import CUTS, MISREAD, REPLACED, Corpus, Piece, by_characters, by_words, misread, replacements
 
-from evals.case.case import Case
-from evals.case.matching import DocumentNames, MatchSettings, RunEvidence, evidence_of, match
 from evals.datasets.base import LoadOptions
 from evals.metrics import NDCG
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.text.matching import DocumentNames, MatchSettings, RunEvidence, evidence_of, match
 
 DATASETS = "ragbench,squad_v2,hotpotqa,msmarco,qasper,golden"
 SIZES = "100,300,500,1000,2000"
@@ -206,7 +206,7 @@ def ndcg_of(ranked: Sequence[tuple[EvalQuestion, list[GoldPassage], list[Piece]]
         chunks = [chunk for piece, one in zip(pieces, forms, strict=True) for chunk in chunks_of([piece], one)]
         records.append(record(question, golds, chunks))
     evidence = evidence_of(records, MatchSettings())
-    cases = [Case(one.question, one.response or EvalResponse(), evidence=evidence) for one in records]
+    cases = [Sample(one.question, one.response or EvalResponse(), evidence=evidence) for one in records]
     return fmean(NDCG(10).score(case).value or 0.0 for case in cases)
 
 

@@ -119,8 +119,7 @@ class ScriptedJudge:
     async def complete(self, call: Any) -> Any:
         """Reply."""
         from evals.judges.backends.base import JudgeReply
-        from evals.judges.prompt import load_prompt
-        from evals.judges.stand_in import stand_in_reply
+        from evals.judges.prompt import load_prompt, stand_in_reply
 
         folder = Path(sys.modules["evals.judges.prompt"].__file__ or "").parent / "prompts"
         prompts = [load_prompt(path.stem) for path in sorted(folder.glob("*.yml"))]
@@ -134,13 +133,14 @@ class ScriptedJudge:
 
 def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
-    import evals.cli.commands.compare
-    import evals.cli.commands.eval
     import evals.cli.commands.export
     import evals.cli.commands.rescore
     import evals.cli.commands.score_answers
-    import evals.cli.commands.show
     import evals.run.instruments
+
+    import evals.cli.commands.compare
+    import evals.cli.commands.eval
+    import evals.cli.commands.show
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
 

@@ -19,8 +19,7 @@ from typing import Any
 from quotation_rules import ALTERED, FOUND, Passage, Rule, passage_of, sections
 
 from evals.judges.prompt import load_prompt
-from evals.judges.replies.evidence import faults_of
-from evals.judges.replies.quotes import is_quoted
+from evals.judges.quotes import faults_of, is_quoted
 
 TESTS = Path(__file__).resolve().parent.parent / "tests" / "judges"
 BY_RULE, BY_HAND = TESTS / "quotations_by_rule.jsonl", TESTS / "quotations_by_hand.jsonl"

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, ResponseError, RetrievedChunk
-from evals.schemas.results import ServerRecord
+from evals.schemas.response import ServerRecord
 from evals.scoring.config import ScoringConfig
 from evals.scoring.scorecard import make_scorecard, score_record
 from evals.scoring.settings import cases_of, score_settings

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from reference import commands_page, exit_codes_page, servers_page
 
-from evals.case.inquiry import chain
 from evals.metrics import BaseMetric
-from evals.metrics.describe import facts
-from evals.metrics.ragas_answer import DIRECT_RELEVANCE, RagasAnswerRelevance
-from evals.metrics.registry import metric_classes
+from evals.metrics.judge_tasks import chain
+from evals.metrics.ragas import DIRECT_RELEVANCE, RagasAnswerRelevance
+from evals.metrics.registry import facts, metric_classes
 from evals.schemas import MetricGroup
 
 DOCS = Path(__file__).resolve().parent

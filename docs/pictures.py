@@ -15,9 +15,9 @@ from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, Termin
 
 from evals import EvalConfig, run_evaluation
 from evals.cli.views.run import print_run
-from evals.report import write_report
+from evals.report.document import write_report
 from evals.schemas import EvalRun
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"

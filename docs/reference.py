@@ -10,8 +10,8 @@ import typer
 
 from evals import errors
 from evals.cli import app
-from evals.client.measurable import measurable
 from evals.client.profile import about_profile, resolve_spec
+from evals.client.spec import measurable
 
 _SAME = {"help"}
 """Flags that every command has."""

@@ -11,13 +11,21 @@ Names are imported when they are first used, so that `import evals` costs nothin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evals.version import __version__
-
 if TYPE_CHECKING:
+    from evals.client.rag_client import RAGClient
     from evals.config import DatasetName, EvalConfig
     from evals.errors import EvalsError
-    from evals.runner import EvaluationRunner, RAGClient, run_evaluation, run_evaluation_async
-    from evals.schemas import EvalQuestion, EvalResponse, EvalRun, MetricResult, Scorecard, WeightedScore
+    from evals.runner import EvaluationRunner, run_evaluation, run_evaluation_async
+    from evals.schemas.dataset import EvalQuestion
+    from evals.schemas.response import EvalResponse
+    from evals.schemas.results import EvalRun, MetricResult, Scorecard, WeightedScore
+
+
+# The version of the distribution `rag-evals`.
+
+
+__version__ = "0.1.0"
+
 
 _WHERE = {
     "DatasetName": "evals.config",
@@ -34,6 +42,7 @@ _WHERE = {
     "run_evaluation": "evals.runner",
     "run_evaluation_async": "evals.runner",
 }
+
 
 __all__ = [
     "DatasetName",

@@ -9,24 +9,21 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 
-from evals.case.matching.settings import MatchSettings as MatchConfig
 from evals.client.profile import resolve_spec
 from evals.client.spec import ServerSpec
-from evals.credentials.stored import public_url, without_credentials
-from evals.datasets.imports.columns import NAMES as FIELDS
-from evals.engines.config import EngineConfig
+from evals.datasets.columns import NAMES as FIELDS
 from evals.errors import ConfigError, UnknownNameError
-from evals.inputs.places import FileLayer, place_among, read_layer
-from evals.inputs.problems import Problem, first_problem, nearest_hint
-from evals.inputs.yaml_layers import merge
 from evals.judges.config import DEFAULT_PROVIDER, JudgeConfig, spell_out_model
-from evals.schemas.base import Finite, Record
-from evals.schemas.marks import MayChange
+from evals.metrics.embedders import SemanticConfig
+from evals.schemas.base import Finite, MayChange, Record
+from evals.schemas.run_parts import EngineConfig
 from evals.scoring.config import BY_DOCUMENT, ClusterKey, ScoringConfig
 from evals.scoring.prices import PriceConfig
 from evals.scoring.settings import ScoreSettings, configured_settings
-from evals.semantics.config import SemanticConfig
-from evals.store.commands import DEFAULT_RUNS_DIR
+from evals.secrets import public_url, without_credentials
+from evals.store.naming import DEFAULT_RUNS_DIR
+from evals.text.matching.documents import MatchSettings as MatchConfig
+from evals.text.yaml_files import FileLayer, Problem, first_problem, merge, nearest_hint, place_among, read_layer
 
 __all__ = [
     "DEFAULT_PROVIDER",
@@ -43,9 +40,13 @@ __all__ = [
 ]
 
 DEFAULT_SUITE = "core"
+
+
 LOWEST_RPS = 0.001
 """Fewer requests in a second are a slip: a hundred questions would take more than a day."""
+
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
+
 _MOST_SHARDS = 10_000
 
 

@@ -31,7 +31,9 @@ from difflib import get_close_matches
 from typing import ClassVar
 
 EXIT_OK = 0
+
 EXIT_INTERNAL = 70
+
 EXIT_INTERRUPTED = 130
 
 
@@ -82,8 +84,11 @@ _IN_PYTHON = {
     "--yes": "assent=list",
     "--config": "the configuration",
 }
+
 _RUNS_DIR = r"(?: --runs-dir (?:'[^']*'|[^\s;,`]+))?"
+
 _RESUME = re.compile(rf"`?evals eval --resume ([^\s;,`]+){_RUNS_DIR}`?")
+
 _COMMAND_OR_FLAG = re.compile(rf"evals [a-z]+ [^\s;,`]+{_RUNS_DIR}|{next(iter(_IN_PYTHON))}|--[a-z][a-z-]+")
 
 

@@ -8,45 +8,48 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
-from evals.client import RAGClient
 from evals.client.ingest import ingest, upload_key, uploads_of
+from evals.client.rag_client import RAGClient
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.credentials.stored import in_clear
-from evals.engines.asker import HowToAsk
-from evals.engines.asking import AskingWorkers, ClusterAsking
-from evals.engines.cluster import Cluster
 from evals.errors import ConfigError
 from evals.run.asking import Asking
-from evals.run.checks import check_config
-from evals.run.child_server import embedded_server, embedded_spec, other_profile
-from evals.run.corpus import Corpus, survey_corpus
-from evals.run.instruments import Instruments, join_cluster, load_instruments
+from evals.run.corpus import Corpus, choose_probes, remarks_on, survey_corpus
 from evals.run.measure import measure
-from evals.run.notebook import usual_observer
-from evals.run.observer import Observer, Remarks
-from evals.run.preflight import choose_probes
+from evals.run.notebook import Observer, Remarks, usual_observer
 from evals.run.resume import check_resumable, kept_of, lock_saved, note_on_widths, set_apart, with_concurrency
-from evals.run.uploading import remarks_on
-from evals.run.work import Work
-from evals.run.workload import SHARD, Workload, check_conversations, load_workload
+from evals.run.setup import (
+    Toolkit,
+    check_config,
+    embedded_server,
+    embedded_spec,
+    join_cluster,
+    load_instruments,
+    other_profile,
+)
+from evals.run.tracing import traced
+from evals.run.work import SHARD, RunDataset, RunPlan, check_conversations, load_workload
+from evals.run.workers import AskConfig, AskingWorkers, Cluster, ClusterAsking
 from evals.runtime import run_anywhere, seldom_collecting
-from evals.schemas import EvalResponse, EvalRun, ServerRecord
-from evals.scoring.measured import Measured
-from evals.scoring.outcomes import package_versions
-from evals.store.commands import command
-from evals.store.journal import Journal
-from evals.store.record_check import damage_of
+from evals.schemas.response import EvalResponse, ServerRecord
+from evals.schemas.results import EvalRun
+from evals.scoring.conclusion import Measured
+from evals.scoring.notes import package_versions
+from evals.secrets import in_clear
+from evals.store.disk_buffer import SpilledMapping
+from evals.store.journal import Journal, UploadLog
+from evals.store.naming import command
+from evals.store.records import damage_of
 from evals.store.runs import RunStore
-from evals.store.spill import SpilledMapping
-from evals.store.upload_log import UploadLog
-from evals.text.counts import counted, share
-from evals.trackers import traced
+from evals.text.numbers import counted, share
 
 __all__ = ["EvaluationRunner", "RAGClient", "run_evaluation", "run_evaluation_async"]
 
+
 UNVERIFIED = "certificates were not verified (server.tls.verify is false)"
 """How the note of a run begins whose server may have been another one."""
+
+
 _FACTS = (
     "llm_model",
     "llm_provider",
@@ -81,7 +84,7 @@ async def run_evaluation_async(config: EvalConfig, observer: Observer | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class MetServer:
+class ServerSession:
     """The server as it was met: healthy, and with what it says of itself."""
 
     client: RAGClient
@@ -145,10 +148,10 @@ class EvaluationRunner:
                 work = replace(work, run=set_apart(work.run))
             return await self.measure(work, instruments, asking)
 
-    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: MetServer) -> ClusterAsking:
+    async def _others(self, stack: AsyncExitStack, cluster: Cluster, server: ServerSession) -> ClusterAsking:
         """The workers of the cluster, told how the server is asked."""
         config = self.config
-        how = HowToAsk(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
+        how = AskConfig(server.spec, config.concurrency, config.max_attempts, server.client.document_names)
         workers = await AskingWorkers.equipped(cluster, how)
         stack.push_async_callback(workers.let_go)
         return ClusterAsking(workers, concurrency=config.concurrency, rps=config.rps, tell=self.observer.note)
@@ -178,7 +181,7 @@ class EvaluationRunner:
         check_resumable(run, self.config)
         return lock_saved(self.store, run, stack)
 
-    async def connect(self, stack: AsyncExitStack, embedded_at: str | None = None) -> MetServer:
+    async def connect(self, stack: AsyncExitStack, embedded_at: str | None = None) -> ServerSession:
         """Health check and snapshot: a dead server is known before datasets are loaded.
 
         Args:
@@ -211,14 +214,14 @@ class EvaluationRunner:
         self.observer.phase(f"checking {client.url}")
         await client.health()
         facts, snapshot = await client.info()
-        return MetServer(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
+        return ServerSession(client, spec, {**dict.fromkeys(_FACTS), **facts}, snapshot)
 
     def start_embedded(self, stack: AsyncExitStack) -> str:
         """Start the reference server; returns its URL."""
         self.observer.phase("starting the embedded server")
         return stack.enter_context(embedded_server())
 
-    async def load(self) -> Workload:
+    async def load(self) -> RunDataset:
         """Load the datasets.
 
         Raises:
@@ -232,7 +235,7 @@ class EvaluationRunner:
             self.remarks.add(f"{shard}: `evals merge` makes one run of all shards")
         return workload
 
-    async def give_documents(self, client: RAGClient, workload: Workload) -> None:
+    async def give_documents(self, client: RAGClient, workload: RunDataset) -> None:
         """Give the documents of the datasets to the server, where it is to hold them.
 
         Raises:
@@ -254,7 +257,7 @@ class EvaluationRunner:
         for remark in remarks_on(report):
             self.remarks.add(remark)
 
-    async def survey(self, server: MetServer, workload: Workload) -> MetServer:
+    async def survey(self, server: ServerSession, workload: RunDataset) -> ServerSession:
         """The server with what is known of its corpus."""
         if not self._checks_corpus:
             return server
@@ -262,7 +265,7 @@ class EvaluationRunner:
         server.client.know_documents(corpus.ids)
         return replace(server, corpus=corpus)
 
-    async def prepare_asking(self, client: RAGClient, workload: Workload) -> Asking:
+    async def prepare_asking(self, client: RAGClient, workload: RunDataset) -> Asking:
         """What will ask; the server is warm then.
 
         Args:
@@ -284,7 +287,7 @@ class EvaluationRunner:
         await asking.warm_up(workload.questions)
         return asking
 
-    async def plan(self, begun: tuple[EvalRun, Journal] | None, server: MetServer, workload: Workload) -> Work:
+    async def plan(self, begun: tuple[EvalRun, Journal] | None, server: ServerSession, workload: RunDataset) -> RunPlan:
         """What is to be measured: a new run, or one that goes on.
 
         Raises:
@@ -294,7 +297,7 @@ class EvaluationRunner:
         self.run_id = work.run.id
         return work
 
-    async def measure(self, work: Work, instruments: Instruments, asking: Asking) -> Measured:
+    async def measure(self, work: RunPlan, instruments: Toolkit, asking: Asking) -> Measured:
         """Ask what is not asked yet; judge, score and save all.
 
         Raises:
@@ -306,7 +309,7 @@ class EvaluationRunner:
             raise problem
         return done
 
-    def _begin(self, server: MetServer, workload: Workload) -> Work:
+    def _begin(self, server: ServerSession, workload: RunDataset) -> RunPlan:
         """A new run."""
         run_id, spec = token_hex(4), server.client.spec
         run = EvalRun(
@@ -336,7 +339,7 @@ class EvaluationRunner:
         )
         return self._work(run, server, workload)
 
-    def _go_on(self, run: EvalRun, journal: Journal, server: MetServer, workload: Workload) -> Work:
+    def _go_on(self, run: EvalRun, journal: Journal, server: ServerSession, workload: RunDataset) -> RunPlan:
         """Take up a saved run: what was answered is kept, what failed or was never asked is asked."""
         if [one.sha256 for one in run.fingerprints] != [one.sha256 for one in workload.fingerprints]:
             raise ConfigError(
@@ -364,8 +367,8 @@ class EvaluationRunner:
             before_s=log.elapsed_s,
         )
 
-    def _work(self, run: EvalRun, server: MetServer, workload: Workload) -> Work:
-        return Work(
+    def _work(self, run: EvalRun, server: ServerSession, workload: RunDataset) -> RunPlan:
+        return RunPlan(
             run=run,
             questions=workload.questions,
             responses=SpilledMapping(EvalResponse, self.store.folder),

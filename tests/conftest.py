@@ -11,16 +11,13 @@ import pytest
 from messages_api.fixtures import messages_api, serving_messages_api, start_messages_api  # noqa: F401 - fixtures
 from servers import ServerProcess, ServerThread, reference_server
 
-from evals.case.matching import Matches, Rule, match
-from evals.cli import app
-from evals.cli.terminal import exits
-from evals.config import ScoringConfig
-from evals.credentials import known
+from evals import secrets
+from evals.cli import app, terminal
 from evals.errors import EvalsError
 from evals.judges.backends.providers import PROVIDERS
-from evals.metrics import BaseMetric, Case, MatchSettings
+from evals.metrics import BaseMetric, MatchSettings, Sample
 from evals.metrics.registry import parse_metric
-from evals.reference_server.settings import Settings
+from evals.reference_server.schemas import Settings
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -32,16 +29,18 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
+from evals.scoring.config import ScoringConfig
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
 from evals.scoring.weighted import make_weighted_score
+from evals.text.matching import Matches, Rule, match
 
 IS_INSTALLED = "evals" in entry_points(group="pytest11").names
 """Whether pytest finds the plugin by itself; from a clone that is not installed it does not."""
-pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["evals.testing.plugin"])]
+pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["evals.pytest_plugin"])]
 
 BuildRun = Callable[..., tuple[EvalRun, list[EvalRecord]]]
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 Measure = Callable[..., MetricResult]
 
 
@@ -66,7 +65,7 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*keys, *ci, "RAG_SERVER_URL", "HTTP_PROXY", "http_proxy", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(known, "_known", set())  # what a test before took from its environment
+    monkeypatch.setattr(secrets, "_known", set())  # what a test before took from its environment
     monkeypatch.setattr(EvalsError, "mask", staticmethod(str))
 
 
@@ -77,7 +76,7 @@ def evals_cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     def call(*arguments: object) -> Result:
         monkeypatch.setattr("sys.argv", ["evals", *map(str, arguments)])
         capsys.readouterr()
-        code = exits.run(app)
+        code = terminal.run(app)
         return Result(code, *capsys.readouterr())
 
     return call
@@ -143,8 +142,8 @@ def make_case() -> MakeCase:
         rule: Rule = "auto",
         base: int = 1,
         **response: Any,
-    ) -> Case:
-        return Case(
+    ) -> Sample:
+        return Sample(
             EvalQuestion(question=question, gold_passages=list(golds), is_unanswerable=is_unanswerable),
             EvalResponse(**({"answer": "Burst pipes are covered."} | response)),
             settings=MatchSettings(rule=rule),

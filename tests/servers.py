@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evals.reference_server.settings import Settings
+from evals.reference_server.schemas import Settings
 
 HOME = Path(__file__).resolve().parent.parent
 PATIENCE_S = 60.0
@@ -125,9 +125,12 @@ class ServerThread:
 
     def __init__(self, files: Mapping[str, bytes], settings: Settings | None, misbehave: Sequence[str]) -> None:
         # Most tests need no server of this kind, nor the libraries that it is made of.
-        from evals.reference_server.app import create_app  # noqa: PLC0415
-        from evals.reference_server.documents import read_document  # noqa: PLC0415
-        from evals.reference_server.server import ReferenceServer, bind  # noqa: PLC0415
+        from evals.reference_server.app import (  # noqa: PLC0415
+            ReferenceServer,
+            bind,
+            create_app,
+        )
+        from evals.reference_server.index import read_document  # noqa: PLC0415
 
         settings = settings or Settings()
         documents = [read_document(data, name, settings.chunk_words) for name, data in files.items()]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from evals.client.spec import DEFAULT_URL
-from evals.config import DatasetName, EvalConfig, ScoringConfig
+from evals.config import DatasetName, EvalConfig
 from evals.errors import ConfigError, UnknownNameError
+from evals.scoring.config import ScoringConfig
 
 WriteYaml = Callable[[str], Path]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evals.case.matching import MatchSettings
 from evals.config import EvalConfig
-from evals.credentials.judge_keys import secrets_in_environment
 from evals.judges.backends.providers import PROVIDERS
+from evals.secrets import secrets_in_environment
+from evals.text.matching import MatchSettings
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

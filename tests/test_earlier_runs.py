@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from evals.judges.prompt import load_prompt
+from evals.report.wording import number
 from evals.schemas.results import SCHEMA_VERSION
-from evals.views.formatting import number
 
 Cli = Callable[..., Any]
 RUNS = Path(__file__).parent / "fixtures" / "runs_0_1"

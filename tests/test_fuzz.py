@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evals.client.mapping import MappingError, ResponseReader
 from evals.client.profile import resolve_spec
-from evals.inputs.json_body import parse_json
-from evals.judges.replies.reading import objects_in
+from evals.judges.backends.base import objects_in
+from evals.text.decoding import parse_json
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures" / "runs_0_1"
 RUN = "3fce6905_20261122T062327Z"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.cli import app
-from evals.cli.terminal.exits import run
+from evals.cli.terminal import run
 from evals.client.profile import list_profiles, load_profile
 from evals.datasets.base import BaseDatasetLoader
 from evals.datasets.registry import get_loader, list_available, register

@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from evals.client.expressions import compiled
-from evals.client.functions import Functions
-from evals.client.items import CHUNK_KEYS
+from evals.client.expressions import Functions, compiled
 from evals.client.mapping import ResponseReader
 from evals.client.profile import list_profiles, resolve_spec
 from evals.client.spec import ServerSpec
-from evals.client.spec_check import check_spec
-from evals.inputs.strict_yaml import load_yaml
+from evals.client.spec_check import CHUNK_KEYS, check_spec
+from evals.text.yaml_files import load_yaml
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "profiles.md").read_text(encoding="utf-8")
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")

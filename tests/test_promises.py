@@ -8,8 +8,8 @@ import pytest
 import typer
 
 from evals.cli import app
-from evals.config import ScoringConfig
 from evals.metrics.registry import select
+from evals.scoring.config import ScoringConfig
 
 HOME = Path(__file__).resolve().parent.parent
 

@@ -6,14 +6,12 @@ from pathlib import Path
 from statistics import fmean
 
 from evals.datasets.answers import each_answer
-from evals.judges.flips import disagreements
+from evals.judges.record import disagreements
 from evals.schemas import EvalRecord, EvalResponse, EvalRun, JudgeVerdict
-from evals.schemas.results import Outcomes
-from evals.scoring.abstention_table import AbstentionTable, cell_of, table_of
-from evals.scoring.gathered.notes import AnswerNotes
-from evals.scoring.outcomes import OutcomeCounts
-from evals.scoring.risk_coverage import RiskCoverage, confidence_and_loss, curve_of
-from evals.scoring.settings import Cases
+from evals.schemas.response import Outcomes
+from evals.scoring.abstention import AbstentionTable, RiskCoverage, cell_of, confidence_and_loss, curve_of, table_of
+from evals.scoring.notes import AnswerNotes, OutcomeCounts
+from evals.scoring.settings import ScoringContext
 
 
 def run_to_conclude(count: int) -> EvalRun:
@@ -32,17 +30,19 @@ def run_to_conclude(count: int) -> EvalRun:
     )
 
 
-def abstention_table(records: Iterable[EvalRecord], cases: Cases, confidence: float = 0.95) -> AbstentionTable | None:
+def abstention_table(
+    records: Iterable[EvalRecord], cases: ScoringContext, confidence: float = 0.95
+) -> AbstentionTable | None:
     """Who declined what."""
     return table_of(Counter(cell for record in records if (cell := cell_of(record, cases))), confidence)
 
 
-def risk_coverage(records: Iterable[EvalRecord], cases: Cases) -> RiskCoverage | None:
+def risk_coverage(records: Iterable[EvalRecord], cases: ScoringContext) -> RiskCoverage | None:
     """The curve of a run."""
     return curve_of([found for record in records if (found := confidence_and_loss(record, cases)) is not None])
 
 
-def notes_on_answers(records: Iterable[EvalRecord], cases: Cases) -> list[str]:
+def notes_on_answers(records: Iterable[EvalRecord], cases: ScoringContext) -> list[str]:
     """What the answers of records give reason to say."""
     notes = AnswerNotes()
     for record in records:
@@ -50,7 +50,7 @@ def notes_on_answers(records: Iterable[EvalRecord], cases: Cases) -> list[str]:
     return notes.notes(concurrency=1, usage_limit=None)
 
 
-def count_outcomes(records: Iterable[EvalRecord], cases: Cases, warmup_ms: Sequence[float | None]) -> Outcomes:
+def count_outcomes(records: Iterable[EvalRecord], cases: ScoringContext, warmup_ms: Sequence[float | None]) -> Outcomes:
     """How the questions ended."""
     counts = OutcomeCounts(judged=cases.settings.judged)
     for record in records:

@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from evals.cli.ci.flags import CiFlags, Comment, NoCi, ReportFlags
 from evals.cli.flags import (
     AllowUncalibrated,
     CalibrateFlags,
+    CiFlags,
     Columns,
+    Comment,
     DataDir,
     DatasetFile,
     EvalFlags,
     Lenient,
+    NoCi,
+    ReportFlags,
     RescoreFlags,
     RunArgument,
     RunAsJson,
@@ -22,12 +25,19 @@ from evals.cli.flags import (
     ScoreFlags,
     takes_flags,
 )
-from evals.cli.gate_flags import GateFlags
-from evals.cli.saved import export_command, report_command, review_command, track_command, view_command
-from evals.cli.server_commands import add_server_commands
+from evals.cli.saved import (
+    GateFlags,
+    add_server_commands,
+    export_command,
+    report_command,
+    review_command,
+    track_command,
+    view_command,
+)
 
 _SELDOM = (20_000, 20, 100)
 """Thresholds of the cyclic collector: imports make many objects that stay, which it goes over again and again."""
+
 
 app = typer.Typer(
     name="evals",
@@ -41,7 +51,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from evals.version import __version__
+        from evals import __version__
 
         typer.echo(f"rag-evals {__version__}")
         raise typer.Exit
@@ -87,7 +97,7 @@ def stats_command(
     columns: Columns = None,
 ) -> None:
     """Show what the datasets hold: questions, answerable share, gold, corpus."""
-    from evals.cli.commands.stats import show_stats
+    from evals.cli.commands.catalogue import show_stats
 
     show_stats(datasets, samples, seed, data_dir, dataset_file, columns)
 
@@ -108,7 +118,7 @@ def profiles_command(
     name: Annotated[str | None, typer.Argument(help="A profile, to print its file")] = None,
 ) -> None:
     """List the kinds of servers with what can be measured of each, or print the profile of one."""
-    from evals.cli.commands.profiles import show_profiles
+    from evals.cli.commands.catalogue import show_profiles
 
     show_profiles(name)
 
@@ -120,7 +130,7 @@ def runs_command(
     runs_dir: RunsDir = None,
 ) -> None:
     """List the saved runs."""
-    from evals.cli.commands.runs import list_runs
+    from evals.cli.commands.show import list_runs
 
     list_runs(runs_dir, calibrations=calibrations, as_json=as_json)
 
@@ -163,7 +173,7 @@ def show_command(
 )
 def rescore_command(run: RunArgument, flags: RescoreFlags) -> None:
     """Measure a saved run again: other metrics, another judge or mapping; no server."""
-    from evals.cli.commands.rescore import rescore_run
+    from evals.cli.commands.score import rescore_run
 
     rescore_run(run, flags)
 
@@ -200,11 +210,11 @@ def score_command(
 ) -> None:
     """Score files, without a server: PREDICTIONS GOLD, or saved answers with --dataset-file."""
     if gold is not None:
-        from evals.cli.commands.score_passages import score_passages
+        from evals.cli.commands.score import score_passages
 
         score_passages(predictions, gold, flags, k=k, output=output)
     else:
-        from evals.cli.commands.score_answers import score_saved_answers
+        from evals.cli.commands.score import score_saved_answers
 
         score_saved_answers(predictions, flags, k=k, output=output)
 
@@ -229,7 +239,7 @@ def merge_command(
     flags: ReportFlags,
 ) -> None:
     """Make one run of all shards of eval --shard; asks nothing of anybody."""
-    from evals.cli.commands.merge import merge_runs
+    from evals.cli.commands.score import merge_runs
 
     merge_runs(
         runs,
@@ -286,7 +296,7 @@ def gate_command(
     flags: GateFlags,
 ) -> None:
     """Check a saved run: conditions on metrics, and that it is not worse than another."""
-    from evals.cli.commands.gate import check_run
+    from evals.cli.commands.compare import check_run
 
     check_run(run, flags)
 
@@ -311,10 +321,12 @@ def calibrate_command(
 
 app.command("review")(review_command)
 
-
 app.command("export")(export_command)
+
 app.command("report")(report_command)
+
 app.command("view")(view_command)
+
 app.command("track")(track_command)
 
 
@@ -328,15 +340,14 @@ def serve_command(
     ] = None,
 ) -> None:
     """Start the reference server."""
-    from evals.cli.commands.serve import serve
+    from evals.cli.commands.server import serve
 
     serve(host, port, corpus, allow_host or ())
 
 
 def main() -> None:
     """Run the command line; exit codes are those of `evals.errors`."""
-    from evals.cli.terminal.exits import end_like_ctrl_c, run
-    from evals.cli.terminal.streams import prepare_streams
+    from evals.cli.terminal import end_like_ctrl_c, prepare_streams, run
 
     gc.set_threshold(*_SELDOM)
     gc.disable()  # until a command begins: what is made before it stays

@@ -1,12 +1,7 @@
-"""The flags of `eval`, `rescore` and `score`, each told once.
-
-Behind a flag's option stand the key of the configuration that it sets, if any, and what reads its value, if that is
-more than the value itself. A class is a panel of the help. Nothing heavy is imported here, as `--help` needs it, and
-dataclasses make no method that is not used, as each is compiled at every start.
-"""
+"""The flags of commands that leave reports for CI. Nothing heavy is imported here, as `--help` needs it."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -14,11 +9,85 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
-from evals.cli import completion
-from evals.cli.ci.flags import CiFlags
 from evals.errors import ConfigError
+
+# What the shell completes: runs, profiles, datasets, suites and metrics; nothing is imported before it is asked.
+
+
+_RUNS_DIR = "data/eval_runs"
+
+
+def runs(ctx: Context, incomplete: str) -> list[str]:
+    """Ids of saved runs, the latest first, and `last`."""
+    folder = Path(ctx.params.get("runs_dir") or _RUNS_DIR)
+    files = sorted(folder.glob("*_*.json"), key=lambda path: path.name.rpartition("_")[2], reverse=True)
+    return _beginning(incomplete, ["last", *(path.name.rpartition("_")[0] for path in files)])
+
+
+def profiles(incomplete: str) -> list[str]:
+    """Names of profiles."""
+    from evals.client.profile import list_profiles
+
+    return _beginning(incomplete, list_profiles())
+
+
+def datasets(incomplete: str) -> list[str]:
+    """Names of datasets; several with commas."""
+    from evals.datasets.registry import list_available
+
+    return _last_of_many(incomplete, list_available())
+
+
+def suites(incomplete: str) -> list[str]:
+    """Names of suites; several with commas."""
+    from evals.metrics.registry import suites as names_of_suites
+
+    return _last_of_many(incomplete, names_of_suites())
+
+
+def metrics(incomplete: str) -> list[str]:
+    """Names of metrics; several with commas."""
+    from evals.metrics.registry import default_names
+
+    return _last_of_many(incomplete, default_names())
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _last_of_many(incomplete: str, names: Iterable[str]) -> list[str]:
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(last, names)]
+
+
+Comment = Annotated[Path | None, Option(help="Markdown for a pull request, however it ends")]
+
+NoCi = Annotated[bool, Option("--no-ci", help="No summary and no annotations in GitHub Actions")]
+
+
+@dataclass(eq=False, repr=False)
+class CiFlags:
+    """What is left for a continuous integration, and what it fails by."""
+
+    panel: ClassVar[str] = "CI"
+    junit: Annotated[Path | None, Option(help="JUnit report of gates and failed questions, however it ends")] = None
+    comment: Comment = None
+    no_fail: Annotated[bool, Option("--no-fail", help="Exit 0 where a gate is not met; it is said all the same")] = (
+        False
+    )
+    no_ci: NoCi = False
+
+
+@dataclass(eq=False, repr=False)
+class ReportFlags(CiFlags):
+    """The same, of a command without a panel for each part."""
+
+
+# The flags of `eval`, `rescore` and `score`, each told once.
+
 
 Reader = Callable[[Any, str], Any]
 """Makes a key's value of a flag's value; it is given the flag as it is typed too, for its messages."""
@@ -72,16 +141,27 @@ def _widths(value: object, flag: str) -> int | list[int]:
 
 
 _RUN = "Run: id or its start, name, file, or last"
-RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=completion.runs)]
-RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=completion.runs)]
-OptionalRun = Annotated[str | None, Argument(help=_RUN, autocompletion=completion.runs)]
-RunOption = Annotated[str | None, Option("--run-id", help="The same, as an option", autocompletion=completion.runs)]
+
+RunArgument = Annotated[str, Argument(help=_RUN, autocompletion=runs)]
+
+RunArguments = Annotated[list[str], Argument(help=_RUN, metavar="RUN...", autocompletion=runs)]
+
+OptionalRun = Annotated[str | None, Argument(help=_RUN, autocompletion=runs)]
+
+RunOption = Annotated[str | None, Option("--run-id", help="The same, as an option", autocompletion=runs)]
+
 RunsDir = Annotated[Path | None, Option("--runs-dir", help="Folder of saved runs (data/eval_runs)"), "runs_dir"]
+
 DataDir = Annotated[Path | None, Option(help="Local rows or hub clones instead of the hub"), "data_dir"]
+
 DatasetFile = Annotated[Path | None, Option(help="Your own questions: .csv, .xlsx, .json and others"), "dataset_file"]
+
 Columns = Annotated[str | None, Option(help="Columns of your file: question=Frage"), "columns"]
+
 Lenient = Annotated[bool, Option("--lenient", help="A gate without enough evidence is no failure")]
+
 AllowUncalibrated = Annotated[bool, Option("--allow-uncalibrated", help="Gate on a judge that was never calibrated")]
+
 RunAsJson = Annotated[bool, Option("--json", help="Print the run as JSON and nothing else")]
 
 
@@ -92,7 +172,7 @@ class QuestionFlags:
     panel: ClassVar[str] = "Questions"
     datasets: Annotated[
         str | None,
-        Option(help="Names, with commas; NAME:CONFIG for another config", autocompletion=completion.datasets),
+        Option(help="Names, with commas; NAME:CONFIG for another config", autocompletion=datasets),
         "datasets",
         names_of,
     ] = None
@@ -126,7 +206,7 @@ class ServerFlags:
     ] = None
     profile: Annotated[
         str | None,
-        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=completion.profiles),
+        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=profiles),
         "server.profile",
     ] = None
     embedded: Annotated[bool | None, Option("--embedded", help="Evaluate the built-in server"), "embedded"] = None
@@ -157,13 +237,13 @@ class MeasureFlags:
     panel: ClassVar[str] = "Measures"
     suite: Annotated[
         str | None,
-        Option(help="Suites of metrics, with commas (core)", autocompletion=completion.suites),
+        Option(help="Suites of metrics, with commas (core)", autocompletion=suites),
         "suite",
         names_of,
     ] = None
     metrics: Annotated[
         str | None,
-        Option(help="Metrics, with commas: recall_at_20,mrr", autocompletion=completion.metrics),
+        Option(help="Metrics, with commas: recall_at_20,mrr", autocompletion=metrics),
         "metrics",
         names_of,
     ] = None
@@ -313,7 +393,7 @@ class IngestFlags(FileFlags):
     ] = None
     profile: Annotated[
         str | None,
-        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=completion.profiles),
+        Option(help="Kind of server, or a YAML file (rag-server)", autocompletion=profiles),
         "server.profile",
     ] = None
     config: Annotated[Path | None, Option(help="Configuration file; flags override it")] = None
@@ -329,7 +409,7 @@ class InitFlags:
     rag_url: Annotated[str | None, Option(help="URL of the server; a path in it is the one that is asked")] = None
     profile: Annotated[
         str | None,
-        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=completion.profiles),
+        Option(help="Kind of server, or a YAML file (found by one question)", autocompletion=profiles),
     ] = None
     header: Annotated[list[str] | None, Option(help='Sent with each request: "Name: value"; repeatable')] = None
     body: Annotated[str | None, Option(help="Form of the request: JSON with {{question}} in it")] = None

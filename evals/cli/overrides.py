@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from evals.cli.flags import IngestFlags, RunFlags, flag_name, given_flags, keys_of
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.inputs.places import read_layer
-from evals.inputs.problems import problems_of
-from evals.inputs.yaml_layers import merge
+from evals.text.yaml_files import merge, problems_of, read_layer
 
 _CHOOSE_JUDGE = {"judge_model", "judge_base_url", "judge_effort", "judge_repeats"}
+
+
 _EXCLUSIVE = (("embedded", "rag_url"), ("embedded", "profile"), ("dataset_file", "datasets"))
 """Flags of which one would silently win over the other."""
 

@@ -1,14 +1,21 @@
 """The requests of one question: the one that asks and, of some servers, the one that brings the chunks."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
 
-from evals.client.retrying import Attempts
-from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec
-from evals.client.streams.collector import Collector
-from evals.client.template import render, render_path, render_texts
-from evals.client.transport import Reply, TransportFailure
-from evals.inputs.yaml_layers import is_left_out
+from evals.client.connections import ASKED
+from evals.client.mapping import MappingError, Streamed, find
+from evals.client.profile import Redactor
+from evals.client.retry import Attempts
+from evals.client.spec import RequestSpec, RetrieveSpec, ServerSpec, StreamSpec, render, render_path, render_texts
+from evals.client.spec_check import text_or_none
+from evals.client.streams import Collector, UnreadableStreamError
+from evals.client.transport import Reply, Tracing, Transport, TransportFailure
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import ErrorKind, EvalResponse, ResponseError
+from evals.text.decoding import TooManyValuesError, parse_json
+from evals.text.yaml_files import is_left_out
 
 RequestName = Literal["ask", "retrieve"]
 
@@ -136,3 +143,263 @@ def without_unset_headers(spec: ServerSpec) -> dict[str, Any]:
             given = {name: value for name, value in part["headers"].items() if name.lower() not in unsent}
             part["headers"] = {name: value for name, value in given.items() if not is_left_out(value)}
     return keys
+
+
+# From the bytes of a reply to a value that expressions are evaluated over, or the reason why there is none.
+
+
+_SHOWN = 120
+
+
+class UnusableError(Exception):
+    """A reply that came is no answer."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+
+
+def body_of(part: QuestionRequest, redact: Redactor) -> Any:
+    """The body of the reply to a request, as expressions see it.
+
+    Args:
+        part: A request that was answered.
+        redact: Masks secrets.
+
+    Raises:
+        UnusableError: It is not what it is to be, or says itself that something is wrong.
+    """
+    reply = part.reply
+    if reply is None:
+        raise RuntimeError(f"there is no reply to `{part.name}`")
+    body = redact.value(_parsed(part, reply, redact))
+    condition = part.spec.ok_when
+    try:
+        is_ok = condition is None or find(condition, body)
+    except MappingError as error:
+        raise UnusableError("malformed", f"{error}: {redact.body(reply.body)[:_SHOWN]}") from error
+    if not is_ok:
+        raise UnusableError("not_ok", f"`{condition}` does not hold: {redact.body(reply.body)[:200]}")
+    return body
+
+
+def stored_body(spec: RequestSpec, raw: str) -> Any:
+    """The body of a reply that was recorded.
+
+    Raises:
+        ValueError: It is to be JSON, and is not.
+    """
+    return raw if spec.reply == "text" else parse_json(raw.encode())
+
+
+def why_unusable(part: QuestionRequest, error: UnusableError | MappingError, redact: Redactor) -> ResponseError:
+    """What is recorded of a reply that came and is no answer."""
+    reply = part.reply
+    status = None if reply is None else reply.status
+    if isinstance(error, UnusableError):
+        return ResponseError(kind=error.kind, status=status, message=part.told(str(error)), request=part.name)
+    message = str(error) if reply is None else f"{error}: {redact.body(reply.body)[:_SHOWN]}"
+    return ResponseError(kind=error.kind, status=status, message=part.told(message), request=part.name)
+
+
+def streamed_answer(reply: Reply | None, redact: Redactor) -> Streamed | None:
+    """The answer that the pieces of a stream make, without secrets; None of a reply that is no stream."""
+    found = reply.stream.streamed() if reply is not None and reply.stream is not None else None
+    return found if found is None or found.text is None else Streamed(redact.text(found.text), found.notes)
+
+
+def stored_stream(spec: StreamSpec, raw: str) -> tuple[Any, Streamed | None]:
+    """The pieces of a stream that was recorded, and the answer that they make.
+
+    Raises:
+        MappingError: They cannot be read as the specification says.
+    """
+    stream = Collector(spec)
+    try:
+        stream.take(raw.encode(), 0.0)
+        stream.finish(0.0)
+    except UnreadableStreamError as error:
+        raise MappingError(str(error)) from error
+    return stream.body(), stream.streamed()
+
+
+def _parsed(part: QuestionRequest, reply: Reply, redact: Redactor) -> Any:
+    if reply.stream is not None:
+        return reply.stream.body()
+    if part.spec.reply == "text":
+        return reply.body.decode("utf-8", "replace")
+    try:
+        return parse_json(reply.body)
+    except TooManyValuesError as error:
+        raise UnusableError("too_large", str(error)) from error
+    except ValueError as error:
+        kind = redact.text(reply.headers.get("content-type", "no content type"))
+        message = f"the body is not JSON ({kind}): {redact.body(reply.body)[:_SHOWN]!r}"
+        way = f"; `server.{part.name}.reply: text` reads a text" if kind.startswith("text/plain") else ""
+        raise UnusableError("malformed", f"{message}{way}") from error
+
+
+# Conversations: what one turn gives to the next, and what becomes of a conversation of which a turn failed.
+
+
+class AskTurn(Protocol):
+    """Asks one turn."""
+
+    async def __call__(self, question: str, conversation: "Conversation", *, is_first: bool) -> EvalResponse:
+        """Ask the turn with this message."""
+
+
+class Conversation:
+    """What the templates of a turn may name, from the turns before it. A single question is one of one turn.
+
+    Args:
+        spec: Of the server.
+    """
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._session = spec.session
+        self._uuid: str | None = None
+        self._messages: list[dict[str, str]] = []
+        self._session_id: Any = None if spec.session is None else spec.session.first
+        self.has_session = False
+        """Whether the server gave the conversation an id."""
+
+    def values(self, message: str) -> dict[str, Any]:
+        """What the names stand for in the turn with this message."""
+        self._uuid = self._uuid or str(uuid.uuid4())
+        messages = [*self._messages, {"role": "user", "content": message}]
+        return {"uuid": self._uuid, "session_id": self._session_id, "messages": messages}
+
+    def see_body(self, body: Any) -> None:
+        """Take the id of the session from the body of an answer; where it says none, the one before holds.
+
+        Raises:
+            MappingError: The expression cannot be evaluated over it.
+        """
+        found = None if self._session is None else find(self._session.id, body)
+        if text_or_none(found):  # an empty one names no session; a number goes back as a number
+            self._session_id, self.has_session = found, True
+
+    def go_on(self, message: str, answer: str | None) -> None:
+        """Add a turn to the history."""
+        self._messages.append({"role": "user", "content": message})
+        if answer is not None:
+            self._messages.append({"role": "assistant", "content": answer})
+
+    def problem(self) -> ResponseError | None:
+        """Why the next turn cannot be asked; None where it can."""
+        if self._session is None or self.has_session:
+            return None
+        said = f"the answer has nothing at `{self._session.id}` (server.session.id), which the next turn needs"
+        return ResponseError(kind="malformed", message=said)
+
+
+async def converse(ask: AskTurn, spec: ServerSpec, turns: Sequence[str]) -> EvalResponse:
+    """Ask the turns one after the other.
+
+    Args:
+        ask: Asks one.
+        spec: Of the server.
+        turns: What the user says, the question last.
+
+    Returns:
+        The exchange of the last turn with those before it; where one of them failed, its failure, which names it.
+    """
+    conversation = Conversation(spec)
+    before: list[EvalResponse] = []
+    for number, message in enumerate(turns[:-1], start=1):
+        response = await ask(message, conversation, is_first=number == 1)
+        problem = response.error or conversation.problem()
+        if problem is not None:
+            return _failed(problem, f"turn {number} of {len(turns)}", response, before)
+        conversation.go_on(message, response.answer)
+        before.append(response)
+    last = await ask(turns[-1], conversation, is_first=not before)
+    if last.error is not None and before:
+        error = _named(last.error, f"turn {len(turns)} of {len(turns)}")
+        return last.model_copy(update={"error": error, "turns": before})
+    return last.model_copy(update={"turns": before})
+
+
+class AsksQuestions(Protocol):
+    """Who asks questions and conversations: a client, or what stands for one."""
+
+    async def ask(self, question: str) -> EvalResponse:
+        """Ask one question."""
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation."""
+
+
+async def ask_question(client: AsksQuestions, question: EvalQuestion) -> EvalResponse:
+    """Ask a question, in its conversation where it is of one."""
+    return await (client.converse(question.turns) if question.turns else client.ask(question.question))
+
+
+async def ask_traced(client: AsksQuestions, question: EvalQuestion, tracing: Tracing) -> EvalResponse:
+    """Ask a question of a run, as part of its traces."""
+    ASKED.set(question.id)
+    with tracing.question(question) as ended:
+        response = await ask_question(client, question)
+        ended(response)
+    return response
+
+
+def _failed(problem: ResponseError, which: str, response: EvalResponse, before: list[EvalResponse]) -> EvalResponse:
+    """The failure of a conversation that never came to its question: its times are of another turn."""
+    return EvalResponse(
+        error=_named(problem, which),
+        attempts=response.attempts,
+        waited_ms=response.waited_ms,
+        raw=response.raw,
+        raw_cut=response.raw_cut,
+        turns=before,
+    )
+
+
+def _named(error: ResponseError, which: str) -> ResponseError:
+    return error.model_copy(update={"message": f"{which}: {error.message}"})
+
+
+# One attempt at an answer that comes in pieces.
+
+
+async def send_streamed(transport: Transport, stream: Collector, request: Mapping[str, Any]) -> Reply:
+    """Make one exchange whose answer comes in pieces.
+
+    Args:
+        transport: Makes it.
+        stream: Takes the answer; a new one for each attempt.
+        request: As `Transport.send` takes it.
+
+    Raises:
+        TransportFailure: There is no complete answer. It holds what was received. Once a text arrived, it is not
+            retryable: the server began to answer, and a user would have seen half of it.
+    """
+    try:
+        return await transport.send(**request, stream=stream)
+    except TransportFailure as failure:
+        if failure.error.kind == "status":
+            raise
+        raise with_received(failure, stream) from failure
+
+
+def with_received(failure: TransportFailure, stream: Collector) -> TransportFailure:
+    """The failure of a stream, with what had come of it."""
+    return TransportFailure(
+        _told(failure.error, stream),
+        retryable=failure.retryable and stream.first_ms is None,
+        elapsed_ms=failure.elapsed_ms,
+        started=failure.started,
+        body=failure.body or bytes(stream.received),
+    )
+
+
+def _told(error: ResponseError, stream: Collector) -> ResponseError:
+    """What went wrong, with how far the stream had come."""
+    if error.kind == "timeout" and stream.received:
+        return error.model_copy(update={"message": f"{error.message}: the stream brought {stream.so_far}"})
+    if error.kind == "connect" and stream.received:
+        message = f"the stream broke off; it brought {stream.so_far} ({error.message})"
+        return error.model_copy(update={"kind": "broken_off", "message": message})
+    return error

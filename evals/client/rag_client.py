@@ -8,40 +8,40 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.address import check_url, is_place_of
-from evals.client.bodies import (
+from evals.client.exchange import (
+    Conversation,
+    Exchange,
+    QuestionRequest,
     UnusableError,
     body_of,
+    converse,
+    rendered,
+    send_streamed,
     stored_body,
     stored_stream,
     streamed_answer,
     why_unusable,
+    with_received,
+    without_unset_headers,
 )
-from evals.client.conversation import Conversation, converse
-from evals.client.endurance import Endurance
-from evals.client.exchange import Exchange, QuestionRequest, rendered, without_unset_headers
-from evals.client.login.hints import REFUSED, login_hint
-from evals.client.login.oauth2 import login_of
 from evals.client.mapping import MappingError, ResponseReader, RetrievalMappingError, find
-from evals.client.pacing import Pacer
-from evals.client.profile import resolve_spec
-from evals.client.redaction import MAX_RAW_CHARS, Redactor
-from evals.client.retrying import Attempts, send_with_retries
-from evals.client.spec import GIVEN_NAMES, ServerSpec
-from evals.client.streams.collector import Collector
-from evals.client.streams.sending import send_streamed, with_received
-from evals.client.tracing import Tracing
-from evals.client.transport import Reply, Transport, TransportFailure
-from evals.credentials.known import remember
-from evals.credentials.stored import public_url, without_secrets
+from evals.client.oauth2 import REFUSED, login_hint, login_of
+from evals.client.profile import MAX_RAW_CHARS, Redactor, resolve_spec
+from evals.client.retry import Attempts, Endurance, Pacer, send_with_retries
+from evals.client.spec import GIVEN_NAMES, ServerSpec, check_url, is_place_of
+from evals.client.streams import Collector
+from evals.client.transport import Reply, Tracing, Transport, TransportFailure
 from evals.errors import ServerRefusedError, ServerUnreachableError
-from evals.inputs.json_body import parse_json
-from evals.inputs.yaml_layers import expand_env
-from evals.schemas import EvalResponse, ResponseError
-from evals.text.counts import counted
+from evals.schemas.response import EvalResponse, ResponseError
+from evals.secrets import public_url, remember, without_secrets
+from evals.text.decoding import parse_json
+from evals.text.numbers import counted
+from evals.text.yaml_files import expand_env
 
 _LARGE = 128 * 1024
 """Bytes from which on a body is read beside the event loop, so that the times of other answers are not ours."""
+
+
 START_TIMEOUT_S = 3.0
 """For the calls before the first question: a dead server is known within seconds."""
 

@@ -1,18 +1,239 @@
-"""How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration."""
+"""How we log in at a server, as data: the keys of `server.login`."""
 
 import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
 from datetime import date, datetime
 from hashlib import sha256
 from math import isfinite
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
+import httpx
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from evals.client.login.spec import LoginSpec
-from evals.client.streams.spec import StreamSpec
-from evals.client.template import names_in
-from evals.schemas.base import Record
-from evals.schemas.marks import MayChange
+from evals.errors import ConfigError
+from evals.schemas.base import MayChange, Record
+from evals.secrets import MASK, masked
+
+# The address of a server and the headers sent there, checked before anything is sent.
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+_LONGEST_LABEL = 63
+"""Characters of a part of a host's name (RFC 1035)."""
+
+
+def without_login(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without user and password, and the header that says the same."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    user, _, password = login.partition(":")
+    token = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without the white space around their values, which a secret read from a file often ends with.
+
+    Raises:
+        ConfigError: A header cannot be sent; the message does not hold its value.
+    """
+    checked = {name: value.strip() for name, value in headers.items()}
+    for name, value in checked.items():
+        if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"server.headers.{name} cannot be sent", "check its name and value: printable ASCII only")
+    return checked
+
+
+def check_url(url: str) -> str:
+    """The base URL without trailing slash.
+
+    Raises:
+        ConfigError: It is no http(s) URL with a host and, if any, a port that can be asked.
+    """
+    if not _can_be_asked(url):
+        _, at, rest = url.rpartition("@")
+        shown = masked(f"***@{rest}" if at else url)
+        shown = re.sub(r"([?#]).*", rf"\1{MASK}", shown, flags=re.DOTALL)
+        raise ConfigError(f"not a URL of a server: {shown!r}", "give one such as http://localhost:8001")
+    return url.rstrip("/")
+
+
+def is_place_of(url: str, text: str) -> bool:
+    """Whether a text says only where the server of a URL is, which is no secret: its host, with the port, or all."""
+    if not _can_be_asked(url) or "@" in url:
+        return False
+    parts = urlsplit(url)
+    return text.rstrip("/") in {url.rstrip("/"), f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.hostname}
+
+
+def _can_be_asked(url: str) -> bool:
+    """Whether a URL is of http(s), with a host that a name server takes, and nothing after the path."""
+    try:
+        parts = urlsplit(url)
+        host = httpx.URL(url).host.rstrip(".")
+        usable = (
+            parts.scheme in {"http", "https"}
+            and parts.port != 0
+            and not parts.netloc.endswith(":")
+            and not re.search(r"\s", url)
+        )
+    except (ValueError, httpx.InvalidURL):  # a UnicodeError of a name is a ValueError too
+        return False
+    labels = [host] if ":" in host else host.split(".")
+    return usable and all(0 < len(label) <= _LONGEST_LABEL for label in labels) and not (parts.query or parts.fragment)
+
+
+class OAuth2Spec(Record):
+    """Client credentials of OAuth 2.0 (RFC 6749, 4.4), for which a token server gives a token that passes."""
+
+    token_url: str
+    """Where the token is fetched, by POST."""
+    client_id: str
+    client_secret: str
+    """Write it as ${NAME}: then it is in no file."""
+    scope: str | None = None
+    """What the token is to allow, with spaces between several."""
+    audience: str | None = None
+    """For which server it is to be, where the token server wants to know."""
+    sent_as: Literal["basic", "form"] = "basic"
+    """Where id and secret stand: in the header Authorization, or in the form (RFC 6749, 2.3.1)."""
+
+    @property
+    def basic(self) -> str:
+        """Id and secret as the header shows them, each encoded as in a form."""
+        return b64encode(f"{quote_plus(self.client_id)}:{quote_plus(self.client_secret)}".encode()).decode()
+
+
+class LoginSpec(Record):
+    """How we log in where headers do not do."""
+
+    oauth2: OAuth2Spec
+
+
+# The keys of `server.stream`: how the pieces of an answer are told apart and put together.
+
+
+StreamFormat = Literal["sse", "ndjson", "vercel", "text"]
+
+
+DELTAS: dict[StreamFormat, str] = {"vercel": "event == '0' && data", "text": "data"}
+"""Where the text of a piece stands in formats that settle it."""
+
+ERRORS: dict[StreamFormat, str] = {"vercel": "event == '3' && data"}
+
+
+class StreamSpec(Record):
+    """How an answer comes in pieces; expressions see a piece as an object with `event` and `data`.
+
+    `map` and `ask.ok_when` see the list of all pieces.
+    """
+
+    format: StreamFormat = "sse"
+    """sse: server-sent events; ndjson: a JSON value a line; vercel: lines such as 0:"text"; text: nothing but text."""
+    delta: str | None = None
+    """JMESPath to a piece's share of the answer, a text or a list of texts; what finds none adds nothing. Vercel lines
+    and plain text have one of their own. Where it is null, `map.answer` finds the answer in the list of pieces."""
+    whole: bool = False
+    """Whether each piece holds the answer from its beginning, so that the last one has all of it."""
+    data: Literal["json", "text"] = "json"
+    """What the data of an event are; text is left as it is, so that a piece 96 is no number."""
+    done: str | None = None
+    """JMESPath that is true of the last piece; a stream that ends without it has broken off. [DONE] always ends one."""
+    error: str | None = None
+    """JMESPath to what a piece says went wrong: the answer is a failure (not_ok) then."""
+
+    @property
+    def text_at(self) -> str | None:
+        """Where the text of a piece stands."""
+        return self.delta or DELTAS.get(self.format)
+
+    @property
+    def error_at(self) -> str | None:
+        """Where a piece says what went wrong."""
+        return self.error or ERRORS.get(self.format)
+
+
+# Request templates: {{question}} and other names anywhere in the strings of a JSON value.
+
+
+_MESSAGES = re.compile(r"\{\{\s*messages\s*\}\}")
+
+_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def names_in(text: str) -> list[str]:
+    """What the templates in a text name, in their order."""
+    return _NAME.findall(text)
+
+
+def whole_name(text: str) -> str | None:
+    """The name that is all of a text; None where it is anything else."""
+    found = _NAME.fullmatch(text)
+    return found[1] if found is not None else None
+
+
+def render(template: Any, values: Mapping[str, Any]) -> Any:
+    """Fill the template. Values are put in as they are: JSON encoding happens afterwards, so nothing can break out.
+
+    Args:
+        template: Any JSON value.
+        values: What each {{name}} stands for; a name that is not among them stays as written. A value that is no text
+            replaces a string that holds nothing but its name, and stands in a longer one as JSON.
+    """
+    if isinstance(template, str):
+        return _filled(template, values) if "{{" in template else template
+    if isinstance(template, Mapping):
+        return {key: render(item, values) for key, item in template.items()}
+    if isinstance(template, list):
+        return _filled_list(template, values)
+    return template
+
+
+def _filled_list(template: list[Any], values: Mapping[str, Any]) -> list[Any]:
+    """A list of which an item that is nothing but {{messages}} stands for all of them."""
+    filled: list[Any] = []
+    for item in template:
+        found = render(item, values)
+        spread = isinstance(item, str) and isinstance(found, list) and _MESSAGES.fullmatch(item)
+        filled += found if spread else [found]
+    return filled
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> Any:
+    whole = whole_name(template)
+    if whole is not None:
+        return values.get(whole, template)
+    return _NAME.sub(lambda found: as_text(values.get(found[1], found[0])), template)
+
+
+def as_text(value: Any) -> str:
+    """The value as it stands within a text: what is no text as JSON, and nothing where there is none."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def render_texts(templates: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, str]:
+    """Fill templates of texts, as those of parameters, forms and headers; what is null is left out."""
+    filled = {key: render(template, values) for key, template in templates.items()}
+    return {key: as_text(value) for key, value in filled.items() if value is not None}
+
+
+def render_path(path: str, values: Mapping[str, Any]) -> str:
+    """Fill the template of a path. Values are quoted, so that none can lead to another path."""
+    if "{{" not in path:  # as most are: no value need be quoted for it
+        return path
+    return str(render(path, {name: quote(as_text(value), safe="") for name, value in values.items()}))
+
+
+# How one kind of server is asked and read, as data: the keys of a profile and of `server:` in the configuration.
 
 
 def _as_text(value: Any) -> Any:
@@ -27,8 +248,12 @@ Sent = Annotated[str, BeforeValidator(_as_text)]
 """A text that is sent; a number, true, false or a date may be written for it."""
 
 DEFAULT_URL = "http://localhost:8001"
+
+
 GIVEN_NAMES = frozenset({"question", "question_json", "uuid", "session_id", "messages"})
 """What every template may name."""
+
+
 _NEWER = (
     *(("map", "refused"), ("map", "references"), ("ask", "form"), ("ask", "reply")),
     *(("retrieve",), ("stream",), ("session",)),
@@ -124,6 +349,8 @@ _MARKERS = (
     r"\\?[\[［【]\s*(?:(?i:doc|document|source|chunk|passage|context|ref|reference)\.?\s*[:#]?\s*|[#^])?"
     r"(\d+(?:\s*(?:[,;&–-]|and)\s*\d+)*)(?:†[^\[\]【】]*)?\s*\\?[\]］】]"
 )
+
+
 _MARKERS_BEFORE = r"\[(\d+(?:\s*[,-]\s*\d+)*)\]"
 """The default of runs that were begun before; the one of now reads all that it read."""
 
@@ -298,3 +525,31 @@ class ServerSpec(Record):
         if self.citations.markers == _MARKERS:
             deciding["citations"]["markers"] = _MARKERS_BEFORE
         return sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+
+
+# What can be measured of a server, as far as its specification tells.
+
+
+def measurable(spec: ServerSpec) -> list[str]:
+    """What a server of this specification can be measured by, such as `retrieval` and `citations`.
+
+    Latency always can. That a part is looked for does not mean that the server sends it.
+    """
+    answers = spec.gives_answers
+    parts = {
+        "retrieval": spec.map.chunks is not None or spec.retrieve is not None,
+        "answers": answers,
+        "abstention": answers,
+        "citations": answers and gives_citations(spec),
+        "cost": spec.map.usage is not None,
+        "stages": spec.map.stages is not None,
+        "ingestion": spec.upload is not None,
+        "first token": spec.stream is not None and spec.stream.text_at is not None,
+    }
+    return [part for part, there in parts.items() if there]
+
+
+def gives_citations(spec: ServerSpec) -> bool:
+    """Whether citations are looked for: in a list, or by markers in the text."""
+    given_as = spec.citations.given_as
+    return given_as in {"auto", "markers"} or (given_as == "list" and spec.map.citations is not None)

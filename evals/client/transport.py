@@ -7,36 +7,97 @@ import asyncio
 import json as jsonlib
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urljoin
 
 import httpx
 
-from evals.client.address import check_url, checked_headers, without_login
-from evals.client.connections.base import BrokenExchangeError, Connections, Incoming, Outgoing, Surplus
-from evals.client.connections.decoding import ACCEPTED
-from evals.client.connections.proxies import proxy_for
-from evals.client.connections.tls import tls_context
-from evals.client.login.base import Login
-from evals.client.spec import TlsSpec
-from evals.client.streams.collector import Collector, UnreadableStreamError
-from evals.client.tracing import Tracing
-from evals.credentials.stored import MASK, public_url
+from evals import __version__
+from evals.client.connections import (
+    ACCEPTED,
+    BrokenExchangeError,
+    Connections,
+    Incoming,
+    Outgoing,
+    Surplus,
+    proxy_for,
+    tls_context,
+)
+from evals.client.spec import TlsSpec, check_url, checked_headers, without_login
+from evals.client.streams import Collector, UnreadableStreamError
 from evals.errors import ConfigError
-from evals.schemas import ResponseError
-from evals.version import __version__
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, ResponseError
+from evals.secrets import MASK, public_url
+
+# What a login is to the transport: it takes a request, and sends it with what shows who we are.
+
+
+Answer = TypeVar("Answer")
+
+
+SendWith = Callable[[Mapping[str, str]], Awaitable[Answer]]
+"""Sends a request with some headers beside its own."""
+
+
+class Login(Protocol):
+    """Shows a server who we are."""
+
+    async def open(self) -> None:
+        """Be ready to send."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+    async def check(self) -> None:
+        """See that there is a login; raises a `ServerError` where there is none to be had."""
+
+    async def send(self, send: SendWith[Answer]) -> Answer:
+        """Send a request with this login; again, where the server took it for none and another one can be had."""
+
+
+# How an exchange joins the traces of the server that is asked.
+
+
+Told = Callable[[EvalResponse], None]
+"""Hears how the exchange ended."""
+
+
+class Tracing:
+    """Traces nothing; a subclass does."""
+
+    @contextmanager
+    def question(self, question: EvalQuestion) -> Iterator[Told]:
+        """What is sent inside is about this question.
+
+        Args:
+            question: The one that is asked.
+        """
+        yield lambda _response: None
+
+    def headers(self) -> Mapping[str, str]:
+        """What is sent beside a request, so that the server's own traces join ours."""
+        return {}
+
 
 CONNECT_TIMEOUT_S = 10.0
+
 _METHOD_NOT_ALLOWED = 405
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
 _PORTS = {"http": 80, "https": 443}
+
 _LONGEST_SAID = 300
+
 _DRAIN_S = 0.25
+
 RETRYABLE_STATUS = frozenset({408, 425, 429, *range(500, 600)})
+
 HttpLibrary = Literal["aiohttp", "httpx"]
 
 
@@ -147,12 +208,12 @@ class Transport:
 
     def _open(self, context: ssl.SSLContext | None, connect_timeout_s: float) -> Connections:
         if self._library == "httpx":
-            from evals.client.connections.httpx_connections import HttpxConnections  # noqa: PLC0415 - one of the two
+            from evals.client.httpx_transport import HttpxConnections  # noqa: PLC0415 - one of the two
 
             return HttpxConnections(
                 context, self._timeout_s, connect_timeout_s, self._proxy, self._concurrency, self.surplus
             )
-        from evals.client.connections.aiohttp_connections import AiohttpConnections  # noqa: PLC0415 - one of the two
+        from evals.client.aiohttp_transport import AiohttpConnections  # noqa: PLC0415 - one of the two
 
         return AiohttpConnections(context, connect_timeout_s, self._proxy, self.surplus)
 

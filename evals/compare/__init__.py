@@ -9,7 +9,6 @@ Each run is set against the first, the baseline, over the questions that these t
 
 from collections.abc import Sequence
 
-from evals.compare.against import compare_with_baseline, paired_change
 from evals.compare.conditions import find_differences, find_warnings
 from evals.compare.models import (
     Comparison,
@@ -25,11 +24,12 @@ from evals.compare.models import (
     RunHead,
     VanishedMetric,
 )
+from evals.compare.paired import compare_with_baseline, paired_change
 from evals.compare.pairing import SavedRun, pair_up
 from evals.compare.pareto import dominates, find_pareto
 from evals.compare.values import align_all, find_unknown
 from evals.errors import ConfigError
-from evals.schemas import EvalRun
+from evals.schemas.results import EvalRun
 from evals.scoring.settings import score_settings
 
 __all__ = [

@@ -1,30 +1,83 @@
 """What a comparison says."""
 
+from collections.abc import Sequence
+from math import inf
 from typing import Literal
 
 from pydantic import AwareDatetime, computed_field
 
-from evals.schemas import ParetoPoint
+from evals.metrics.base import BaseMetric
 from evals.schemas.base import Finite, Record
-from evals.schemas.merged_shard import RunStatus
-from evals.scoring.diagnosis import Link
+from evals.schemas.results import MetricCounts, MetricSummary, ParetoPoint
+from evals.schemas.run_parts import RunStatus
+from evals.scoring.columns import StratifiedSample, value_of
+from evals.scoring.diagnosis.stages import Link
+from evals.scoring.run_columns import Results
+from evals.scoring.scorecard import metric_interval, summarise, too_small
+from evals.scoring.settings import ScoreSettings
+
+# One metric over questions that all have a value of it.
+
+
+def summarise_values(
+    metric: BaseMetric, results: Results, settings: ScoreSettings, clusters: Sequence[str]
+) -> MetricSummary:
+    """What `summarise` says of results that all have a value, without the rules and labels behind them.
+
+    Args:
+        metric: The metric.
+        results: One a question, each with a value.
+        settings: Confidence, and by what questions are clustered.
+        clusters: The label of each question's cluster, in the same order.
+    """
+    if type(metric).one_sided is not BaseMetric.one_sided:
+        return summarise(metric, results, settings, clusters)
+    sample = StratifiedSample(list(results.values), list(clusters))
+    value, late = value_of(metric, sample), too_small(metric, results)
+    ci, interval = metric_interval(metric, sample, settings, late)
+    return MetricSummary(
+        name=metric.name,
+        value=value,
+        group=metric.group,
+        sample_size=len(results),
+        counts=MetricCounts(scored=len(results)),
+        ci=ci,
+        interval=interval,
+        at_least=value is not None and min(late, default=inf) <= value,
+        unit=metric.unit,
+        higher_is_better=metric.higher_is_better,
+    )
+
 
 Verdict = Literal["better", "worse", "changed", "equivalent", "identical", "not established", "not compared"]
 """Identical: no question differs. Equivalent: the interval lies within the margin. Not established: the questions
 differ, and the evidence is too weak for any of the others. Not compared: nothing was tested, for a reason."""
+
 LatencyVerdict = Literal["slower", "faster", "equal", "undecided"]
+
 Test = Literal["mcnemar", "sign-flip", "bootstrap", "t"]
+
 
 ANSWER_RATE = "answer_rate"
 """The share of questions that bring an answer, well or badly."""
+
+
 ABSTENTION_RATE = "abstention_rate"
 """The share of answers that decline to answer."""
+
+
 ANSWERABLE_ABSTENTION_RATE = "abstention_rate_answerable"
 """The same, of the answers to questions that are known to be answerable."""
+
+
 CHUNKS_RATE = "chunks_rate"
 """The share of answers that come with a list of chunks, be it empty."""
+
+
 CITATIONS_RATE = "citations_rate"
 """The same of citations."""
+
+
 ANSWERING = frozenset({ANSWER_RATE, ABSTENTION_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE})
 """What says whether answers come at all."""
 

@@ -4,15 +4,105 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isnan, nan
+from typing import ClassVar
 
-from evals.compare.families import least_p
-from evals.compare.lost_pairs import LostPairs
-from evals.compare.measured import measure, span_of
-from evals.metrics.base import Aggregation, BaseMetric
-from evals.stats import Weighted, sign_flip_p
-from evals.stats.clusters import group, questions_among
-from evals.stats.differences import bounded_error
-from evals.stats.distributions import two_sided_p
+from evals.compare.models import ABSTENTION_RATE, ANSWER_RATE, ANSWERABLE_ABSTENTION_RATE, CHUNKS_RATE, CITATIONS_RATE
+from evals.compare.statistics import LostPairs, least_p, measure, span_of
+from evals.metrics.base import Aggregation, BaseMetric, known_answerable
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup, MetricResult
+from evals.scoring.stats.differences import bounded_error, sign_flip_p
+from evals.scoring.stats.intervals import group, questions_among, two_sided_p
+from evals.scoring.stats.missing import Weighted
+
+# How many questions bring an answer at all, which the metrics of quality do not say.
+
+
+class AnswerRate(BaseMetric):
+    """Share of the questions that the server answers, well or badly.
+
+    Formula: 1 - |failures of transport| / |questions asked|. A server that fails on hard questions has no bad answers
+    to them: without this, it would look no worse than one that answers.
+    """
+
+    name = ANSWER_RATE
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+
+    def score(self, case: Sample) -> MetricResult:
+        return self.result(case.response.error is None)
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.score(case)
+
+
+class ChunksRate(BaseMetric):
+    """Share of the answers that come with a list of chunks, which may be empty.
+
+    Formula: |answers whose chunks are not null| / |answers|. Where there is no list, retrieval has no value: a server
+    that sends none with its bad answers would look no worse.
+    """
+
+    name = CHUNKS_RATE
+    group = MetricGroup.PERFORMANCE
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+
+    def score(self, case: Sample) -> MetricResult:
+        return self.measure(case)
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.result(case.response.chunks is not None)
+
+
+class CitationsRate(ChunksRate):
+    """Share of the answers that come with a list of citations, which may be empty.
+
+    Formula: |answers whose citations are not null| / |answers|, those left out that decline: they have nothing to cite,
+    and a server that cites by markers has none in them. Without a list, citations have no value.
+    """
+
+    name = CITATIONS_RATE
+
+    def measure(self, case: Sample) -> MetricResult:
+        if case.abstained:
+            return self.undefined("the answer declines")
+        return self.result(case.response.citations is not None)
+
+
+class AbstentionRate(BaseMetric):
+    """Share of the answers that decline to answer, whether they should or not.
+
+    Formula: |abstentions| / |answers|, by the detector of this version in all runs. Neither direction is better: where
+    questions cannot be answered, abstaining is right.
+    """
+
+    name = ABSTENTION_RATE
+    group = MetricGroup.ABSTENTION
+    suites = frozenset()
+    aggregation = Aggregation.RATE
+    higher_is_better: ClassVar[bool | None] = None
+    of_answer = True
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.result(case.abstained)
+
+
+class AnswerableAbstentionRate(AbstentionRate):
+    """Share of the answers that decline, of those to questions that are known to be answerable.
+
+    Formula: |abstentions| / |answers| over `known_answerable`. Lower is better. A server that falls silent keeps its
+    retrieval, and without a judge nothing else says that its answers are gone.
+    """
+
+    name = ANSWERABLE_ABSTENTION_RATE
+    higher_is_better = False
+
+    def not_applicable_to(self, question: EvalQuestion) -> str | None:
+        return None if known_answerable(question) else "nobody knows that the question is answerable"
+
 
 _PAIR = 2
 """Of fewer questions nothing is said."""

@@ -3,33 +3,159 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import exp, log
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from evals.compare.families import ALPHA, FEWEST, Hypothesis, Ruling, decide
-from evals.compare.latency_ratio import LatencyPlace, pair_latency, rate
-from evals.compare.measured import PairedMetric, flipped_units, measure
-from evals.compare.models import ANSWERING, LatencyRatio, MetricPair, Verdict
-from evals.compare.power import SOUGHT, effect_size, reach
-from evals.compare.values import Aligned
+from evals.compare.conditions import find_obstacles, why_no_latency, why_withheld
+from evals.compare.models import ANSWERING, LatencyRatio, LatencyVerdict, MetricPair, RunComparison, Verdict
+from evals.compare.pairing import Pairing, SavedRun, find_changes, find_moves, pair_up
+from evals.compare.statistics import (
+    ALPHA,
+    FEWEST,
+    SOUGHT,
+    Hypothesis,
+    PairedMetric,
+    Ruling,
+    decide,
+    effect_size,
+    flipped_units,
+    measure,
+    reach,
+)
+from evals.compare.values import Aligned, align_all, find_vanished
 from evals.metrics.base import UNITS_OF_TIME, Aggregation, BaseMetric
-from evals.schemas import MetricGroup
-from evals.stats import DRAWS, Interval, drawn_p
+from evals.metrics.performance import LatencyP50
+from evals.metrics.sample import Sample
+from evals.schemas.results import MetricGroup, MetricResult
+from evals.scoring.config import scoring_config
+from evals.scoring.stats.differences import DRAWS, drawn_p, paired_difference
+from evals.scoring.stats.intervals import Difference, Interval
 
 if TYPE_CHECKING:
-    from evals.compare.families import Drawn
+    from evals.compare.statistics import Drawn
+
+
+# How many times as long a run takes as the baseline, question by question: slower, faster, equal or undecided.
+
+
+LATENCY_RATIO_MARGIN = 0.1
+"""Within a tenth, the one as well as the other way, is what counts as equal."""
+
+
+class LatencyPlace(BaseMetric):
+    """Stands for the ratio in the family of latency and cost, with which it shares its level."""
+
+    name = "latency_ratio"
+    group = MetricGroup.PERFORMANCE
+    unit = "ratio"
+    high = None
+    higher_is_better = False
+
+    def measure(self, case: Sample) -> MetricResult:
+        """None: it is of two answers."""
+        return self.undefined("the ratio is of two runs")
+
+
+@dataclass(frozen=True, slots=True)
+class PairedLatency:
+    """The latencies of two runs, by question, as natural logarithms of milliseconds."""
+
+    first: Sequence[float]
+    last: Sequence[float]
+    clusters: Sequence[str]
+
+    def difference(self, confidence: float) -> Difference:
+        """The mean of the logarithms' differences: that of the ratio of the geometric means."""
+        found = paired_difference(self.first, self.last, self.clusters, confidence=confidence)
+        if found is None:
+            raise ValueError("fewer than two pairs")
+        return found
+
+    @property
+    def p(self) -> float:
+        """Two-sided, by the sign-flip test, that neither is the slower one."""
+        return self.difference(1 - ALPHA).p
+
+
+def pair_latency(metrics: Sequence[Aligned]) -> PairedLatency | None:
+    """The latencies of two runs; None where too few differ for a verdict, or none has a logarithm."""
+    found = next((each for each in metrics if each.metric.name == LatencyP50.name and each.complete), None)
+    if found is None:
+        return None
+    pairs = zip(found.values(0), found.values(-1), found.clusters, strict=True)
+    sound = [(log(before), log(after), cluster) for before, after, cluster in pairs if min(before, after) > 0]
+    if sum(before != after for before, after, _ in sound) < FEWEST:
+        return None
+    first, last, clusters = zip(*sound, strict=True)
+    return PairedLatency(first, last, clusters)
+
+
+def rate(paired: PairedLatency, ruling: Ruling, alpha: float) -> LatencyRatio:
+    """The ratio with its verdict.
+
+    Formula: ratio = exp(mean(log last - log first)). It is slower or faster where the sign-flip test of the logarithms'
+    differences, over questions or clusters of them, says so at the level that it has. Else it is equal where the
+    interval with confidence 1 - 2·alpha lies within 1/(1 + margin) and 1 + margin: two one-sided tests (Schuirmann
+    1987). Else it is undecided, however near to 1.
+
+    Args:
+        paired: The latencies.
+        ruling: How its p was tested among those of the family.
+        alpha: The level of each one-sided test of equivalence.
+    """
+    found, wide = paired.difference(1 - ruling.level), paired.difference(1 - 2 * alpha)
+    within = _as_ratio(wide.bounds)
+    return LatencyRatio(
+        first_ms=exp(fmean(paired.first)),
+        last_ms=exp(fmean(paired.last)),
+        ratio=exp(found.difference),
+        n=len(paired.first),
+        interval=_as_ratio(found.estimate.interval),
+        p=found.p,
+        q=ruling.adjusted,
+        level=ruling.level,
+        margin=LATENCY_RATIO_MARGIN,
+        equivalence_interval=within,
+        verdict=_verdict_latency_ratio(found.difference, ruling, within),
+    )
+
+
+def _as_ratio(interval: Interval | None) -> Interval | None:
+    return interval and (exp(interval[0]), exp(interval[1]))
+
+
+def _verdict_latency_ratio(difference: float, ruling: Ruling, within: Interval | None) -> LatencyVerdict:
+    if ruling.adjusted < ALPHA:
+        return "slower" if difference > 0 else "faster"
+    if within is not None and within[0] > 1 / (1 + LATENCY_RATIO_MARGIN) and within[1] < 1 + LATENCY_RATIO_MARGIN:
+        return "equal"
+    return "undecided"
+
 
 ANSWERING_GROUP = "answering"
 """The group of the rates of answers and abstentions: whether there is an answer at all."""
+
+
 PRIMARY_FAMILY = "primary"
 """The family of the one metric that a comparison was told to be about."""
+
 _TOO_FEW = "too few pairs"
+
 _TOO_FEW_DIFFER = f"fewer than {FEWEST} questions differ"
+
+
 MARGIN = 0.03
 """A difference within this share of a metric's range counts as none."""
+
+
 _NOTHING = 1e-12
 """A smaller difference comes from rounding."""
+
+
 _DIGITS = 9
 """To so many decimals the differences of two metrics are the same, as shares of the greatest."""
+
 Withheld = Callable[[BaseMetric], str | None]
 
 
@@ -269,3 +395,81 @@ def _with_questions(pair: MetricPair, each: PairedMetric, ids: Sequence[str]) ->
     fallen = [key for key, difference in differences if difference < 0]
     ties = len(differences) - len(risen) - len(fallen)
     return pair.model_copy(update={"ties": ties, "risen": risen, "fallen": fallen})
+
+
+# One run against the baseline, over the questions that the two share.
+
+
+def compare_with_baseline(
+    baseline: SavedRun, other: SavedRun, primary: str | None = None, comparisons: int = 1
+) -> RunComparison:
+    """Compare one run with the baseline.
+
+    Args:
+        baseline: The run that the other is set against; its configuration names the primary metric of each group.
+        other: The run.
+        primary: The one metric that is tested at 0.05; None for none.
+        comparisons: How many runs are set against this baseline, which share 0.05.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing = pair_up([baseline, other])
+    metrics = align_all(pairing)
+    rules = _rules(pairing, primary, comparisons)
+    sound = [each.metric for each in metrics if each.complete and rules.withheld(each.metric) is None]
+    changes = find_changes(pairing, sound)
+    pairs, latency = compare_paired(metrics, rules)
+    return RunComparison(
+        baseline=baseline.run.id,
+        run=other.run.id,
+        common=len(pairing.ids),
+        pairs=pairs,
+        latency=latency,
+        vanished=find_vanished(pairing, metrics),
+        lost=[change for change in changes if change.change < 0],
+        gained=[change for change in reversed(changes) if change.change > 0],
+        moves=find_moves(pairing),
+    )
+
+
+def compare_metrics(pairing: Pairing, metrics: Sequence[Aligned]) -> list[MetricPair]:
+    """The metrics of a run against its baseline, without its questions.
+
+    Args:
+        pairing: The baseline and the run.
+        metrics: Those of both.
+    """
+    return compare_pairs(metrics, _rules(pairing, None, 1))
+
+
+def _rules(pairing: Pairing, primary: str | None, comparisons: int) -> Rules:
+    """What is tested at which level between the two runs of a pairing."""
+    obstacles = find_obstacles(pairing)
+    return Rules(
+        withheld=lambda metric: why_withheld(metric, obstacles),
+        latency=why_no_latency(pairing.runs),
+        primary_of=scoring_config(pairing.runs[0]).primary,
+        primary=primary,
+        comparisons=comparisons,
+    )
+
+
+def paired_change(baseline: SavedRun, other: SavedRun, metric: str) -> PairedMetric | None:
+    """The difference of one metric between two runs, with its p and its interval at any level.
+
+    For whoever asks about one metric alone: `change.interval(0.05)` is the two-sided interval at 95 % that leaves out 0
+    where p is below 0.05. For a test of non-inferiority take `change.bounds(0.05)`, whose ends are one-sided bounds at
+    97.5 %. Nothing is adjusted for other metrics.
+
+    Returns:
+        None where the two runs have no question with values in both, or measured the metric by different means.
+
+    Raises:
+        ConfigError: The two have no question in common.
+    """
+    pairing: Pairing = pair_up([baseline, other])
+    found = next((each for each in align_all(pairing) if each.metric.name == metric and each.complete), None)
+    if found is None or why_withheld(found.metric, find_obstacles(pairing)):
+        return None
+    return measure(found.metric, found.values(0), found.values(1), found.clusters, found.lost)

@@ -1,28 +1,36 @@
 """Each metric of several runs, on the questions for which all runs that have it have a value."""
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from math import inf, isnan, nan
+from statistics import fmean
 
-from evals.compare.answering import AbstentionRate, AnswerableAbstentionRate, AnswerRate, ChunksRate, CitationsRate
-from evals.compare.lost_pairs import LostPairs, RunResults
-from evals.compare.models import MetricRow
-from evals.compare.objectives import Fed
+from evals.compare.conditions import Obstacle, why_withheld
+from evals.compare.models import MetricRow, VanishedMetric, summarise_values
+from evals.compare.objectives import (
+    AbstentionRate,
+    AnswerableAbstentionRate,
+    AnswerRate,
+    ChunksRate,
+    CitationsRate,
+    Fed,
+)
 from evals.compare.pairing import Pairing, Side
-from evals.compare.summaries import summarise_values
+from evals.compare.statistics import LostPairs, RunResults
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.registry import known_metric
-from evals.schemas import EvalRun, MetricResult, MetricSummary
-from evals.schemas.results import WITHOUT_VERDICT
-from evals.scoring.digest.columns import ResultKind, Results, ScoreColumn
-from evals.scoring.digest.run_columns import CHUNKS, CITATIONS
-from evals.scoring.influence import Column, WeightedColumn, column_of
-from evals.scoring.intervals import too_small
-from evals.scoring.scorecard import summarise
+from evals.schemas.results import WITHOUT_VERDICT, EvalRun, MetricResult, MetricSummary, Scorecard, WeightedScore
+from evals.scoring.columns import value_over, weighted_value
+from evals.scoring.config import differing_objectives, headline, scoring_config, why_failed
+from evals.scoring.run_columns import CHUNKS, CITATIONS, ResultKind, Results, ScoreColumn
+from evals.scoring.scorecard import summarise, too_small
 from evals.scoring.settings import ScoreSettings, score_settings
-from evals.scoring.strata import value_over, weighted_value
+from evals.scoring.stats.differences import paired_difference
+from evals.scoring.stats.intervals import Interval
+from evals.scoring.weighted import Column, Influence, WeightedColumn, column_of, influence, make_weighted_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +289,166 @@ def _by_question(metric: BaseMetric, column: ScoreColumn, pairing: Pairing) -> d
         for key, one in slim
         if one is not None
     }
+
+
+# Two runs side by side, and what is seen of a metric in both.
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A metric in the baseline and in the run, over the questions for which both have a value."""
+
+    before: float
+    after: float
+    interval: Interval | None
+    """Of the difference, after minus before."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The baseline and the run, side by side, with what they did differently."""
+
+    pairing: Pairing
+    aligned: dict[str, Aligned]
+    margin: float
+    obstacles: Sequence[Obstacle] = ()
+
+    @property
+    def baseline(self) -> EvalRun:
+        return self.pairing.runs[0]
+
+    @property
+    def run(self) -> EvalRun:
+        return self.pairing.runs[1]
+
+    @property
+    def confidence(self) -> float:
+        return score_settings(self.run).confidence
+
+    def clusters(self, ids: Sequence[str]) -> list[str]:
+        """What each of these questions belongs to."""
+        labels = dict(zip(self.pairing.ids, self.pairing.sides[1].clusters(), strict=True))
+        return [labels[each] for each in ids]
+
+    @property
+    def failed(self) -> str | None:
+        """Which of the two failed, and why; None where both did not."""
+        for run in self.pairing.runs:
+            reason = why_failed(run)
+            if reason is not None:
+                return f"run {run.id} failed: {reason}"
+        return None
+
+    def withheld(self, metric: BaseMetric) -> str | None:
+        """Why the metric cannot be held against the baseline: the two runs measured it by different means."""
+        return why_withheld(metric, self.obstacles)
+
+    @property
+    def loads_differ(self) -> bool:
+        """Whether the runs asked at different concurrency."""
+        runs = self.pairing.runs
+        return any(run.concurrencies for run in runs) or len({run.concurrency for run in runs}) > 1
+
+
+# The weighted score of two runs over their common questions, with an interval of the difference.
+
+
+def score_change(sides: Sides) -> Change | str:
+    """The weighted score of both runs over their common questions, or why the two do not compare."""
+    return _why_not(sides) or _change(sides)
+
+
+def _change(sides: Sides) -> Change | str:
+    usable = [each for each in sides.aligned.values() if each.complete]
+    scores = [_over_common(sides, usable, place) for place in (0, 1)]
+    first, last = (_influence(sides, usable, place, score) for place, score in enumerate(scores))
+    if first is None or last is None:
+        reasons = [score.reason for score in scores if score.reason]
+        return f"no score over the common questions: {' '.join(reasons[:1]) or 'nothing in it varies'}"
+    # Both have values of the same questions, those that are common to the runs.
+    before, after = fmean(first.values.values()), fmean(last.values.values())
+    return Change(before, after, _interval(sides, list(first.values), first, last), len(first.values))
+
+
+def _why_not(sides: Sides) -> str | None:
+    for run in sides.pairing.runs:
+        head = headline(run)
+        if head.score is None:
+            return f"run {run.id} has no score: {head.reason}"
+    changed = differing_objectives(sides.baseline, sides.run)
+    if changed:
+        return f"the scores measure different objectives: {'; '.join(changed)}"
+    feeding = (sides.aligned[name].metric for name in _fed(sides) if name in sides.aligned)
+    return next((f"{each.name} is not compared: {why}" for each in feeding if (why := sides.withheld(each))), None)
+
+
+def _fed(sides: Sides) -> list[str]:
+    """The metrics that feed either score."""
+    return list(
+        dict.fromkeys(
+            name for run in sides.pairing.runs for names in run.weighted_score.fed_by.values() for name in names
+        )
+    )
+
+
+def _interval(sides: Sides, ids: Sequence[str], first: Influence, last: Influence) -> Interval | None:
+    """Of the difference, from what each question contributes to either score; it lies from -1 to 1."""
+    difference = paired_difference(
+        [first.values[key] for key in ids],
+        [last.values[key] for key in ids],
+        sides.clusters(ids),
+        low=min(first.low, last.low),
+        high=max(first.high, last.high),
+        confidence=sides.confidence,
+    )
+    ends = difference.bounds if difference else None
+    return ends and (max(-1.0, ends[0]), min(1.0, ends[1]))
+
+
+def _over_common(sides: Sides, usable: Sequence[Aligned], place: int) -> WeightedScore:
+    settings = score_settings(sides.run)
+    summaries = (each.summaries(settings)[place] for each in usable)
+    card = Scorecard(metrics=[summary for summary in summaries if summary is not None])
+    return make_weighted_score(card, scoring_config(sides.run))
+
+
+def _influence(sides: Sides, usable: Sequence[Aligned], place: int, weighted: WeightedScore) -> Influence | None:
+    settings = score_settings(sides.run)
+    columns = {each.metric.name: each.column(place, settings) for each in usable}
+    thresholds = scoring_config(sides.run).thresholds
+    return influence(weighted, [each.metric for each in usable], columns, thresholds, sides.confidence)
+
+
+# Metrics that had values and have none any more.
+
+
+def find_vanished(pairing: Pairing, metrics: Sequence[Aligned]) -> list[VanishedMetric]:
+    """The metrics that have values in the first of two runs and none in the second, over their common questions.
+
+    A server that sends no citations any more has no bad ones: what cannot be compared must not pass for unchanged. Of a
+    run that was never finished no metric is lost: none is measured yet.
+    """
+    if pairing.runs[1].is_unscored:
+        return []
+    return [
+        VanishedMetric(
+            name=each.metric.name,
+            group=each.metric.group.value,
+            n=len(each.results[0]),
+            reason=_why(pairing, each.metric),
+        )
+        for each in metrics
+        if each.results[0] and each.results[1] is None
+    ]
+
+
+def _why(pairing: Pairing, metric: BaseMetric) -> str:
+    column = pairing.sides[1].column(metric.name)
+    reasons = Counter(column.reasons() if column is not None else ())
+    if not reasons:
+        return "it was not measured"
+    summary = pairing.runs[1].scorecard.find(metric.name)
+    if None not in reasons:
+        return reasons.most_common(1)[0][0] or ""
+    return (summary and summary.reason) or "its values do not stand for the run"

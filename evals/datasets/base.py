@@ -12,11 +12,29 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from evals.datasets.hub import HubSource, clone_of, hub_rows
-from evals.datasets.rows import DatasetRows, local_rows
-from evals.datasets.sampling import sample
+from evals.datasets.tables import DatasetRows, local_rows
 from evals.errors import DatasetError
-from evals.schemas import DatasetFingerprint, Document, EvalDataset, EvalQuestion
-from evals.store.spill import SpilledList
+from evals.schemas.dataset import DatasetFingerprint, Document, EvalDataset, EvalQuestion
+from evals.store.disk_buffer import DiskList
+
+# Which rows are drawn: the same on every machine, in every order of the rows, with every library version.
+
+
+def sample(ids: Sequence[str], count: int | None, seed: int) -> list[int]:
+    """Places of the rows drawn, in the order of the draw.
+
+    Rows are ranked by sha256 of seed and id, so a smaller sample is a prefix of a larger one.
+
+    Args:
+        ids: The rows' ids; of equal ids the first row counts.
+        count: How many rows; None draws all, still in the order of the draw.
+        seed: Any integer.
+    """
+    first: dict[str, int] = {}
+    for place, row_id in enumerate(ids):
+        first.setdefault(row_id, place)
+    ranked = sorted(first, key=lambda row_id: (sha256(f"{seed}:{row_id}".encode()).digest(), row_id))
+    return [first[row_id] for row_id in ranked[:count]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +64,7 @@ class LoadOptions:
 class Draft:
     """What a loader makes of the rows: questions, the corpus, and what it had to drop."""
 
-    questions: list[EvalQuestion] | SpilledList[EvalQuestion] = field(default_factory=list)
+    questions: list[EvalQuestion] | DiskList[EvalQuestion] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     available: int | None = None

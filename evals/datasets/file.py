@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -11,28 +11,158 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evals.case.abstention.detector import is_abstention
-from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset
-from evals.datasets.imports.columns import Reading, plain_name, reading_of
-from evals.datasets.imports.fields import question_data
-from evals.datasets.imports.references import settle
-from evals.datasets.imports.source import open_source
-from evals.datasets.imports.turns import key_of, questions_of
-from evals.datasets.sampling import sample
+from evals.datasets.base import Draft, LoadOptions, fingerprint, make_dataset, sample
+from evals.datasets.columns import (
+    EITHER,
+    NAMES,
+    SYSTEM_ANSWER,
+    SYSTEM_CHUNKS,
+    SYSTEM_IDS,
+    Reading,
+    passages,
+    plain_name,
+    question_data,
+    reading_of,
+)
+from evals.datasets.formats import open_source
+from evals.datasets.tables import as_list, as_text, is_nothing
+from evals.datasets.trec import settle
 from evals.errors import DatasetError
-from evals.inputs.cells import is_nothing
-from evals.inputs.problems import first_problem
-from evals.schemas import Document, EvalDataset, EvalQuestion
-from evals.store.spill import Chosen, SpilledList
-from evals.text.counts import counted
+from evals.schemas.dataset import CONVERSATION, Document, EvalDataset, EvalQuestion
+from evals.store.disk_buffer import Chosen, DiskList
+from evals.text.numbers import counted
+from evals.text.refusals.detector import is_abstention
+from evals.text.yaml_files import first_problem
+
+# What a system answered, in the columns of other tools.
+
+
+def answer_and_chunks(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a response that columns of ragas, deepeval and MLflow hold; none where it has no such column.
+
+    A row that holds `answer` and no reference is of our own form.
+
+    Raises:
+        ValueError: A cell begins as a list and is none, or there are not as many ids as contexts.
+    """
+    titles = {plain_name(title): title for title, value in row.items() if value is not None}
+    is_ours = "answer" in row and titles.keys().isdisjoint(NAMES["expected_answer"])
+    column = _first((*SYSTEM_ANSWER, *(() if is_ours else EITHER)), titles)
+    found = {"answer": None if column is None else row[column], "chunks": _chunks(row, titles)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _first(names: Iterable[str], titles: Mapping[str, str]) -> str | None:
+    return next((titles[name] for name in names if name in titles), None)
+
+
+def _chunks(row: Mapping[str, Any], titles: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """What was retrieved: its texts, its ids, or both, in the order of the ranks."""
+    column = _first(SYSTEM_CHUNKS, titles)
+    chunks = None if column is None else passages(row[column], column, row)
+    for kind, names in SYSTEM_IDS.items():
+        column = _first(names, titles)
+        if column is not None:
+            ids = [{kind: as_text(item)} for item in as_list(row[column])]
+            chunks = _beside(chunks or [{}] * len(ids), ids, column)
+    return chunks
+
+
+def _beside(chunks: list[dict[str, Any]], ids: list[dict[str, str]], column: str) -> list[dict[str, Any]]:
+    if len(ids) != len(chunks):
+        raise ValueError(
+            f"{column} holds {counted(len(ids), 'id')} for {counted(len(chunks), 'chunk')}: give one for each"
+        )
+    return [{**chunk, **key} for chunk, key in zip(chunks, ids, strict=True)]
+
+
+# Conversations: rows with `turns`, a list of what a user says, the last of which is the question.
+
+
+_NOT_OF_A_TURN = frozenset({"id", "turns", "dataset", "metadata"})
+
+_OF_A_TURN = [field for field in NAMES if field not in _NOT_OF_A_TURN]
+
+
+def questions_of(data: dict[str, Any], given_id: str, where: str) -> Iterator[dict[str, Any]]:
+    """The fields of the questions that a row holds: one, and of a conversation one more for each other turn with gold.
+
+    Each of them is a question with the turns up to it, so that it is asked in a conversation of its own.
+
+    Args:
+        data: The fields of the row.
+        given_id: Of the row.
+        where: The place of the row, for messages.
+
+    Raises:
+        DatasetError: A turn is neither a text nor an object with a question and its gold.
+    """
+    if "turns" not in data:
+        yield {**data, "id": given_id}
+        return
+    turns = [_turn(item, f"{where}, turn {number}") for number, item in enumerate(data.pop("turns"), start=1)]
+    messages = [turn.pop("question") for turn in turns]
+    _refuse_doubles(data, messages[-1], turns[-1], where)
+    if any(turns[:-1]):
+        data["metadata"] = _of_conversation(data.get("metadata", {}), given_id)
+    shared: dict[str, Any] = {key: data[key] for key in ("dataset", "metadata") if key in data}
+    for number, gold in enumerate(turns[:-1], start=1):
+        if gold:
+            yield {**shared, **gold, **_said(messages[:number]), "id": f"{given_id}#{number}"}
+    yield {**data, **turns[-1], **_said(messages), "id": given_id}
+
+
+def _said(messages: list[str]) -> dict[str, Any]:
+    return {"question": messages[-1], "turns": messages}
+
+
+def _refuse_doubles(data: Mapping[str, Any], question: str, last: Mapping[str, Any], where: str) -> None:
+    said = data.get("question")
+    if not is_nothing(said) and said != question:
+        raise DatasetError(f"{where}, column question: it is not the last of the turns", "leave one of the two out")
+    if twice := sorted(last.keys() & data.keys()):
+        raise DatasetError(f"{where}: {twice[0]} stands in the row and in its last turn", "leave one of the two out")
+
+
+def _of_conversation(metadata: Any, given_id: str) -> Any:
+    """The metadata with the name of the conversation; what is none is left for the check of its type."""
+    return {CONVERSATION: given_id, **metadata} if isinstance(metadata, Mapping) else metadata
+
+
+def _turn(item: Any, where: str) -> dict[str, Any]:
+    """The message of a turn as its question, with its gold."""
+    if isinstance(item, str):
+        item = {"question": item}
+    if not isinstance(item, Mapping) or not isinstance(item.get("question"), str) or is_nothing(item["question"]):
+        raise DatasetError(f"{where}: it is neither a text nor an object with a question", "see docs/datasets.md")
+    unknown = sorted(map(str, item.keys() - set(_OF_A_TURN)))
+    if unknown:
+        raise DatasetError(f"{where}: unknown key {unknown[0]!r}", f"a turn may have {', '.join(_OF_A_TURN)}")
+    return question_data(item, Reading({key: key for key in item}), where)
+
+
+def key_of(data: Mapping[str, Any]) -> object:
+    """What the id of a row without one is derived from: of a conversation, all that is said."""
+    turns = data.get("turns")
+    if not turns:
+        return data.get("question", "")
+    return "\0".join(str(turn.get("question") if isinstance(turn, Mapping) else turn) for turn in turns)
+
 
 _NEGATION = re.compile(r"\b(?:no|not|none|never|nothing|cannot|without|\w*un\w+able)\b|n['’]t\b", re.IGNORECASE)
+
+
 _ELIDED = re.compile(r"\w[^\w\s]*\s+\[?(?:…|\.{3})\]?\s+\w")
 """A passage of which words in the middle were left out, as people quote."""
+
+
 _NAMELESS = "file"
 """The dataset of all questions in a file, as their fingerprint has it: a copy under another name asks the same."""
+
 _HINT_EMPTY = "write the question there, or delete the row"
+
 _REFERENCES = frozenset({"expected_answer", "answers"})
+
 _SAID_TO_BE_GOLD = frozenset({"gold_passages", "gold_document_ids", "gold_chunk_ids"})
 
 
@@ -65,7 +195,7 @@ def load_file(path: Path, options: LoadOptions) -> EvalDataset:
     places = sample([question.id for question in content.questions], options.samples, options.seed)
     asked = Chosen(content.questions, sorted(places))
     draft = Draft(
-        SpilledList(EvalQuestion, map(partial(_of, path.stem), asked), options.scratch),
+        DiskList(EvalQuestion, map(partial(_of, path.stem), asked), options.scratch),
         {document.id: document for document in content.documents},
         content.dropped,
         available=len(content.questions),
@@ -101,7 +231,7 @@ def read_file(
     reading = reading_of(path.name, (row for _, row in source.rows), columns or {}, answered=answered)
     content = QuestionFile([], source.documents, reading.used(), source.dropped)
     elided: list[str] = []
-    content.questions = SpilledList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
+    content.questions = DiskList(EvalQuestion, _questions(source.rows, reading, content.dropped, elided), scratch)
     content.notes = _as_one(path.name, [*source.notes, *reading.notes(), *_note_on(elided)])
     return content
 

@@ -3,14 +3,16 @@
 import re
 from pathlib import Path
 
-from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions
+from evals.datasets.base import BaseDatasetLoader, Draft, LoadOptions, sample
 from evals.datasets.file import read_file
-from evals.datasets.sampling import sample
-from evals.schemas import Document, EvalDataset, Section
+from evals.schemas.dataset import Document, EvalDataset, Section
 
 DATA = Path(__file__).resolve().parent.parent / "data"
+
 QUESTIONS = DATA / "golden_qa.json"
+
 CORPUS = DATA / "golden_corpus"
+
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.schemas import EvalQuestion, GoldPassage, KeySentence
+from evals.schemas.dataset import EvalQuestion, GoldPassage, KeySentence
 
 
 class HotpotQALoader(HubDatasetLoader):

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from evals.datasets.rows import only_folder
+from evals.datasets.tables import only_folder
 from evals.errors import DatasetError, HubUnreachableError
 
 PROBE_TIMEOUT_S = 3.0
+
+
 PARQUET_BRANCH = "refs/convert/parquet"
 """The hub's own conversion of a repository. It has no card, so to the library its one config has no name."""
+
 _SWITCH = "HF_HUB_OFFLINE"
+
 _OFFLINE = (_SWITCH, "HF_DATASETS_OFFLINE")
+
+
 _SILENCE_S = 30.0
 """How long a hub is held for gone that let us wait: twelve subsets in the cache shall not cost twelve waits."""
 

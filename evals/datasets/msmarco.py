@@ -5,7 +5,7 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.schemas import EvalQuestion, GoldPassage
+from evals.schemas.dataset import EvalQuestion, GoldPassage
 
 NO_ANSWER = "No Answer Present."
 

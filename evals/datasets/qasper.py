@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
 from evals.datasets.hub import PARQUET_BRANCH, HubSource
-from evals.datasets.sampling import sample
-from evals.schemas import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
+from evals.schemas.dataset import Document, EvalDataset, EvalQuestion, GoldPassage, KeySentence, Section
 
 _FLOAT = "FLOAT SELECTED"
 """Marks evidence that is a figure or table: it has no text in the paper."""
+
 
 _BEGINNING = 60
 """So many characters tell a paragraph from the others of its paper."""

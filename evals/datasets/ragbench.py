@@ -9,13 +9,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of
+from evals.datasets.base import Draft, HubRowsLoader, LoadOptions, columns_of, sample
 from evals.datasets.hub import HubSource, clone_of
-from evals.datasets.imports.references import DECLINED, declines
-from evals.datasets.rows import DatasetRows
-from evals.datasets.sampling import sample
+from evals.datasets.tables import DatasetRows
+from evals.datasets.trec import DECLINED, declines
 from evals.errors import DatasetError
-from evals.schemas import EvalDataset, EvalQuestion, GoldPassage, KeySentence
+from evals.schemas.dataset import EvalDataset, EvalQuestion, GoldPassage, KeySentence
 
 DOMAINS = {
     "covidqa": "biomedical",

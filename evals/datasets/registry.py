@@ -5,7 +5,7 @@ Other packages add theirs with `register`, or with an entry point of the group `
 
 from importlib.metadata import EntryPoint, entry_points
 
-from evals import plugins
+from evals import runtime
 from evals.datasets.base import BaseDatasetLoader
 from evals.datasets.golden import GoldenLoader
 from evals.datasets.hotpotqa import HotpotQALoader
@@ -90,9 +90,9 @@ def _find(name: str) -> type[BaseDatasetLoader] | None:
     point = _plugged().get(name)
     if point is None:
         return None
-    loaded = plugins.load(point, DatasetError)
+    loaded = runtime.load(point, DatasetError)
     if not _is_loader(loaded):
-        raise plugins.broken(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
+        raise runtime.broken(point, f"is no dataset: {loaded!r} is not a subclass of BaseDatasetLoader", DatasetError)
     return loaded  # type: ignore[no-any-return]
 
 

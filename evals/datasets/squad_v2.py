@@ -5,8 +5,8 @@ from typing import Any
 
 from evals.datasets.base import Draft, HubDatasetLoader
 from evals.datasets.hub import HubSource
-from evals.datasets.rows import DatasetRows
-from evals.schemas import EvalQuestion, GoldPassage
+from evals.datasets.tables import DatasetRows
+from evals.schemas.dataset import EvalQuestion, GoldPassage
 
 
 class SquadV2Loader(HubDatasetLoader):

@@ -6,6 +6,7 @@ keep them in a database, and has had no release since 2023.
 
 import json
 import tempfile
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -15,12 +16,12 @@ from filelock import FileLock, Timeout
 from pydantic import AwareDatetime, ValidationError
 
 from evals.errors import StoreError
-from evals.inputs.json_body import parse_json
 from evals.judges.backends.base import Call, Identity
 from evals.judges.config import JudgeConfig
 from evals.schemas.base import Finite, Record
 from evals.schemas.verdicts import JudgeFailure, JudgeUsage
 from evals.store.atomic import make_folder, write_atomically
+from evals.text.decoding import parse_json
 
 LOST_KEPT = timedelta(days=1)
 """A decision that stayed unusable is not asked again for so long."""
@@ -152,3 +153,76 @@ def _parts(judge: Identity, call: Call, repeat: int) -> list[Any]:
 
 def _hash(parts: list[Any]) -> str:
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+# Claims of cache keys: of processes that want the same reply at once, one asks for it.
+
+
+LEASE_S = 600.0
+"""So long a decision waits for another process that asks for the same reply; then it is asked here too."""
+
+_POLL_S = 0.25
+
+
+_BESIDE_CALLS = 100
+"""A claim takes a file descriptor, of which a process may have few."""
+
+
+class ReplyClaims:
+    """Holds the claims of one judge.
+
+    Args:
+        cache: Where other processes look for replies; None where there is no cache, and nothing to claim.
+        concurrency: Calls in flight.
+        sleep: How to wait.
+        remark: Hears why there are no claims, where they cannot be made.
+    """
+
+    def __init__(
+        self,
+        cache: JudgeCache | None,
+        concurrency: int,
+        sleep: Callable[[float], Awaitable[None]],
+        remark: Callable[[str], None],
+    ) -> None:
+        self._cache = cache
+        self._most = concurrency + _BESIDE_CALLS
+        self._sleep = sleep
+        self._remark = remark
+        self._held: dict[str, FileLock] = {}
+
+    async def take(self, key: str, is_over: Callable[[], bool]) -> None:
+        """Claim a key; while another process holds it, wait until that ends or the lease is over."""
+        waited = 0.0
+        while self._cache is not None and waited < LEASE_S and not is_over():
+            claim = self._try(key, self._cache)
+            if claim is not None:
+                self._held[key] = claim
+                return
+            await self._sleep(_POLL_S)
+            waited += _POLL_S
+
+    def _try(self, key: str, cache: JudgeCache) -> FileLock | None:
+        if len(self._held) >= self._most:
+            return None
+        try:
+            return cache.claim(key)
+        except StoreError as error:
+            self.refuse()
+            self._remark(f"replies are not shared with other processes at work: {error.message}")
+            return None
+
+    def refuse(self) -> None:
+        """Claim nothing from here on."""
+        self._cache = None
+
+    def release(self, key: str | None) -> None:
+        """Release a claim, where there is one."""
+        claim = self._held.pop(key or "", None)
+        if claim is not None:
+            JudgeCache.release(claim)
+
+    def release_all(self) -> None:
+        """Release every claim."""
+        for key in list(self._held):
+            self.release(key)

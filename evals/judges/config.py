@@ -6,16 +6,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.judges.backends.address import origin_of, problem_with_address
-from evals.judges.backends.base import Backend, Identity
+from evals.judges.backends.base import Backend, Identity, origin_of, problem_with_address
 from evals.judges.backends.providers import PROVIDERS, split_model
-from evals.schemas.base import Finite, Record
-from evals.schemas.marks import MayChange
+from evals.schemas.base import Finite, MayChange, Record
 
 DEFAULT_PROVIDER = "anthropic"
+
 DEFAULT_MODEL = "claude-sonnet-5-5"
+
+
 BATCH_PROVIDER = "anthropic"
 """The one whose batches are known here."""
+
+
 DEFAULT_MAX_INPUT_TOKENS = 50_000
 """Ten times what ten chunks of 1,200 characters take. An answer of 200 kB, which takes more, has cost dollars."""
 

@@ -1,39 +1,142 @@
 """`LLMJudge`: asks a model for verdicts, and accepts none that fails its checks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from evals.errors import JudgeError, StoreError
-from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply
-from evals.judges.backends.prompt_cache import kept_prefixes
-from evals.judges.batches.in_rounds import InRounds
-from evals.judges.budget import Budget, BudgetSpentError, Cost, PriceOf
-from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.cancelling import cancellable, sleep_by
-from evals.judges.claims import ReplyClaims
+from evals.judges.backends.base import Backend, BackendError, Call, Identity, JudgeReply, kept_prefixes
+from evals.judges.backends.sdk import RejectedError
+from evals.judges.cache import JudgeCache, ReplyClaims, StoredReply
 from evals.judges.config import DEFAULT_MAX_INPUT_TOKENS, DEFAULT_PROVIDER, default_backend
-from evals.judges.decision import Decision, decision_of, kept_decision
-from evals.judges.forecast import Forecast, most_tokens
-from evals.judges.parts import parts_of, room_for, why_too_long
-from evals.judges.prefix_gate import PrefixGate
-from evals.judges.prompt import load_prompt
-from evals.judges.rejections import Rejections
-from evals.judges.replies.verdict_builder import Outcome, VerdictBuilder, cacheable, read_mended, read_reply
-from evals.judges.reuse import call_of, problem_of_saved, repeats_of
-from evals.judges.throttle import Throttle
-from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, VerdictRequest
+from evals.judges.money import Budget, BudgetSpentError, Cost, Forecast, PriceOf, most_tokens
+from evals.judges.prompt import load_prompt, parts_of, room_for, why_too_long
+from evals.judges.replies import (
+    Decision,
+    Outcome,
+    VerdictBuilder,
+    cacheable,
+    call_of,
+    decision_of,
+    kept_decision,
+    problem_of_saved,
+    read_mended,
+    read_reply,
+    repeats_of,
+)
+from evals.judges.throttle import PrefixGate, Throttle
+from evals.schemas.verdicts import CallSizes, JudgeSpending, JudgeUsage, JudgeVerdict, VerdictRequest
+from evals.text.numbers import counted
+
+# What a judge that is asked in rounds is told and tells, and one that is asked call by call need not.
+
+
+class InRounds:
+    """May wait until all that is to be judged is there, and leave replies for whoever goes on.
+
+    Attributes:
+        rounds_expected: 0 where calls are made one by one, or nobody knows.
+        left: Requests whose replies are left at the vendor.
+        on_phase: Hears that a round begins.
+        on_progress: Hears how many of its replies are there, and of how many.
+    """
+
+    def __init__(self) -> None:
+        self.rounds_expected = 0
+        self.left = 0
+        self.on_phase: Callable[[str], None] = lambda _phase: None
+        self.on_progress: Callable[[int, int], None] = lambda _done, _total: None
+
+    def begin(self, run: str) -> None:
+        """Know that all that is to be judged is there by now.
+
+        Args:
+            run: What tells the run from others, and is the same when it goes on.
+        """
+
+    def all_decided(self) -> None:
+        """Know that all verdicts are in the log of the run."""
+
+
+# Work that a judge can end from elsewhere, without ending who waits for it.
+
+
+T = TypeVar("T")
+
+
+async def sleep_by(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
+    """Sleep in the way given, as a coroutine, which a task can be made of."""
+    await sleep(seconds)
+
+
+async def cancellable(work: Coroutine[Any, Any, T], group: set[asyncio.Task[Any]]) -> T | None:
+    """Run work as a task of a group; None where the judge cancelled the tasks of that group."""
+    task = asyncio.ensure_future(work)
+    group.add(task)
+    try:
+        await asyncio.wait([task])
+        return None if task.cancelled() else task.result()
+    finally:
+        group.discard(task)
+        task.cancel()
+
+
+# A judge that refuses call after call for one and the same reason: nothing that is asked will ever pass.
+
+
+_REJECTIONS_HINT = (
+    "name another model, or a server that takes such requests; or measure everything else with --no-judge"
+)
+
+
+MOST = 8
+"""So many calls in a row may be refused alike."""
+
+
+class Rejections:
+    """Counts the calls that were refused alike, with no other end of a call between them."""
+
+    def __init__(self) -> None:
+        self._message = ""
+        self._count = 0
+
+    def forget(self) -> None:
+        """A call was answered: what is refused are single requests."""
+        self._message, self._count = "", 0
+
+    def count(self, error: BackendError) -> None:
+        """Count a failed call.
+
+        Raises:
+            BackendError: A fatal one, where this was the last of too many that are alike.
+        """
+        if not isinstance(error, RejectedError):
+            return
+        message = str(error)
+        self._count = self._count + 1 if message == self._message else 1
+        self._message = message
+        if self._count >= MOST:
+            named = f", the field {error.field!r}" if error.field else ""
+            raise BackendError(
+                f"it refused {counted(MOST, 'call')} in a row for one reason{named}: {message}",
+                fatal=True,
+                hint=_REJECTIONS_HINT,
+            )
+
 
 ASKED = 2
 """How often a decision is asked for: once more where the reply was cut off, malformed or quoted what is not there."""
+
 _HINT = "check the key and the model's name, or measure everything else with --no-judge"
+
+
 _UNCOUNTED = (
     "budget (judge.max_cost_usd) counts calls at the estimate that do not say what they cost: "
     "their replies tell no tokens, or did not come whole"
 )
+
 _UNPRICED = "budget (judge.max_cost_usd) has nothing to count: no price of the model is known; name one in `prices:`"
 
 

@@ -3,19 +3,133 @@
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evals.judges.backends.base import Identity
-from evals.judges.flips import disagreements
-from evals.judges.replies.evidence import items_judged, withdrawn_items
-from evals.schemas import JudgeVerdict
-from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending
-from evals.text.counts import agree, counted, share
+from evals.judges.quotes import items_judged, withdrawn_items
+from evals.schemas.verdicts import CallSizes, JudgeRecord, JudgeSpending, JudgeVerdict
+from evals.text.numbers import agree, counted, share
+
+# Whether the judge is of the family of models whose answers it judges: models tend to favour their own.
+
+
+_FAMILIES = {
+    "Claude": r"claude",
+    "GPT": r"(chat)?gpt|o[134](?=-|$)|davinci",
+    "Gemini": r"gemini|gemma|palm",
+    "Llama": r"llama|codellama",
+    "Mistral": r"mistral|mixtral|ministral|magistral",
+    "Qwen": r"qwen|qwq",
+    "DeepSeek": r"deepseek",
+    "Command": r"command|aya(?=-|$)",
+    "Grok": r"grok",
+    "Phi": r"phi(?=[-\d]|$)",
+    "Nova": r"nova(?=-|$)",
+}
+
+_KNOWN = {name: re.compile(rf"(?<![a-z0-9])(?:{pattern})") for name, pattern in _FAMILIES.items()}
+
+_NO_GENERATOR = re.compile(r"embed|rank|judge|token", re.IGNORECASE)
+
+
+def family_of(model: str) -> str | None:
+    """The family that a model's name speaks of; None where it speaks of none that is known."""
+    name = model.casefold()
+    return next((family for family, pattern in _KNOWN.items() if pattern.search(name)), None)
+
+
+def same_family(judge: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The family of the judge and the model of the server that is of it as well; None where none is named.
+
+    Args:
+        judge: The judge's model.
+        config: The server's configuration, as it says itself: keys with "model" or "llm" in them name its models.
+    """
+    family = family_of(judge)
+    named = (model for model in _generators(config) if family is not None and family_of(model) == family)
+    model = next(named, None)
+    return None if family is None or model is None else (family, model)
+
+
+def _generators(config: Mapping[str, Any]) -> Iterator[str]:
+    """The names of models that may write answers: not those that embed, or put in order."""
+    for key, value in config.items():
+        if not re.search("model|llm", key, re.IGNORECASE) or _NO_GENERATOR.search(key):
+            continue
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _generators({f"model.{inner}": each for inner, each in value.items()})
+
+
+# How often repeats of one decision disagree, whatever the number of repeats: the chance that two of them do.
+
+
+def disagreements(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[float]]:
+    """By inquiry, the chance that two verdicts on each thing of one question have different labels.
+
+    Each label of a reply counts, those of a list by their ids; where items have none, as claims that each repeat
+    finds anew, the shares of their labels are compared: half the sum of the differences. Replies without labels, and
+    decisions made once, are left out.
+    """
+    found = {request: list(_disagreements(replies)) for request, replies in _by_request(verdicts).items()}
+    return {request: each for request, each in found.items() if each}
+
+
+def pairwise_disagreement(values: Sequence[float]) -> float | None:
+    """The share of pairs of values that differ; None where there are fewer than two."""
+    pairs = list(combinations(values, 2))
+    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
+
+
+def _by_request(verdicts: Sequence[JudgeVerdict]) -> dict[str, list[Mapping[str, Counter[str]]]]:
+    found: defaultdict[str, list[Mapping[str, Counter[str]]]] = defaultdict(list)
+    for verdict in verdicts:
+        labels = _labels(verdict.reply or {})
+        if labels:
+            found[verdict.request].append(labels)
+    return found
+
+
+def _disagreements(replies: Sequence[Mapping[str, Counter[str]]]) -> Iterator[float]:
+    """Of each thing that is labelled, the mean disagreement over the pairs of replies."""
+    for place in dict.fromkeys(place for reply in replies for place in reply):
+        said = [reply[place] for reply in replies if place in reply]
+        if len(said) > 1:
+            yield fmean(_distance(one, other) for one, other in combinations(said, 2))
+
+
+def _distance(one: Counter[str], other: Counter[str]) -> float:
+    """Half the sum of the differences between shares of labels; 0 or 1 where there is one label each."""
+    return sum(abs(one[label] / one.total() - other[label] / other.total()) for label in one | other) / 2
+
+
+def _labels(reply: Mapping[str, Any]) -> dict[str, Counter[str]]:
+    """The labels of a reply by what they are of."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for place, label in _decisions(reply):
+        found[place][label] += 1
+    return found
+
+
+def _decisions(part: Any, item: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(part, dict):
+        item = f"{item}.{part['id']}" if "id" in part else item
+        if "verdict" in part:
+            yield item, str(part["verdict"])
+        for name, inner in part.items():
+            yield from _decisions(inner, f"{item}.{name}")
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _decisions(inner, item)
+
 
 NOTE = "the judge's"
 """How every note of a run about its judge begins; a resumed run drops these and writes them anew."""
+
 
 Verdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By question."""

@@ -8,8 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evals.case.case import Case
-    from evals.case.matching import MatchSettings
     from evals.metrics.abstention import FalseNegativeRate, FalsePositiveRate, UnanswerableAccuracy
     from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
     from evals.metrics.citation import CitationPrecision, CitationRecall, SectionAccuracy
@@ -17,6 +15,9 @@ if TYPE_CHECKING:
     from evals.metrics.performance import CostPerQuery, LatencyP50, LatencyP95, Price
     from evals.metrics.registry import parse_metric, select
     from evals.metrics.retrieval import MRR, NDCG, PrecisionAtK, RecallAtK
+    from evals.metrics.sample import Sample
+    from evals.text.matching.documents import MatchSettings
+
 
 __all__ = [
     "MRR",
@@ -26,7 +27,6 @@ __all__ = [
     "AnswerRelevancy",
     "AtK",
     "BaseMetric",
-    "Case",
     "CitationPrecision",
     "CitationRecall",
     "CostPerQuery",
@@ -40,18 +40,21 @@ __all__ = [
     "PrecisionAtK",
     "Price",
     "RecallAtK",
+    "Sample",
     "SectionAccuracy",
     "UnanswerableAccuracy",
     "parse_metric",
     "select",
 ]
 
+
 _WHERE = {
     "Aggregation": "evals.metrics.base",
     "AtK": "evals.metrics.base",
     "BaseMetric": "evals.metrics.base",
-    "Case": "evals.case.case",
-    "MatchSettings": "evals.case.matching",
+    "Case": "evals.metrics.sample",
+    "Sample": "evals.metrics.sample",
+    "MatchSettings": "evals.text.matching",
     "Need": "evals.metrics.base",
     "Price": "evals.metrics.performance",
     "parse_metric": "evals.metrics.registry",

@@ -2,9 +2,10 @@
 
 from abc import abstractmethod
 
-from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup, MetricResult
 
 
 class _Abstention(BaseMetric):
@@ -24,7 +25,7 @@ class _Abstention(BaseMetric):
             return "the question is " + ("unanswerable" if unanswerable else "answerable")
         return super().not_applicable_to(question)
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         holds = self.holds(case.abstained, bool(case.question.is_unanswerable))
         return self.result(holds, abstained=case.abstained)
 

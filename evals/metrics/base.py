@@ -7,13 +7,15 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, ClassVar
 
-from evals.case.case import Case, Lack
-from evals.case.inquiry import answer_beside_reference, question_and_answer
-from evals.case.matching import MatchSettings
-from evals.case.refusal import CORRECTNESS, why_open
-from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, RetrievedChunk
+from evals.metrics.embedders import Embedder, Semantics
+from evals.metrics.judge_tasks import answer_beside_reference, question_and_answer
+from evals.metrics.sample import CORRECTNESS, Lack, Sample, why_open
 from evals.schemas.base import unchecked
-from evals.schemas.verdicts import VerdictRequest
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
+from evals.text.matching.documents import MatchSettings
 
 
 class Aggregation(StrEnum):
@@ -61,6 +63,8 @@ _IN_SHORT = {
 
 UNITS_OF_TIME = frozenset({"ms", "tokens/s"})
 """Of what a server's speed is measured in, which another hour or another load changes."""
+
+
 _KINDS: dict[tuple[frozenset[Need], bool], int] = {}
 """The preconditions that metrics have, each with its number."""
 
@@ -101,13 +105,13 @@ class BaseMetric(ABC):
     """The same for all metrics of the same preconditions; None for one that has preconditions of its own."""
 
     @abstractmethod
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         """Measure one answered question that has what the metric needs.
 
         Returns `self.result(...)` or `self.undefined(...)`.
         """
 
-    def score(self, case: Case) -> MetricResult:
+    def score(self, case: Sample) -> MetricResult:
         """Measure one question, answered or not: a failure of transport is never a value.
 
         Nor is it where the value hangs on whether the answer declines, and the judge's word on that is lost.
@@ -123,12 +127,12 @@ class BaseMetric(ABC):
         result, disputed = self._measured(case), self.dispute_flag(case)
         return result.model_copy(update={"details": {**result.details, **disputed}}) if disputed else result
 
-    def missing_for(self, case: Case) -> str | None:
+    def missing_for(self, case: Sample) -> str | None:
         """Why there is no value for the case whatever a judge may say; None where there may be one."""
         lack = self._lack(case)
         return None if lack is None else lack.reason
 
-    def _lack(self, case: Case) -> Lack | None:
+    def _lack(self, case: Sample) -> Lack | None:
         """Why there is nothing to measure; None where there is. All metrics of a kind share what one has found."""
         if self._kind is None:
             return self._lack_of_its_own(case)
@@ -136,7 +140,7 @@ class BaseMetric(ABC):
             case.lacks[self._kind] = self._lack_of_its_own(case)
         return case.lacks[self._kind]
 
-    def _lack_of_its_own(self, case: Case) -> Lack | None:
+    def _lack_of_its_own(self, case: Sample) -> Lack | None:
         reason = self.unavailable(case) or self.not_applicable_to(case.question)
         if reason:
             return Lack(reason)
@@ -145,13 +149,13 @@ class BaseMetric(ABC):
         reason = self._lacking(case.response) or self._unrecognisable(case)
         return Lack(reason) if reason else None
 
-    def _measured(self, case: Case) -> MetricResult:
+    def _measured(self, case: Sample) -> MetricResult:
         result = self.measure(case)
         if case.judged and not result.judged_by:
             result = self.judged(result, self.verdicts_needed(case))
         return self._unless_injected(case, result)
 
-    def _unless_injected(self, case: Case, result: MetricResult) -> MetricResult:
+    def _unless_injected(self, case: Sample, result: MetricResult) -> MetricResult:
         """The result; without a value where it hangs on a verdict that the judge flags."""
         if not case.is_injected(result.judged_by):
             return result
@@ -161,14 +165,14 @@ class BaseMetric(ABC):
         """The same result, which says what verdicts it hangs on."""
         return result.model_copy(update={"judged_by": list(verdicts)}) if verdicts else result
 
-    def verdicts_needed(self, case: Case) -> list[str]:
+    def verdicts_needed(self, case: Sample) -> list[str]:
         """The verdicts that the value hangs on, in the order in which they are needed, up to the first that is lost.
 
         For most metrics none, or whether the answer declines, where their value hangs on that.
         """
         return [case.decided_by] if case.abstention_judged and self.hangs_on_abstention(case) else []
 
-    def requests(self, case: Case) -> list[VerdictRequest]:
+    def requests(self, case: Sample) -> list[VerdictRequest]:
         """What a judge must decide before this metric can be measured.
 
         For most metrics nothing, or whether the answer declines, where their value hangs on that.
@@ -177,22 +181,22 @@ class BaseMetric(ABC):
             return []
         return self._whether_it_abstains(case)
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         """Whether the metric has another value for this case where the answer declines than where it answers."""
         return self.heeds_abstention
 
-    def dispute_flag(self, case: Case) -> dict[str, Any]:
+    def dispute_flag(self, case: Sample) -> dict[str, Any]:
         """The detail that says that text rules and judge disagree on whether the answer declines; else nothing."""
         disputed = case.abstention_disputed and self.hangs_on_abstention(case)
         return {"abstention_disputed": True} if disputed else {}
 
-    def _applies(self, case: Case) -> bool:
+    def _applies(self, case: Sample) -> bool:
         """Whether there is an answer, and all that the metric needs beside a judge."""
         if case.response.error is not None:
             return False
         return not (self.not_applicable_to(case.question) or self._lacking(case.response))
 
-    def _whether_it_abstains(self, case: Case) -> list[VerdictRequest]:
+    def _whether_it_abstains(self, case: Sample) -> list[VerdictRequest]:
         """The request that must be decided before all others; nothing where nothing hangs on it."""
         if not case.abstention_judged or not self.hangs_on_abstention(case):
             return []
@@ -200,15 +204,15 @@ class BaseMetric(ABC):
         data = answer_beside_reference(case) if name == CORRECTNESS else question_and_answer(case)
         return [VerdictRequest(name=name, prompt=name, data=data)]
 
-    def texts(self, case: Case) -> Sequence[str]:
+    def texts(self, case: Sample) -> Sequence[str]:
         """What the metric will want embedded, so that a run embeds all of it at once; nothing for most metrics."""
         return ()
 
-    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+    def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
         """The (candidate, reference) pairs that the metric will want scored, for the same purpose."""
         return ()
 
-    def unavailable(self, case: Case) -> str | None:
+    def unavailable(self, case: Sample) -> str | None:
         """Why the run has no value of the metric whatever is asked and answered; None where it may have one."""
         return None
 
@@ -237,7 +241,7 @@ class BaseMetric(ABC):
             return "the server sent no citations"
         return None
 
-    def _unrecognisable(self, case: Case) -> str | None:
+    def _unrecognisable(self, case: Sample) -> str | None:
         """Why no chunk can be told to be gold or not: what golds say of themselves, no chunk says as well."""
         chunks, golds = case.response.chunks, case.question.gold_passages
         if not (self._needs_gold and self._needs_chunks and chunks):
@@ -283,7 +287,7 @@ class BaseMetric(ABC):
             verdicts: What a judge said about it, for metrics that need a judge.
             settings: How chunks are recognised as gold; the defaults where None.
         """
-        return self.score(Case(question, response, verdicts or (), settings or MatchSettings()))
+        return self.score(Sample(question, response, verdicts or (), settings or MatchSettings()))
 
     def compute_batch(
         self, pairs: Iterable[tuple[EvalQuestion, EvalResponse]], *, settings: MatchSettings | None = None
@@ -352,15 +356,20 @@ class BaseMetric(ABC):
         return _without_value(self.name, self.group, reason, missing).model_copy(update={"details": details})
 
 
-def _by_compute(metric: BaseMetric, case: Case) -> MetricResult:
+def _by_compute(metric: BaseMetric, case: Sample) -> MetricResult:
     return metric.compute(case.question, case.response)
 
 
 _INJECTED = "the judge flags the data: it holds text that tells it what to decide"
+
 _NO_ANSWER = "the server sent no answer"
+
 _ONLY_RETRIEVES = "this server only retrieves"
+
 _SAYS_NOTHING = "the chunks carry neither text nor a name (is the mapping right?)"
+
 _RULES_OF_TEXT = frozenset({"text", "inside", "overlap"})
+
 _NOT_NAMED = "gold is known by an id alone, and the chunks carry no such id (is the mapping right?)"
 
 
@@ -407,3 +416,70 @@ class AtK(BaseMetric):
     def pattern(cls) -> str:
         """The family's name with K for the number."""
         return f"{cls.family}_K"
+
+
+# What an abstention is worth to metrics of the answer: the same in all of them.
+
+
+def settled_by_abstention(metric: BaseMetric, case: Sample, **details: Any) -> MetricResult | None:
+    """The result that follows from whether the question is answerable and whether the answer abstains.
+
+    An abstention on an answerable question is worth 0, else abstaining would raise the mean; so is an answer to an
+    unanswerable one. A right abstention has no value.
+
+    Args:
+        metric: Of which the result is.
+        case: The record.
+        details: To stand in a result of 0.
+
+    Returns:
+        None where the answer has to be looked at.
+    """
+    if case.question.is_unanswerable:
+        if case.abstained:
+            return metric.undefined("the question is unanswerable and the answer abstains")
+        return metric.result(0.0, verdict="answered an unanswerable question", **details)
+    return metric.result(0.0, verdict="abstained on an answerable question", **details) if case.abstained else None
+
+
+def settled_relevance(metric: BaseMetric, case: Sample) -> MetricResult | None:
+    """The relevance that follows from an abstention: 0 on a question that can be answered, no value elsewhere.
+
+    Returns:
+        None where the answer does not abstain.
+    """
+    if not case.abstained:
+        return None
+    if known_answerable(case.question):
+        return metric.result(0.0, verdict="abstained on an answerable question")
+    return metric.undefined("the answer abstains, and the question is not known to be answerable")
+
+
+def known_answerable(question: EvalQuestion) -> bool:
+    """Whether the dataset says, or its gold shows, that the question can be answered."""
+    if question.is_unanswerable is None:
+        return bool(question.expected_answer or question.gold_passages)
+    return not question.is_unanswerable
+
+
+# What the metrics share that compare texts by a model which runs here.
+
+
+EMBEDDING_NOT_FINITE = "the embedder gave numbers that are not finite"
+"""Why a metric of embeddings has no value where it cannot be computed from them."""
+
+
+class Comparing:
+    """A metric that compares texts with the models of the run, else with its own."""
+
+    semantics: Semantics | None
+    """Used by `compute`; a run brings its own."""
+
+    def semantics_for(self, case: Sample) -> Semantics | None:
+        """What the texts of this case are compared with; None where nothing was loaded."""
+        return case.semantics or self.semantics
+
+    def embedder(self, case: Sample) -> Embedder | None:
+        """What turns texts into vectors; None where it is not there."""
+        semantics = self.semantics_for(case)
+        return semantics.embedder if semantics else None

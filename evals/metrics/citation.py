@@ -10,12 +10,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 
-from evals.case.case import Case
-from evals.case.cited import CitedSource
-from evals.case.matching import DocumentNames, RunEvidence
 from evals.metrics.base import BaseMetric, Need
-from evals.schemas import EvalQuestion, GoldPassage, MetricGroup, MetricResult, RetrievedChunk
+from evals.metrics.sample import CitedSource, Sample
+from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.response import RetrievedChunk
+from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.folding import plain, tokens
+from evals.text.matching.documents import DocumentNames, RunEvidence
 
 _NUMBERED = frozenset({"section", "sec"})
 """Words before the number of a section that may be there or not, as the sign § may."""
@@ -28,16 +29,16 @@ class _Citation(BaseMetric):
     needs = frozenset({Need.GOLD, Need.CHUNKS, Need.CITATIONS})
     of_answer = True
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         return bool(case.response.citations)
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         if case.abstained:
             return self.undefined("the answer abstains")
         return self.measure_sources(case, case.cited)
 
     @abstractmethod
-    def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
         """Measure the distinct cited sources of an answer."""
 
 
@@ -53,7 +54,7 @@ class CitationPrecision(_Citation):
 
     name = "citation_precision"
 
-    def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
         if not sources:
             return self.undefined("the answer cites nothing")
         right = sum(any(case.cited_golds[place] for place in source.places) for source in sources)
@@ -71,10 +72,10 @@ class CitationRecall(_Citation):
 
     name = "citation_recall"
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         return True
 
-    def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
         covered: set[int] = set()
         for source in sources:
             for place in source.places:
@@ -102,7 +103,7 @@ class SectionAccuracy(_Citation):
             return "the gold passages name no document and section"
         return reason
 
-    def measure_sources(self, case: Case, sources: list[CitedSource]) -> MetricResult:
+    def measure_sources(self, case: Sample, sources: list[CitedSource]) -> MetricResult:
         if not sources:
             return self.undefined("the answer cites nothing")
         chunks = case.response.chunks or []

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from evals.case.case import Case
-from evals.case.citation_marks import citation_marks, numbers_of, without_citation_marks
-from evals.case.cited import place_of
-from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts, passage_ids
 from evals.metrics.base import Need
+from evals.metrics.judge_tasks import JudgeTask, ReplyData, numbered_contexts, passage_ids
 from evals.metrics.judged import JudgedMetric
-from evals.schemas import Citation, MetricGroup, MetricResult
+from evals.metrics.sample import Sample, citation_marks, numbers_of, place_of, without_citation_marks
+from evals.schemas.response import Citation
+from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.sentences import sentence_spans
 
 _NUMBERS = frozenset(range(1000))
 """What a mark may name that names nothing retrieved; from 1000 on it is a year."""
+
 
 Placed = tuple[int, int, tuple[int | None, ...]]
 """Start and end of a citation, and the numbers of its chunks; None for one that resolves to no chunk with text."""
@@ -48,13 +48,13 @@ class Statement:
         return bool(self.cited) and not self.invalid
 
 
-def statements(case: Case) -> list[Statement] | None:
+def statements(case: Sample) -> list[Statement] | None:
     """The sentences of the answer with what they cite; None where nothing says which sentence a citation stands in."""
     found = placed_statements(case)
     return None if found is None else [statement for _, statement in found]
 
 
-def placed_statements(case: Case) -> list[tuple[tuple[int, int], Statement]] | None:
+def placed_statements(case: Sample) -> list[tuple[tuple[int, int], Statement]] | None:
     """The same, each with where it stands in the answer: its first and one-past-last character."""
     possible, cited = case.citation_numbers
     # Glued to a word, as in "array[1]", a mark counts where the response cites its number, or numbers no citation.
@@ -88,7 +88,7 @@ def _read(answer: str, possible: frozenset[int], glued: frozenset[int]) -> _Text
     return _Text(tuple(span for span, _ in said), tuple(sentence for _, sentence in said), tuple(marks))
 
 
-def _placed(case: Case, text: _Text) -> tuple[Placed, ...] | None:
+def _placed(case: Sample, text: _Text) -> tuple[Placed, ...] | None:
     """The citations that say where they stand, else those of the marks; None where neither say it of any."""
     chunks, citations = case.response.chunks or [], case.response.citations or []
     readable = {rank for rank, _ in case.passages}
@@ -124,7 +124,7 @@ def _with_citations(text: _Text, placed: tuple[Placed, ...]) -> tuple[Statement,
     )
 
 
-def _data(case: Case) -> dict[str, Any]:
+def _data(case: Sample) -> dict[str, Any]:
     found = list(enumerate(statements(case) or [], start=1))
     shown = passage_ids(case)
     cited = {shown[chunk] for _, statement in found if statement.examined for chunk in statement.cited}
@@ -139,11 +139,11 @@ def _data(case: Case) -> dict[str, Any]:
     }
 
 
-def _given(case: Case) -> ReplyData | None:
+def _given(case: Sample) -> ReplyData | None:
     return None if any(statement.examined for statement in statements(case) or []) else {"statements": []}
 
 
-CITATION_SUPPORT = Inquiry("citation_support", "citation_support", _data, given=_given)
+CITATION_SUPPORT = JudgeTask("citation_support", "citation_support", _data, given=_given)
 """Which cited statements their citations support."""
 
 
@@ -155,13 +155,13 @@ class _CitationSupport(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS, Need.CITATIONS})
     inquiries = (CITATION_SUPPORT,)
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         return self._not_to_examine(case) is None
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         return self.undefined("the answer abstains") if case.abstained else self._not_to_examine(case)
 
-    def _not_to_examine(self, case: Case) -> MetricResult | None:
+    def _not_to_examine(self, case: Sample) -> MetricResult | None:
         """Why no sentence of an answer could be examined; None where some can be."""
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
@@ -183,7 +183,7 @@ class CitationSupportRecall(_CitationSupport):
 
     name = "citation_support_recall"
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = _verdicts(replies)
         counted = [
             verdicts[n]["verdict"] if statement.examined else "unsupported"
@@ -218,7 +218,7 @@ class CitationSupportPrecision(_CitationSupport):
 
     name = "citation_support_precision"
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         items = [item for item in _verdicts(replies).values() if item["verdict"] != "cannot_tell"]
         if not items:
             return _nothing_cited(self, replies)
@@ -246,7 +246,7 @@ class OverCitationRate(_CitationSupport):
     name = "over_citation_rate"
     higher_is_better = False
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         items = list(_verdicts(replies).values())
         supported = [item for item in items if item["verdict"] == "supported"]
         if not supported:

@@ -10,19 +10,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from evals.case.case import Case
-from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts
 from evals.metrics.base import Need
-from evals.metrics.inquiries import (
+from evals.metrics.judge_tasks import (
     ANSWER_CLAIMS,
     ANSWER_IN_CONTEXTS,
     COMPARED,
     REFERENCE_CLAIMS,
     REFERENCE_IN_CONTEXTS,
+    JudgeTask,
+    ReplyData,
     in_order,
+    numbered_contexts,
 )
 from evals.metrics.judged import JudgedMetric
-from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup, MetricResult
 
 
 @dataclass(frozen=True)
@@ -116,14 +119,14 @@ class ClaimMetric(JudgedMetric):
     def counted(self, claims: Claims) -> list[float | None]:
         """What each claim that counts contributes, 0 to 1; None where the judge could not tell."""
 
-    def nothing(self, case: Case) -> str:
+    def nothing(self, case: Sample) -> str:
         """Why there may be no claim to count."""
         return "the answer abstains" if case.abstained else "the answer makes no claims"
 
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         if Need.CHUNKS in self.needs and case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None
@@ -132,10 +135,10 @@ class ClaimMetric(JudgedMetric):
         """Whether the replies that are there, maybe not all, show that no claim counts."""
         return claims.answer_has_none
 
-    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+    def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
         return self.undefined(self.nothing(case)) if self.none_counts(Claims(replies)) else None
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         counted = self.counted(Claims(replies))
         known = [value for value in counted if value is not None]
         if known:
@@ -180,7 +183,7 @@ class ClaimRecall(ClaimMetric):
     def none_counts(self, claims: Claims) -> bool:
         return claims.reference_has_none
 
-    def nothing(self, case: Case) -> str:
+    def nothing(self, case: Sample) -> str:
         return "the expected answer states no facts"
 
 
@@ -203,10 +206,10 @@ class ClaimF1(JudgedMetric):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
 
-    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+    def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
         return self.undefined("the expected answer states no facts") if Claims(replies).reference_has_none else None
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = Claims(replies)
         conveyed = [said == "conveyed" for said in claims.conveyed if said != "cannot_tell"]
         correct = [right for right in claims.correct if right is not None]
@@ -244,7 +247,7 @@ class ContextUtilization(ClaimMetric):
     def none_counts(self, claims: Claims) -> bool:
         return claims.retrieved_none
 
-    def nothing(self, case: Case) -> str:
+    def nothing(self, case: Sample) -> str:
         return "no chunk supports a claim of the expected answer"
 
 
@@ -252,7 +255,7 @@ class _Wrong(ClaimMetric):
     """A share of the answer's claims, by what the reference and the chunks say of them."""
 
     needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER, Need.CHUNKS})
-    inquiries: ClassVar[tuple[Inquiry, ...]] = (ANSWER_IN_CONTEXTS, COMPARED)
+    inquiries: ClassVar[tuple[JudgeTask, ...]] = (ANSWER_IN_CONTEXTS, COMPARED)
     higher_is_better: ClassVar[bool | None] = False
 
     def counted(self, claims: Claims) -> list[float | None]:
@@ -322,7 +325,7 @@ class Hallucination(_Wrong):
 
     name = "hallucination"
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         result, claims = super().grade(case, replies), Claims(replies)
         if result.value is None:
             return result
@@ -346,3 +349,76 @@ class SelfKnowledge(_Wrong):
 
     def counts(self, correct: bool, chunks: frozenset[int], claims: Claims) -> bool:
         return correct and not chunks
+
+
+# Nuggets: how many of the facts that a good answer conveys does this one convey? The nuggets are the claims of the
+# expected answer, vital or okay; their assignment is the comparison of claims that the claim metrics use too.
+
+
+class _Nuggets(ClaimMetric):
+    """A mean over nuggets. An abstention on an answerable question conveys none: 0."""
+
+    inquiries = (COMPARED,)
+    only_vital: ClassVar[bool] = False
+    partly: ClassVar[float] = 0.5
+
+    def counted(self, claims: Claims) -> list[float | None]:
+        worth = {"conveyed": 1.0, "partly": self.partly, "missing": 0.0}
+        pairs = zip(claims.conveyed, claims.vital, strict=True)
+        return [worth.get(said) for said, vital in pairs if vital or not self.only_vital]
+
+    def none_counts(self, claims: Claims) -> bool:
+        if REFERENCE_CLAIMS.name not in claims.replies:
+            return False
+        return not any(claims.vital) if self.only_vital else claims.reference_has_none
+
+    def nothing(self, case: Sample) -> str:
+        return "no fact of the expected answer is vital" if self.only_vital else "the expected answer states no facts"
+
+
+class NuggetAll(_Nuggets):
+    """Mean support of all nuggets.
+
+    Formula: conveyed 1, partly 0.5, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "all").
+    """
+
+    name = "nugget_all"
+
+
+class NuggetAllStrict(_Nuggets):
+    """Share of all nuggets that are fully conveyed.
+
+    Formula: conveyed 1, partly 0, missing 0, mean over all nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and for an expected answer without facts.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "strict all").
+    """
+
+    name = "nugget_all_strict"
+    partly = 0.0
+
+
+class NuggetVital(_Nuggets):
+    """Mean support of the vital nuggets.
+
+    Formula: conveyed 1, partly 0.5, missing 0, mean over the vital nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and where no nugget is vital.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "vital").
+    """
+
+    name = "nugget_vital"
+    only_vital = True
+
+
+class NuggetVitalStrict(_Nuggets):
+    """Share of the vital nuggets that are fully conveyed: the primary measure of TREC RAG.
+
+    Formula: conveyed 1, partly 0, missing 0, mean over the vital nuggets. Range 0 to 1, higher is better. 0 for an
+    abstention on an answerable question; None for an unanswerable one and where no nugget is vital.
+    Reference: Pradeep et al. 2024 (AutoNuggetizer, "strict vital").
+    """
+
+    name = "nugget_vital_strict"
+    only_vital = True
+    partly = 0.0

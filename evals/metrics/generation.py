@@ -4,13 +4,18 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from evals.case.case import Case
-from evals.case.inquiry import Inquiry, ReplyData, numbered_contexts, question_and_answer
-from evals.metrics.abstaining import settled_by_abstention, settled_relevance
-from evals.metrics.base import Need
-from evals.metrics.inquiries import ANSWER_CORRECTNESS, FAITHFULNESS
+from evals.metrics.base import Need, settled_by_abstention, settled_relevance
+from evals.metrics.judge_tasks import (
+    ANSWER_CORRECTNESS,
+    FAITHFULNESS,
+    JudgeTask,
+    ReplyData,
+    numbered_contexts,
+    question_and_answer,
+)
 from evals.metrics.judged import JudgedMetric, LabelledMetric
-from evals.schemas import MetricGroup, MetricResult
+from evals.metrics.sample import Sample
+from evals.schemas.results import MetricGroup, MetricResult
 
 
 class _Grounded(JudgedMetric):
@@ -20,15 +25,15 @@ class _Grounded(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (FAITHFULNESS,)
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         return bool(numbered_contexts(case))
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         if case.abstained:
             return self.undefined("the answer abstains")
         return None if numbered_contexts(case) else self.undefined("the chunks carry no text")
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         claims = replies[FAITHFULNESS.name]["claims"]
         if not claims:
             return self.undefined("the answer makes no claims")
@@ -100,7 +105,7 @@ class AnswerCorrectness(LabelledMetric):
     inquiries = (ANSWER_CORRECTNESS,)
     scale: ClassVar = {"correct": 1.0, "partly_correct": 0.5, "incorrect": 0.0, "declines": 0.0}
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         return settled_by_abstention(self, case)
 
 
@@ -117,8 +122,8 @@ class AnswerRelevancy(LabelledMetric):
     group = MetricGroup.GENERATION
     suites: ClassVar = frozenset({"core", "answer"})
     heeds_abstention = True
-    inquiries = (Inquiry("answer_relevancy", "answer_relevancy", question_and_answer),)
+    inquiries = (JudgeTask("answer_relevancy", "answer_relevancy", question_and_answer),)
     scale: ClassVar = {"relevant": 1.0, "partly_relevant": 0.5, "evasive": 0.0, "irrelevant": 0.0}
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         return settled_relevance(self, case)

@@ -11,13 +11,14 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from statistics import median, median_low
 from typing import Any, ClassVar, Protocol
 
-from evals.case.case import Case
-from evals.case.inquiry import Inquiry, ReplyData, chain
-from evals.case.matching import MatchSettings
-from evals.case.refusal import CORRECTNESS, JudgedAbstention
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult
-from evals.schemas.verdicts import VerdictRequest
+from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
+from evals.metrics.sample import CORRECTNESS, JudgedAbstention, Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import MetricGroup, MetricResult
+from evals.schemas.verdicts import JudgeVerdict, VerdictRequest
+from evals.text.matching.documents import MatchSettings
 
 REPEATS = "repeats"
 """The detail that holds the values of all repeats, where there are several."""
@@ -69,7 +70,7 @@ class JudgedMetric(BaseMetric):
     """A metric of a judge's verdicts: it names its inquiries and grades their replies."""
 
     needs = frozenset({Need.JUDGE})
-    inquiries: ClassVar[tuple[Inquiry, ...]] = ()
+    inquiries: ClassVar[tuple[JudgeTask, ...]] = ()
     of_answer: ClassVar[bool] = True
 
     def __init__(self, judge: Decider | None = None) -> None:
@@ -81,17 +82,17 @@ class JudgedMetric(BaseMetric):
         cls.judge_calls = sum(one.samples for one in chain(cls.inquiries))
 
     @abstractmethod
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         """Score one set of replies, by the names of the inquiries.
 
         Returns `self.result(...)`, or `self.undefined(..., missing="judge")` where the judge could not tell.
         """
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         """The result where no judge is needed to know it; None where one is."""
         return None
 
-    def settled_by(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult | None:
+    def settled_by(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult | None:
         """The result where these replies settle it, whatever those say that are asked for after them.
 
         A verdict that is lost then changes nothing. Else a question without a value, of which that is known only once
@@ -106,7 +107,7 @@ class JudgedMetric(BaseMetric):
         """
         return None
 
-    def wanted(self, case: Case) -> tuple[Inquiry, ...]:
+    def wanted(self, case: Sample) -> tuple[JudgeTask, ...]:
         """The inquiries for this case."""
         return self.inquiries
 
@@ -119,14 +120,16 @@ class JudgedMetric(BaseMetric):
         settings: MatchSettings | None = None,
     ) -> MetricResult:
         judged, declining = bool(verdicts or self.judge), judged_abstention([self])
-        case = Case(question, response, verdicts or (), settings or MatchSettings(), judged=judged, declining=declining)
+        case = Sample(
+            question, response, verdicts or (), settings or MatchSettings(), judged=judged, declining=declining
+        )
         if verdicts is None and self.judge is not None:
             from evals.runtime import run_anywhere  # noqa: PLC0415 - with asyncio, which a saved run is shown without
 
             run_anywhere(_decide_all(self, case, self.judge))
         return self.score(case)
 
-    def requests(self, case: Case) -> list[VerdictRequest]:
+    def requests(self, case: Sample) -> list[VerdictRequest]:
         if not self._applies(case):
             return []
         first = self._whether_it_abstains(case)
@@ -135,12 +138,12 @@ class JudgedMetric(BaseMetric):
         asked = [*first, *(request for one in chain(self.wanted(case)) for request in one.requests(case))]
         return list({request.place: request for request in asked}.values())
 
-    def hangs_on_abstention(self, case: Case) -> bool:
+    def hangs_on_abstention(self, case: Sample) -> bool:
         if self.heeds_abstention:
             return True
         return any(one.heeds_abstention for one in chain(self.wanted(case))) and self.settled(case) is None
 
-    def verdicts_needed(self, case: Case) -> list[str]:
+    def verdicts_needed(self, case: Sample) -> list[str]:
         found = super().verdicts_needed(case)
         if (found and case.abstention_open) or self.settled(case) is not None:
             return found
@@ -153,21 +156,21 @@ class JudgedMetric(BaseMetric):
                 break
         return found
 
-    def unavailable(self, case: Case) -> str | None:
+    def unavailable(self, case: Sample) -> str | None:
         return None if case.judged or case.verdicts else "no judge was used"
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         settled = self.settled(case)
         return settled if settled is not None else self._from_verdicts(case)
 
-    def injection_flag(self, case: Case) -> dict[str, Any]:
+    def injection_flag(self, case: Sample) -> dict[str, Any]:
         """The detail that says that the data holds text which speaks to the judge; nothing where it does not."""
         names = {name for inquiry in chain(self.wanted(case)) for name in inquiry.names(case)}
         names |= {case.decided_by} if self.hangs_on_abstention(case) else set()
         suspected = any(verdict.injection_suspected for verdict in case.verdicts if verdict.request in names)
         return {"injection_suspected": True} if suspected else {}
 
-    def _from_verdicts(self, case: Case) -> MetricResult:
+    def _from_verdicts(self, case: Sample) -> MetricResult:
         flag = self.injection_flag(case)
         by_name: dict[str, dict[int, ReplyData]] = {}
         for inquiry in chain(self.wanted(case)):
@@ -179,13 +182,13 @@ class JudgedMetric(BaseMetric):
                 return settled.model_copy(update={"details": {**settled.details, **flag}})
         return self._graded(case, by_name, flag)
 
-    def _settled_early(self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]]) -> MetricResult | None:
+    def _settled_early(self, case: Sample, by_name: Mapping[str, Mapping[int, ReplyData]]) -> MetricResult | None:
         """The result where the replies so far settle it in every repeat."""
         found = [self.settled_by(case, replies) for replies in _by_repeat(by_name)]
         return found[0] if found and all(each is not None for each in found) else None
 
     def _graded(
-        self, case: Case, by_name: Mapping[str, Mapping[int, ReplyData]], flag: Mapping[str, Any]
+        self, case: Sample, by_name: Mapping[str, Mapping[int, ReplyData]], flag: Mapping[str, Any]
     ) -> MetricResult:
         graded = [self.grade(case, replies) for replies in _by_repeat(by_name)]
         if not graded:
@@ -205,7 +208,7 @@ def _repeated(decided: Sequence[MetricResult]) -> dict[str, Any]:
     return {REPEATS: [result.value for result in decided]} if len(decided) > 1 else {}
 
 
-def _failure(case: Case, names: Container[str]) -> str:
+def _failure(case: Sample, names: Container[str]) -> str:
     failed = next((v for v in case.verdicts if v.request in names and v.failure is not None), None)
     return f"judge {failed.failure}: {failed.message}" if failed else "the judge was not asked"
 
@@ -221,7 +224,7 @@ def _by_repeat(by_name: Mapping[str, Mapping[int, ReplyData]]) -> list[dict[str,
 
 
 def new_requests(
-    metrics: Iterable[BaseMetric], case: Case, asked: Container[tuple[str, int | None]]
+    metrics: Iterable[BaseMetric], case: Sample, asked: Container[tuple[str, int | None]]
 ) -> list[VerdictRequest]:
     """What can be asked about a case now and was not asked yet, each request once.
 
@@ -240,7 +243,7 @@ def new_requests(
     return list(found.values())
 
 
-async def _decide_all(metric: BaseMetric, case: Case, judge: Decider) -> None:
+async def _decide_all(metric: BaseMetric, case: Sample, judge: Decider) -> None:
     asked: set[tuple[str, int | None]] = set()
     while todo := new_requests([metric], case, asked):
         for request in todo:
@@ -254,7 +257,7 @@ class LabelledMetric(JudgedMetric):
     scale: ClassVar[Mapping[str, float]]
     """The value of each label; one that is not here means that the judge could not tell."""
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         (reply,) = replies.values()
         details = {"verdict": reply["verdict"], "justification": reply["justification"]}
         value = self.scale.get(reply["verdict"])

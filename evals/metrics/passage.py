@@ -9,12 +9,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from evals.case.case import Case
-from evals.case.matching import Matches
 from evals.metrics.base import Aggregation, AtK, BaseMetric, Need
 from evals.metrics.ranking import ndcg_at, recall_at
-from evals.schemas import EvalQuestion, MetricGroup, MetricResult
-from evals.text.words import word_set
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup, MetricResult
+from evals.text.matching.recognise import Matches
+from evals.text.sentences import word_set
 
 
 def exact_match(passages: Sequence[str], golds: Sequence[str]) -> float:
@@ -74,7 +75,7 @@ class _Passage(BaseMetric):
             return "a gold passage carries no text"
         return reason
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         chunks = case.response.chunks or []
         if chunks and all(chunk.text is None for chunk in chunks):
             return self.undefined("the chunks carry no text")

@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric, Need
-from evals.schemas import EvalResponse, MetricGroup, MetricResult, TokenUsage
+from evals.metrics.sample import Sample
+from evals.schemas.response import EvalResponse, TokenUsage
+from evals.schemas.results import MetricGroup, MetricResult
 
 RAN_OUT = "ran_out_of_time"
 """In the details of a result whose true value lies above the one that is there."""
+
+
 LIST_PRICE = "list price (genai-prices)"
 """In the details of a cost for which neither the user nor the server names a price."""
 
@@ -25,7 +28,7 @@ class _Latency(BaseMetric):
 
     unrecorded: ClassVar[str] = "no latency was recorded"
 
-    def score(self, case: Case) -> MetricResult:
+    def score(self, case: Sample) -> MetricResult:
         error = case.response.error
         if error is not None and (error.kind != "timeout" or self.time(case.response) is None):
             return self.undefined(f"no answer: {error.kind}", missing="transport")
@@ -35,7 +38,7 @@ class _Latency(BaseMetric):
         """The milliseconds that count; None where nobody measured them."""
         return response.latency_ms
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         milliseconds = self.time(case.response)
         if milliseconds is None:
             return self.undefined(self.unrecorded)
@@ -197,7 +200,7 @@ class OutputTokensPerSecond(BaseMetric):
     of_stream = True
     needs = frozenset({Need.USAGE})
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         response = case.response
         first, last = response.time_to_first_token_ms, response.time_to_last_token_ms
         if first is None or last is None:
@@ -215,7 +218,7 @@ class _RetrievalLatency(_Latency):
     suites = frozenset({"load"})
     unrecorded = "the chunks came with the answer, in one request"
 
-    def score(self, case: Case) -> MetricResult:
+    def score(self, case: Sample) -> MetricResult:
         error = case.response.error
         if error is not None:
             return self.undefined(f"no answer: {error.kind}", missing="transport")
@@ -297,7 +300,7 @@ class CostPerQuery(BaseMetric):
         self.model = model
         """The model that the server says it uses, where its answers name none."""
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         usage = case.response.usage
         if usage is None:
             return self.undefined("the server reported no token usage")
@@ -310,7 +313,7 @@ class CostPerQuery(BaseMetric):
         value = (usage.prompt_tokens * price.input + usage.completion_tokens * price.output) / 1e6
         return self.result(value, price=price.source)
 
-    def _is_default(self, case: Case) -> bool:
+    def _is_default(self, case: Sample) -> bool:
         """Whether the answer is of the model whose price is the default, as far as anybody says."""
         model = case.response.model
         return model is None or self.model is None or model.startswith(self.model) or self.model.endswith(model)

@@ -5,20 +5,163 @@ Edge values: no claims 100, no contexts 0. The details name the edge that was me
 The package `ragas` is not used: it calls the judge by itself, past the cache, the budget and the checks of quotations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import isfinite, isnan
+from statistics import fmean
 from typing import ClassVar
 
-from evals.case.case import Case
-from evals.case.inquiry import ReplyData, numbered_contexts
-from evals.metrics.base import Need
-from evals.metrics.inquiries import (
+from evals.metrics.base import (
+    EMBEDDING_NOT_FINITE,
+    Aggregation,
+    BaseMetric,
+    Comparing,
+    Need,
+    settled_by_abstention,
+    settled_relevance,
+)
+from evals.metrics.embedders import Semantics, cosine
+from evals.metrics.judge_tasks import (
+    ANSWER_CORRECTNESS,
     ANSWER_IN_CONTEXTS,
     CONTEXT_RELEVANCE,
     REFERENCE_IN_CONTEXTS,
+    SAMPLES,
+    JudgeTask,
+    ReplyData,
+    answer_beside_reference,
     in_order,
+    numbered_contexts,
+    question_and_answer,
 )
-from evals.metrics.judged import JudgedMetric
-from evals.schemas import EvalQuestion, MetricGroup, MetricResult
+from evals.metrics.judged import Decider, JudgedMetric
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import WITHOUT_VERDICT, MetricGroup, MetricResult
+from evals.schemas.verdicts import VerdictRequest
+
+# The graphrag suite's verdicts on an answer: a graded accuracy, and how many are correct, wrong, or not known.
+
+
+FACTUAL_ACCURACY = JudgeTask("factual_accuracy", "factual_accuracy", answer_beside_reference)
+"""Correctness, completeness and consistency of the answer, each on five steps."""
+
+_GRADES = ((80.0, "A"), (60.0, "B"), (40.0, "C"), (20.0, "D"))
+
+
+def letter_grade(percent: float) -> str:
+    """The letter of a percentage: A from 80, B from 60, C from 40, D from 20, else E."""
+    return next((letter for least, letter in _GRADES if percent >= least), "E")
+
+
+class FactualAccuracyPercentage(JudgedMetric):
+    """How accurate the answer is, measured by the expected answer and by three criteria, in percent.
+
+    Formula: 0.5 × correctness + 0.3 × completeness + 0.2 × consistency, each excellent 100, good 75, fair 50, poor 25
+    or bad 0 by the judge. Steps instead of any number from 0 to 100, for judges agree better on few anchored steps;
+    a step has a letter of its own. The letter (A from 80, B from 60, C from 40, D from 20, else E) stands in the
+    details, and the scorecard shows how they are distributed. Range 0 to 100, higher is better. 0 for an abstention
+    on an answerable question, and for an answer to an unanswerable one; None for a right abstention and without an
+    expected answer.
+    Reference: Liu et al. 2023 (G-Eval), with one sample instead of token probabilities.
+    """
+
+    name = "factual_accuracy_percentage"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
+    inquiries = (FACTUAL_ACCURACY,)
+    weights: ClassVar[Mapping[str, float]] = {"correctness": 0.5, "completeness": 0.3, "consistency": 0.2}
+    scale: ClassVar[Mapping[str, float]] = {"excellent": 100.0, "good": 75.0, "fair": 50.0, "poor": 25.0, "bad": 0.0}
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        return settled_by_abstention(self, case, label="E")
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        verdicts = {item["id"]: item["verdict"] for item in replies[FACTUAL_ACCURACY.name]["criteria"]}
+        if "cannot_tell" in verdicts.values():
+            return self.undefined("the judge could not tell", missing="judge", criteria=verdicts)
+        value = sum(weight * self.scale[verdicts[name]] for name, weight in self.weights.items())
+        return self.result(value, label=letter_grade(value), criteria=verdicts)
+
+
+class _AnswerCount(JudgedMetric):
+    """How many answers are of one class."""
+
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "answers"
+    aggregation = Aggregation.SUM
+    needs = frozenset({Need.JUDGE, Need.EXPECTED_ANSWER})
+    heeds_abstention = True
+    inquiries = (ANSWER_CORRECTNESS,)
+    counted: ClassVar[str]
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        if case.abstained:
+            return self._classified("don't know")
+        return self._classified("wrong") if case.question.is_unanswerable else None
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        reply = replies[ANSWER_CORRECTNESS.name]
+        said, why = reply["verdict"], reply["justification"]
+        if said == "cannot_tell":
+            return self.undefined("the judge could not tell", missing="judge", justification=why)
+        return self._classified("correct" if said == "correct" else "wrong", said=said, justification=why)
+
+    def _classified(self, label: str, **details: str) -> MetricResult:
+        return self.result(float(label == self.counted), label=label, **details)
+
+
+class CorrectAnswersCount(_AnswerCount):
+    """How many answers are correct.
+
+    Formula: sum over questions of 1 where the judge calls the answer correct, measured by the expected answer, in the
+    same call as `answer_correctness`; a partly correct one counts as wrong. An abstention is neither correct nor wrong.
+    Range 0 to the number of questions, higher is better. None without an expected answer.
+    Reference: the formula here.
+    """
+
+    name = "correct_answers_count"
+    counted = "correct"
+
+
+class WrongAnswersCount(_AnswerCount):
+    """How many answers are wrong.
+
+    Formula: sum over questions of 1 where the judge calls the answer incorrect or only partly correct, measured by the
+    expected answer, or where an unanswerable question was answered. An abstention is neither correct nor wrong. Range 0
+    to the number of questions, lower is better. None without an expected answer.
+    Reference: the formula here.
+    """
+
+    name = "wrong_answers_count"
+    counted = "wrong"
+    higher_is_better = False
+
+
+class DontKnowAnswersCount(BaseMetric):
+    """How many answers say that they do not know.
+
+    Formula: sum over questions of 1 where the answer abstains, as the abstention metrics have it: by the text rules,
+    and of a longer answer by the judge where one takes part. Range 0 to the number of questions; neither direction is
+    better in itself. None where the server sent no answer, and where the judge's word is lost.
+    Reference: the formula here.
+    """
+
+    name = "dont_know_answers_count"
+    group = MetricGroup.ABSTENTION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "answers"
+    aggregation = Aggregation.SUM
+    higher_is_better = None
+    heeds_abstention = True
+    of_answer = True
+
+    def measure(self, case: Sample) -> MetricResult:
+        return self.result(float(case.abstained))
 
 
 def _supported(reply: ReplyData) -> tuple[int, int]:
@@ -44,12 +187,12 @@ class RagasFaithfulness(JudgedMetric):
     needs = frozenset({Need.JUDGE, Need.CHUNKS})
     inquiries = (ANSWER_IN_CONTEXTS,)
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply = replies[ANSWER_IN_CONTEXTS.name]
         supported, known = _supported(reply)
         if not reply["claims"]:
@@ -71,12 +214,12 @@ class _ContextPrecision(JudgedMetric):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         verdicts = [item["verdict"] for item in in_order(replies[CONTEXT_RELEVANCE.name]["contexts"])]
         if not verdicts:
             return self.result(0.0, edge="no contexts")
@@ -147,12 +290,12 @@ class _ContextRecall(JudgedMetric):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question is unanswerable" if question.is_unanswerable else super().not_applicable_to(question)
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         if case.response.chunks and not numbered_contexts(case):
             return self.undefined("the chunks carry no text")
         return None
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         reply, whole = replies[REFERENCE_IN_CONTEXTS.name], self.high or 1.0
         if not reply["claims"]:
             return self.result(whole, edge="no claims")
@@ -189,3 +332,199 @@ class RagasContextRecall(_ContextRecall):
     suites: ClassVar = frozenset({"graphrag"})
     unit = "percent"
     high = 100.0
+
+
+# How much each part of ragas_score weighs, unless the configuration says otherwise.
+
+
+RAGAS_WEIGHTS: Mapping[str, float] = {
+    "ragas_faithfulness": 0.30,
+    "ragas_context_precision": 0.20,
+    "ragas_context_recall": 0.20,
+    "ragas_answer_relevance": 0.30,
+}
+
+
+# RAGAS: does the answer address the question, and the weighted score of the four.
+
+
+STRICTNESS = 3
+"""How often RAGAS asks for the question."""
+
+
+GENERATED_QUESTIONS = JudgeTask(
+    "generated_questions", "generated_questions", lambda case: {"answer": case.response.answer}, samples=STRICTNESS
+)
+"""The question to which the answer is an answer, and whether it commits itself; asked for three times, as by RAGAS."""
+
+
+DIRECT_RELEVANCE = JudgeTask("direct_relevance", "direct_relevance", question_and_answer)
+"""How fully the answer addresses the question, on five steps."""
+
+
+class RagasAnswerRelevance(Comparing, JudgedMetric):
+    """How well the answer addresses the question, whether or not it is right, in percent.
+
+    Formula: the judge is asked three times, each in a call of its own, for the question that the answer replies to;
+    mean of the cosines between their embeddings and the question's, × 100 and not below 0. 0 where the judge calls the
+    answer noncommittal all three times; a sample without a question does not count. Without an embedder the judge
+    assesses directly: complete 100, mostly 75, partly 50, barely 25, not at all 0. Which of the two is decided once for
+    a run and stands in the details; values of the two do not compare. Range 0 to 100, higher is better. 0 for an
+    abstention on an answerable question; None for one on a question that is not known to be answerable.
+    Reference: Es et al. 2023 (RAGAS answer relevance), by the rules of ragas 0.4.
+    """
+
+    name = "ragas_answer_relevance"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+    needs = frozenset({Need.JUDGE, Need.EMBEDDER})
+    heeds_abstention = True
+    inquiries = (GENERATED_QUESTIONS,)
+    scale: ClassVar[Mapping[str, float]] = {
+        "complete": 100.0,
+        "mostly": 75.0,
+        "partly": 50.0,
+        "barely": 25.0,
+        "not_at_all": 0.0,
+    }
+
+    def __init__(self, judge: Decider | None = None, semantics: Semantics | None = None) -> None:
+        super().__init__(judge)
+        self.semantics = semantics
+
+    def wanted(self, case: Sample) -> tuple[JudgeTask, ...]:
+        return (GENERATED_QUESTIONS,) if self.embedder(case) else (DIRECT_RELEVANCE,)
+
+    def settled(self, case: Sample) -> MetricResult | None:
+        return settled_relevance(self, case)
+
+    def texts(self, case: Sample) -> Sequence[str]:
+        replies = GENERATED_QUESTIONS.replies(case).values() if self.embedder(case) else ()
+        written = [sample["question"] for reply in replies for sample in _written(reply)]
+        return [case.question.question, *written] if written else ()
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        embedder = self.embedder(case)
+        if embedder is None:
+            return self._assessed(replies[DIRECT_RELEVANCE.name])
+        samples = _written(replies[GENERATED_QUESTIONS.name])
+        written = [sample["question"] for sample in samples]
+        if not written:
+            return self.undefined("the judge wrote no question", missing="judge")
+        noncommittal = sum(sample["verdict"] == "noncommittal" for sample in samples)
+        details = {"method": "generated questions", "questions": written, "noncommittal": noncommittal}
+        asked, *vectors = embedder.embed([case.question.question, *written])
+        alike = fmean(cosine(asked, vector) for vector in vectors)
+        if not isfinite(alike):
+            return self.undefined(EMBEDDING_NOT_FINITE)
+        return self.result(0.0 if noncommittal == len(samples) else 100 * max(0.0, alike), **details)
+
+    def _assessed(self, reply: ReplyData) -> MetricResult:
+        details = {"method": "direct assessment", "verdict": reply["verdict"], "justification": reply["justification"]}
+        value = self.scale.get(reply["verdict"])
+        if value is None:
+            return self.undefined("the judge could not tell", missing="judge", **details)
+        return self.result(value, **details)
+
+
+def _written(reply: ReplyData) -> list[ReplyData]:
+    """The samples that hold a question."""
+    return [sample for sample in reply[SAMPLES] if sample["question"].strip()]
+
+
+def ragas_score(values: Mapping[str, float | None], weights: Mapping[str, float] = RAGAS_WEIGHTS) -> float | None:
+    """The weighted mean of the values that are there: sum of weight × value / sum of their weights.
+
+    Args:
+        values: By the names of the metrics; NaN is no value, as None is.
+        weights: By the same names; one that is not named keeps its default.
+
+    Returns:
+        On the scale of the values; None where none is there, or all that are weigh nothing.
+    """
+    weigh = {**RAGAS_WEIGHTS, **weights}
+    there = {name: value for name, value in values.items() if value is not None and not isnan(value)}
+    total = sum(weigh[name] for name in there)
+    return sum(weigh[name] * value for name, value in there.items()) / total if total else None
+
+
+def _verdicts_of(parts: Sequence[MetricResult]) -> tuple[list[str], str | None]:
+    """The verdicts that parts hang on, up to the first that is lost, and why that one is; None where none is."""
+    needed: dict[str, None] = {}
+    for part in parts:
+        needed.update(dict.fromkeys(part.judged_by))
+        if part.missing in WITHOUT_VERDICT:
+            return list(needed), part.reason
+    return list(needed), None
+
+
+class RagasScore(JudgedMetric):
+    """The four RAGAS metrics in one number, in percent.
+
+    Formula: sum of weight × value / sum of weights over those of the four that have a value; the weights are 0.30 for
+    `ragas_faithfulness`, 0.20 for `ragas_context_precision`, 0.20 for `ragas_context_recall` and 0.30 for
+    `ragas_answer_relevance` (`scoring.ragas_weights`). The details say what was left out: questions with different
+    parts do not compare. Range 0 to 100, higher is better. None where none of the four has a value, and where the
+    judge's word on one that weighs something is lost.
+    Reference: the formula here.
+    """
+
+    name = "ragas_score"
+    group = MetricGroup.GENERATION
+    suites: ClassVar = frozenset({"graphrag"})
+    unit = "percent"
+    high = 100.0
+    needs = frozenset({Need.JUDGE, Need.EMBEDDER})
+    inquiries = tuple(
+        dict.fromkeys(
+            inquiry
+            for part in (RagasFaithfulness, RagasContextPrecision, RagasContextRecall, RagasAnswerRelevance)
+            for inquiry in part.inquiries
+        )
+    )
+    of_answer = False
+
+    def __init__(
+        self,
+        judge: Decider | None = None,
+        weights: Mapping[str, float] = RAGAS_WEIGHTS,
+        semantics: Semantics | None = None,
+    ) -> None:
+        super().__init__(judge)
+        self.weights = weights
+        self.parts = (
+            RagasFaithfulness(),
+            RagasContextPrecision(),
+            RagasContextRecall(),
+            RagasAnswerRelevance(semantics=semantics),
+        )
+
+    def requests(self, case: Sample) -> list[VerdictRequest]:
+        found = {request.name: request for part in self.parts for request in part.requests(case)}
+        return list(found.values())
+
+    def texts(self, case: Sample) -> Sequence[str]:
+        return [text for part in self.parts for text in part.texts(case)]
+
+    def measure(self, case: Sample) -> MetricResult:
+        results = {part.name: part.score(case) for part in self.parts}
+        values = {name: result.value for name, result in results.items()}
+        left_out = {name: result.reason for name, result in results.items() if result.value is None}
+        weigh = {**RAGAS_WEIGHTS, **self.weights}
+        needed, lost = _verdicts_of([result for name, result in results.items() if weigh[name]])
+        if lost is not None:
+            found = self.undefined(lost, missing="judge", parts=values, **self.injection_flag(case))
+            return self.judged(found, needed)
+        score = ragas_score(values, self.weights)
+        if score is None:
+            return self.judged(self.undefined("; ".join(dict.fromkeys(map(str, left_out.values())))), needed)
+        partly = {"left_out": left_out} if left_out else {}
+        return self.judged(self.result(score, parts=values, **partly, **self.injection_flag(case)), needed)
+
+    def verdicts_needed(self, case: Sample) -> list[str]:
+        return []  # as its parts say
+
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
+        return self.measure(case)

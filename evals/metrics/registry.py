@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from evals import plugins
+from evals import runtime
 from evals.errors import ConfigError, EvalsError, UnknownNameError
 from evals.metrics import (
     abstention,
@@ -17,20 +17,71 @@ from evals.metrics import (
     citation_support,
     claims,
     generation,
-    gptscore,
-    graphrag,
-    nuggets,
     passage,
     performance,
     qa,
     ragas,
-    ragas_answer,
     retrieval,
     semantic,
 )
-from evals.metrics.base import BaseMetric
+from evals.metrics import claims as nuggets
+from evals.metrics import qa as gptscore
+from evals.metrics import ragas as graphrag
+from evals.metrics import ragas as ragas_answer
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.checks import FactScore, IsCorrect, RulesCoverage
+from evals.metrics.squad import SquadEM, SquadF1
+
+# What a metric declares about itself, in words: `evals metrics` and the reference page show the same.
+
+
+_DIRECTION = {True: "higher is better", False: "lower is better", None: "neither way is better"}
+
+
+def facts(cls: type[BaseMetric]) -> dict[str, str]:
+    """Describe a metric class, as label and text, in the order in which it is shown.
+
+    The formula, the conventions and the reference are the class docstring's matter.
+    """
+    return {
+        "group": cls.group.value,
+        "suites": ", ".join(sorted(cls.suites)) or "none: named alone",
+        "unit": cls.unit,
+        "range": value_range(cls),
+        "direction": _DIRECTION[cls.higher_is_better],
+        "over a run": over_a_run(cls),
+        "needs": needs(cls) or "nothing but an answer",
+        "judge calls a question": str(cls.judge_calls),
+    }
+
+
+def value_range(cls: type[BaseMetric], *, questions: str = "the number of questions") -> str:
+    """The least and the greatest possible value of a run; a dash where there is none.
+
+    Args:
+        cls: The metric.
+        questions: What stands for the number of questions, which bounds a sum.
+    """
+    if cls.aggregation is Aggregation.SUM and cls.high == 1:  # each question counts 0 or 1
+        return f"{cls.low or 0:g} to {questions}"
+    low, high = ("–" if end is None else f"{end:g}" for end in (cls.low, cls.high))
+    return f"{low} to {high}"
+
+
+def over_a_run(cls: type[BaseMetric]) -> str:
+    """How the values of the questions become one."""
+    if cls.aggregation is Aggregation.PERCENTILE and cls.percentile is not None:
+        return f"percentile {cls.percentile:g}"
+    return cls.aggregation.value
+
+
+def needs(cls: type[BaseMetric]) -> str:
+    """What the metric needs in order to have a value; empty where an answer is enough."""
+    return ", ".join(sorted(need.value for need in cls.needs))
+
 
 _log = logging.getLogger(__name__)
+
 
 METRICS: tuple[type[BaseMetric], ...] = (
     retrieval.RecallAtK,
@@ -59,11 +110,11 @@ METRICS: tuple[type[BaseMetric], ...] = (
     answer.KeywordCoverage,
     answer.NumberMatch,
     answer.AnswerCompleteness,
-    answer.RulesCoverage,
-    answer.FactScore,
-    answer.IsCorrect,
-    answer.SquadEM,
-    answer.SquadF1,
+    RulesCoverage,
+    FactScore,
+    IsCorrect,
+    SquadEM,
+    SquadF1,
     qa.FuzzyMatch,
     gptscore.GPTScore,
     gptscore.FactualMatch,
@@ -131,9 +182,9 @@ def metric_classes() -> tuple[type[BaseMetric], ...]:
 
 
 def _plugged_metric(point: EntryPoint) -> type[BaseMetric]:
-    loaded = plugins.load(point)
+    loaded = runtime.load(point)
     if not (isinstance(loaded, type) and issubclass(loaded, BaseMetric)):
-        raise plugins.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
+        raise runtime.broken(point, f"is no metric: {loaded!r} is not a BaseMetric subclass")
     return loaded
 
 

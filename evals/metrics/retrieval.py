@@ -3,10 +3,10 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from evals.case.case import Case
 from evals.metrics.base import AtK, BaseMetric, Need
 from evals.metrics.ranking import precision_at, recall_at, reciprocal_rank, unit_ndcg_at
-from evals.schemas import MetricGroup, MetricResult
+from evals.metrics.sample import Sample
+from evals.schemas.results import MetricGroup, MetricResult
 
 
 class _Retrieval(BaseMetric):
@@ -15,11 +15,11 @@ class _Retrieval(BaseMetric):
     group = MetricGroup.RETRIEVAL
     needs = frozenset({Need.GOLD, Need.CHUNKS})
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         return self.result_with(self.value(case), case.matches.evidence)
 
     @abstractmethod
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         """The metric's number."""
 
 
@@ -33,7 +33,7 @@ class RecallAtK(AtK, _Retrieval):
     family = "recall_at"
     default_ks: ClassVar = (1, 3, 5, 10)
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         return recall_at(case.matches.found_counts, len(case.question.gold_passages), self.k)
 
 
@@ -50,7 +50,7 @@ class PrecisionAtK(AtK, _Retrieval):
     family = "precision_at"
     default_ks: ClassVar = (1, 3, 5)
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         return precision_at(case.matches.hits_within(self.k), self.k)
 
 
@@ -66,7 +66,7 @@ class SetPrecision(_Retrieval):
     name = "set_precision"
     suites: ClassVar = frozenset()
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         size = case.matches.size
         return precision_at(case.matches.hits_within(size), size) if size else 0.0
 
@@ -81,7 +81,7 @@ class MRR(_Retrieval):
 
     name = "mrr"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         return reciprocal_rank(case.matches.found_counts)
 
 
@@ -98,7 +98,7 @@ class MRRAtK(AtK, _Retrieval):
     suites: ClassVar = frozenset()
     default_ks: ClassVar = ()
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         return reciprocal_rank(case.matches.found_counts[: self.k])
 
 
@@ -114,6 +114,6 @@ class NDCG(AtK, _Retrieval):
     family = "ndcg_at"
     default_ks: ClassVar = (10,)
 
-    def value(self, case: Case) -> float:
+    def value(self, case: Sample) -> float:
         grades = [gold.relevance for gold in case.question.gold_passages]
         return unit_ndcg_at(case.matches.newly_found_within(self.k), grades, self.k)

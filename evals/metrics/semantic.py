@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from evals.case.case import Case
-from evals.metrics.base import BaseMetric, Need
-from evals.metrics.comparing import EMBEDDING_NOT_FINITE, Comparing
-from evals.schemas import EvalQuestion, MetricGroup, MetricResult
-from evals.semantics.base import Semantics, TextScorer, cosine
+from evals.metrics.base import EMBEDDING_NOT_FINITE, BaseMetric, Comparing, Need
+from evals.metrics.embedders import Semantics, TextScorer, cosine
+from evals.metrics.sample import Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup, MetricResult
 from evals.text.sentences import sentences
 
 _NOTHING_LOADED = "no model that compares texts is loaded"
@@ -29,25 +29,25 @@ class _Semantic(Comparing, BaseMetric):
         self.semantics = semantics
 
     @abstractmethod
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         """The result where nothing needs to be compared to know it; None where something does."""
 
-    def unavailable(self, case: Case) -> str | None:
+    def unavailable(self, case: Sample) -> str | None:
         there = self.embedder(case) if Need.EMBEDDER in self.needs else self.scorer(case)
         return None if there is not None else self.why_lacking(case)
 
-    def why_lacking(self, case: Case) -> str:
+    def why_lacking(self, case: Sample) -> str:
         """Why the model is not there."""
         semantics = self.semantics_for(case)
         return (semantics.reason if semantics else None) or _NOTHING_LOADED
 
-    def is_open(self, case: Case) -> bool:
+    def is_open(self, case: Sample) -> bool:
         """Whether something needs to be compared."""
         if case.response.error is not None or self.not_applicable_to(case.question) or self._lacking(case.response):
             return False
         return self.settled(case) is None
 
-    def scorer(self, case: Case) -> TextScorer | None:
+    def scorer(self, case: Sample) -> TextScorer | None:
         """What gives BERTScores; None where it is not there."""
         semantics = self.semantics_for(case)
         return semantics.scorer if semantics else None
@@ -63,7 +63,7 @@ class _AgainstExpected(_Semantic):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return "the question has no expected answer" if question.expected_answer is None else None
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         answer, expected = _pair(case)
         if not answer.strip():
             return self.result(0.0, empty="answer")
@@ -82,10 +82,10 @@ class SemanticSimilarityPercentage(_AgainstExpected):
     name = "semantic_similarity_percentage"
     needs = frozenset({Need.EXPECTED_ANSWER, Need.EMBEDDER})
 
-    def texts(self, case: Case) -> Sequence[str]:
+    def texts(self, case: Sample) -> Sequence[str]:
         return _pair(case) if self.is_open(case) else ()
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         embedder = self.embedder(case)
         if embedder is None:
             return self.undefined(self.why_lacking(case))
@@ -112,10 +112,10 @@ class BertScoreF1(_AgainstExpected):
     name = "bert_score_f1"
     needs = frozenset({Need.EXPECTED_ANSWER, Need.TEXT_SCORER})
 
-    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+    def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
         return [_pair(case)] if self.is_open(case) else ()
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         scorer = self.scorer(case)
         if scorer is None:
             return self.undefined(self.why_lacking(case))
@@ -150,7 +150,7 @@ class SentenceCoverage(_Semantic):
     def not_applicable_to(self, question: EvalQuestion) -> str | None:
         return None if _key_sentences(question) else "the question has no key sentences"
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         failed: dict[str, Any] = {**_adequacy(adequate=False), "failed": _key_sentences(case.question)}
         if case.abstained:
             if case.question.is_unanswerable:
@@ -158,10 +158,10 @@ class SentenceCoverage(_Semantic):
             return self.result(0.0, abstained=True, **failed)
         return None if sentences(case.answer or "") else self.result(0.0, empty="answer", **failed)
 
-    def text_pairs(self, case: Case) -> Sequence[tuple[str, str]]:
+    def text_pairs(self, case: Sample) -> Sequence[tuple[str, str]]:
         return _matrix(case) if self.is_open(case) else ()
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         semantics, scorer = self.semantics_for(case), self.scorer(case)
         if semantics is None or scorer is None:
             return self.undefined(self.why_lacking(case))
@@ -190,7 +190,7 @@ class SentenceCoverage(_Semantic):
 _NOT_FINITE = "BERTScore gave a number that is not finite"
 
 
-def _pair(case: Case) -> tuple[str, str]:
+def _pair(case: Sample) -> tuple[str, str]:
     return case.answer or "", case.question.expected_answer or ""
 
 
@@ -200,7 +200,7 @@ def _key_sentences(question: EvalQuestion) -> list[str]:
     return [text for text in dict.fromkeys(named) if text.strip()]
 
 
-def _matrix(case: Case) -> list[tuple[str, str]]:
+def _matrix(case: Sample) -> list[tuple[str, str]]:
     """Every sentence of the answer with every key sentence."""
     said = list(dict.fromkeys(sentences(case.answer or "")))
     return [(sentence, key) for key in _key_sentences(case.question) for sentence in said]

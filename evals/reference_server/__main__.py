@@ -7,14 +7,13 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from .app import create_app
-from .corpus import GOLDEN, NONE, MissingCorpusError, load_corpus
-from .documents import UnreadableDocumentError
-from .misbehave import parse_switch
-from .server import ReferenceServer, announce, bind, end_with_stdin, greet, reason_of
-from .settings import Settings
+from evals.reference_server.app import ReferenceServer, announce, bind, create_app, end_with_stdin, greet, reason_of
+from evals.reference_server.faults import parse_switch
+from evals.reference_server.index import GOLDEN, NONE, MissingCorpusError, UnreadableDocumentError, load_corpus
+from evals.reference_server.schemas import Settings
 
 _AUTH_VARIABLE = "REFERENCE_SERVER_TOKEN"
+
 _CANNOT_START = 2
 
 

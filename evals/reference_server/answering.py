@@ -6,21 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .documents import Chunk
-from .index import ChunkIndex, Hit
-from .tokens import stem, tokenize, words
-from .units import Unit, split_units
+from evals.reference_server.chunking import Unit, split_units, stem, tokenize, words
+from evals.reference_server.index import Chunk, ChunkIndex, Hit
 
 ABSTENTION = "I don't have enough information in the provided documents to answer this question."
 
 _MIN_SHARE = 0.5
+
 _CHUNKS_READ = 3
+
 _MAX_SENTENCES = 3
+
 _NEAR_BEST = 0.6
+
 _RANK_BONUS = 0.05
+
 _HEADING_WEIGHT = 0.3
+
 _MAX_NEIGHBOURS = 15
+
 _ASKS_FOR_LIST = re.compile(r"\b(?:list|which|what\s+are)\b", re.IGNORECASE)
+
 _COMMANDS = frozenset({"describe", "explain", "give", "list", "name", "please", "show", "tell"})
 
 

@@ -1,14 +1,260 @@
 """Split a document into chunks that are verbatim slices of it and never cross a heading."""
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePath
 
-from .spans import Span, fit, lines, pack
+# Cut a text into spans (start, end): paragraphs, lines, sentences and groups of words.
+
+
+Span = tuple[int, int]
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+_WORD = re.compile(r"\S+")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\W_a-z]|[\"'(\[])")
+
+
+def lines(text: str, start: int, end: int) -> Iterator[Span]:
+    """The lines between start and end, each with its line break."""
+    return (match.span() for match in _LINE.finditer(text, start, end))
+
+
+def count_words(text: str, span: Span) -> int:
+    """How many runs of non-blank characters the span has."""
+    return sum(1 for _ in _WORD.finditer(text, *span))
+
+
+def trim(text: str, span: Span) -> Span | None:
+    """The span without white space at its ends, or None when nothing is left."""
+    piece = text[span[0] : span[1]]
+    left = len(piece) - len(piece.lstrip())
+    stripped = piece.strip()
+    return (span[0] + left, span[0] + left + len(stripped)) if stripped else None
+
+
+def _trimmed(text: str, spans: Iterable[Span]) -> list[Span]:
+    return [kept for span in spans if (kept := trim(text, span)) is not None]
+
+
+def paragraphs(text: str, span: Span) -> list[Span]:
+    """The runs of lines between blank lines."""
+    found: list[Span] = []
+    open_at: int | None = None
+    for start, end in lines(text, *span):
+        blank = not text[start:end].strip()
+        if blank and open_at is not None:
+            found.append((open_at, start))
+            open_at = None
+        elif not blank and open_at is None:
+            open_at = start
+    if open_at is not None:
+        found.append((open_at, span[1]))
+    return _trimmed(text, found)
+
+
+def line_spans(text: str, span: Span) -> list[Span]:
+    """The lines that are not blank."""
+    return _trimmed(text, lines(text, *span))
+
+
+def sentences(text: str, span: Span) -> list[Span]:
+    """The sentences: cut after . ! ? where a new sentence seems to begin."""
+    cuts = [match.end() for match in _SENTENCE_END.finditer(text, *span)]
+    edges = [span[0], *cuts, span[1]]
+    return _trimmed(text, pairwise(edges))
+
+
+def _word_groups(text: str, span: Span, limit: int) -> list[Span]:
+    found = [match.span() for match in _WORD.finditer(text, *span)]
+    groups = [found[i : i + limit] for i in range(0, len(found), limit)]
+    return [(group[0][0], group[-1][1]) for group in groups]
+
+
+_CUTS: tuple[Callable[[str, Span], list[Span]], ...] = (paragraphs, line_spans, sentences)
+
+
+def fit(text: str, span: Span, limit: int, depth: int = 0) -> list[Span]:
+    """Cut into paragraphs, and only where one is longer than the limit into ever smaller pieces."""
+    if depth > 0 and count_words(text, span) <= limit:
+        return [span]
+    if depth == len(_CUTS):
+        return _word_groups(text, span, limit)
+    return [piece for part in _CUTS[depth](text, span) for piece in fit(text, part, limit, depth + 1)]
+
+
+def pack(text: str, pieces: Iterable[Span], limit: int) -> list[Span]:
+    """Join neighbouring pieces as long as the joined span has at most ``limit`` words."""
+    packed: list[Span] = []
+    held = 0
+    for piece in pieces:
+        size = count_words(text, piece)
+        if packed and held + size <= limit:
+            packed[-1] = (packed[-1][0], piece[1])
+            held += size
+        else:
+            packed.append(piece)
+            held = size
+    return packed
+
+
+# Turn text into index tokens: lower-case words and numbers, lightly stemmed, without stopwords.
+
+
+_TOKEN = re.compile(r"\w*\d(?:[.,]\d+)+|\w+")
+
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+
+_VOWEL = re.compile(r"[aeiouy]")
+
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+
+
+_STOPWORD_LINES = """
+    a about also am an and any are as at be been being but by can could did do does doing don for from
+    get gets got had has have having he her here hers him his how i if in into is isn it its itself
+    just many may me might much must my no nor not of on or our ours shall she should so some such t s
+    than that the their theirs them then there these they this those to too us very was we were what
+    when where which while who whom whose why will with would you your yours
+    """
+
+STOPWORDS = frozenset(_STOPWORD_LINES.split())
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Cut plural, -ing and -ed endings so that close forms of a word become one token."""
+    if len(word) <= 3 or not word.isalpha():
+        return word
+    word = _cut_verb_ending(_cut_plural(word))
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def _cut_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _cut_verb_ending(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= 3 and _VOWEL.search(base) and not word.endswith("eed"):
+            return _DOUBLED.sub(r"\1", base)
+    return word
+
+
+def words(text: str) -> list[str]:
+    """All lower-case words and numbers of the text, in order; ``1,234`` becomes ``1234``."""
+    lowered = unicodedata.normalize("NFKC", text).lower()
+    found: list[str] = _TOKEN.findall(lowered)
+    return [w.replace(",", "") if "," in w and _THOUSANDS.fullmatch(w) else w for w in found]
+
+
+def tokenize(text: str) -> list[str]:
+    """The index tokens of the text: stopwords left out, the rest stemmed."""
+    return [stem(word) for word in words(text) if word not in STOPWORDS]
+
+
+# Cut the text of a chunk into the smallest things an answer can quote: sentences, list items, rows.
+
+
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\S")
+
+_UNITS_FENCE = re.compile(r"\s*(?:```|~~~)")
+
+_WORDLESS = re.compile(r"[\W_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence, or an item of a list or table; ``header`` is the header row above a table row."""
+
+    text: str
+    is_item: bool = False
+    header: str = ""
+
+
+class _Builder:
+    """Collects units line by line."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self._prose: list[str] = []
+        self._item: list[str] = []
+        self._header = ""
+        self._in_fence = False
+
+    def add(self, line: str) -> None:
+        """Take the next line of the chunk."""
+        if _UNITS_FENCE.match(line):
+            self.flush()
+            self._in_fence = not self._in_fence
+        elif self._in_fence:
+            self._add_single(line)
+        elif not line.strip():
+            self.flush()
+            self._header = ""
+        elif line.lstrip().startswith("|"):
+            self._add_row(line)
+        elif _WORDLESS.fullmatch(line):
+            self.flush()
+        elif _ITEM.match(line):
+            self.flush()
+            self._item = [line]
+        else:
+            (self._item or self._prose).append(line)
+
+    def flush(self) -> None:
+        """Turn what is collected into units."""
+        if self._item:
+            self.units.append(Unit(_one_line(self._item), is_item=True))
+        if self._prose:
+            text = _one_line(self._prose)
+            self.units += [Unit(text[a:b]) for a, b in sentences(text, (0, len(text)))]
+        self._item, self._prose = [], []
+
+    def _add_single(self, line: str) -> None:
+        if not _WORDLESS.fullmatch(line):
+            self.units.append(Unit(_one_line([line]), is_item=True, header=self._header))
+
+    def _add_row(self, line: str) -> None:
+        self.flush()
+        if _WORDLESS.fullmatch(line) and "-" in line and self.units and not self._header:
+            if self.units[-1].is_item and self.units[-1].text.startswith("|"):
+                self._header = self.units.pop().text
+        else:
+            self._add_single(line)
+
+
+def _one_line(parts: list[str]) -> str:
+    return " ".join(" ".join(parts).split())
+
+
+def split_units(text: str) -> list[Unit]:
+    """All units of the text in order; rules, code fences and table headers are not units."""
+    builder = _Builder()
+    for line in text.splitlines():
+        builder.add(line)
+    builder.flush()
+    return builder.units
+
 
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<text>.*))?")
+
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
 
 

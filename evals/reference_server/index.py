@@ -1,17 +1,147 @@
 """BM25 search over all chunks, with an order that never depends on how they were uploaded."""
 
+import hashlib
 import logging
 import math
+import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 
-from .documents import Chunk
+from evals.reference_server.chunking import split, title_of, tokenize
+
+# Documents and chunks with their identities, and how bytes become them.
+
+
+ACCEPTED_TYPES = (".md", ".txt")
+
+
+class UnreadableDocumentError(ValueError):
+    """The bytes of a document cannot become chunks; the message is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One retrievable slice of a document; ``tokens`` also hold its title and section."""
+
+    document_id: str
+    document_name: str
+    chunk_id: str
+    chunk_index: int
+    text: str
+    section: str | None
+    heading_tokens: frozenset[str]
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One stored document."""
+
+    id: str
+    file_name: str
+    content_hash: str
+    file_size_bytes: int
+    uploaded_at: str
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def file_type(self) -> str:
+        """The file name's ending, lower-case with its dot."""
+        return PurePath(self.file_name).suffix.lower()
+
+
+def document_id(file_name: str) -> str:
+    """The identity of a document, which its file name alone decides."""
+    return hashlib.sha256(file_name.encode()).hexdigest()[:16]
+
+
+def chunk_id(file_name: str, index: int, text: str) -> str:
+    """The identity of a chunk: a hash of where it is and what it says."""
+    return hashlib.sha256(f"{file_name}\0{index}\0{text}".encode()).hexdigest()[:16]
+
+
+def decode(content: bytes, file_name: str) -> str:
+    """The text of a file, which must be UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableDocumentError(
+            f"{file_name} is not valid UTF-8 text (byte {error.start} cannot be read)."
+        ) from error
+
+
+def make_chunks(text: str, file_name: str, max_words: int) -> tuple[Chunk, ...]:
+    """All chunks of a text, ready for the index."""
+    doc_id, title = document_id(file_name), title_of(text, file_name)
+    chunks: list[Chunk] = []
+    for index, piece in enumerate(split(text, file_name, max_words)):
+        body = text[piece.start : piece.end]
+        heading = title if piece.section in (None, title) else f"{title}\n{piece.section}"
+        head = tokenize(heading)
+        identity = chunk_id(file_name, index, body)
+        tokens = (*head, *tokenize(body))
+        chunks.append(Chunk(doc_id, file_name, identity, index, body, piece.section, frozenset(head), tokens))
+    return tuple(chunks)
+
+
+def read_document(content: bytes, file_name: str, max_words: int) -> Document:
+    """Turn the bytes of a file into a document, or say why that is impossible."""
+    chunks = make_chunks(decode(content, file_name), file_name, max_words)
+    if not chunks:
+        raise UnreadableDocumentError(f"{file_name} contains no text.")
+    return Document(
+        id=document_id(file_name),
+        file_name=file_name,
+        content_hash=hashlib.sha256(content).hexdigest(),
+        file_size_bytes=len(content),
+        uploaded_at=datetime.now(UTC).isoformat(),
+        chunks=chunks,
+    )
+
+
+# The documents a server starts with.
+
+
+GOLDEN = "golden"
+
+NONE = "none"
+
+
+class MissingCorpusError(ValueError):
+    """The documents to start with cannot be had; the message is a sentence for the user."""
+
+
+def golden_folder() -> Path:
+    """The folder of the corpus that comes with the package."""
+    return Path(__file__).resolve().parent.parent / "data" / "golden_corpus"
+
+
+def load_corpus(corpus: str, chunk_words: int) -> list[Document]:
+    """Read the documents of ``golden``, of a folder, or of ``none``.
+
+    Raises:
+        MissingCorpusError: The folder does not exist, or it or a file in it cannot be read.
+        UnreadableDocumentError: A file is no text.
+    """
+    if corpus == NONE:
+        return []
+    folder = golden_folder() if corpus == GOLDEN else Path(corpus)
+    if not folder.is_dir():
+        raise MissingCorpusError(f"The corpus folder {folder} does not exist.")
+    try:
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ACCEPTED_TYPES)
+        return [read_document(path.read_bytes(), path.name, chunk_words) for path in files if path.is_file()]
+    except OSError as error:
+        raise MissingCorpusError(f"The corpus cannot be read: {error.filename}: {error.strerror}.") from error
+
 
 _BM25 = "bm25s"  # imported when first needed: it would take a third of the start-up time
 
@@ -93,3 +223,57 @@ def _build(chunks: Sequence[Chunk], words: Sequence[str]) -> Any:
     bm25 = _import_bm25().BM25(method="lucene", k1=1.5, b=0.75)
     bm25.index((ids, vocabulary), create_empty_token=False, show_progress=False)
     return bm25
+
+
+# The documents a server holds, and the index over them.
+
+
+class DocumentStore:
+    """Documents by id, safe to use from several threads; the index is built when first needed."""
+
+    def __init__(self) -> None:
+        """Start with no documents."""
+        self._documents: dict[str, Document] = {}
+        self._index: ChunkIndex | None = None
+        self._version = 0
+        self._lock = threading.Lock()
+        self._build_lock = threading.Lock()
+
+    def put(self, documents: Iterable[Document]) -> None:
+        """Add documents; each replaces an earlier one of the same file name."""
+        with self._lock:
+            self._documents.update((document.id, document) for document in documents)
+            self._changed()
+
+    def delete(self, document_id: str) -> Document | None:
+        """Remove a document and return it, or None when there is none of that id."""
+        with self._lock:
+            document = self._documents.pop(document_id, None)
+            if document is not None:
+                self._changed()
+            return document
+
+    def documents(self) -> list[Document]:
+        """All documents, by file name."""
+        with self._lock:
+            return self._sorted()
+
+    def index(self) -> ChunkIndex:
+        """The index over the current documents, built anew only if they changed."""
+        with self._build_lock:
+            with self._lock:
+                if self._index is not None:
+                    return self._index
+                version, documents = self._version, self._sorted()
+            index = ChunkIndex([chunk for document in documents for chunk in document.chunks])
+            with self._lock:
+                if version == self._version:
+                    self._index = index
+            return index
+
+    def _sorted(self) -> list[Document]:
+        return sorted(self._documents.values(), key=lambda document: document.file_name)
+
+    def _changed(self) -> None:
+        self._version += 1
+        self._index = None

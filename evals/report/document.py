@@ -1,20 +1,147 @@
 """The page as one file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import chain
 from pathlib import Path
 from string import Template
 
-from evals.errors import ConfigError
-from evals.report.assets import asset, libraries, plot_style, script, style
-from evals.report.blocks import Block, as_element
-from evals.report.parts import PARTS, Runs
-from evals.report.policy import policy
-from evals.scoring.measured import Measured
+from evals import __version__
+from evals.errors import ConfigError, UnknownNameError
+from evals.report.overview import overview_of, runs_head
+from evals.report.page import Block, as_element, asset, libraries, packed, plot_style, policy, script, style
+from evals.report.questions import detail_of, questions_of_run
+from evals.report.runs import Several
+from evals.report.wording import one_line
+from evals.scoring.conclusion import Measured
+from evals.scoring.digest import BrokenLink
 from evals.store.atomic import write_output
-from evals.version import __version__
-from evals.views.formatting import one_line
+from evals.text.folding import bag, padded, tokens
+from evals.text.matching.words import words_of
+
+# Saved runs as one HTML page that holds all it needs: numbers, charts, questions, and nothing from a network.
+
+
+__all__ = ["Block", "RunBlocks", "Several", "packed", "report_pieces", "write_report"]
+
+
+# The data blocks of one run.
+
+
+DETAILS = 100
+"""Questions whose details stand in one block."""
+
+
+class RunBlocks:
+    """The data blocks of a run, each made when it is asked for.
+
+    Their names begin with the id of the run: `ID/overview` has what is said of the run, `ID/questions` a column for
+    each thing that is said of all questions, and `ID/details/N` all that is known of 100 questions.
+
+    Args:
+        run: The run with its records, which are read one at a time.
+    """
+
+    def __init__(self, run: Measured) -> None:
+        self._run = run
+        self._id = run.run.id
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all blocks."""
+        return [f"{self._id}/overview", f"{self._id}/questions", *(self._detail_name(n) for n in range(self._blocks))]
+
+    def get(self, name: str) -> Block:
+        """A block.
+
+        Raises:
+            UnknownNameError: The run has no block of this name.
+        """
+        if name not in self.names:
+            raise UnknownNameError("data block", name, self.names)
+        kind, _, number = name.removeprefix(f"{self._id}/").partition("/")
+        if kind == "overview":
+            return Block(name, overview_of(self._run))
+        if kind == "questions":
+            return Block(name, questions_of_run(self._run, DETAILS))
+        return self._detail(int(number))
+
+    def first(self) -> Iterator[Block]:
+        """What a page needs when it opens."""
+        return (self.get(name) for name in self.names[:2])
+
+    def details(self) -> Iterator[Block]:
+        """What a page needs when a question is opened, block by block."""
+        return (self._detail(number) for number in range(self._blocks))
+
+    @property
+    def _blocks(self) -> int:
+        return -(-len(self._run.source) // DETAILS)
+
+    def _detail_name(self, number: int) -> str:
+        return f"{self._id}/details/{number}"
+
+    def _detail(self, number: int) -> Block:
+        first = number * DETAILS
+        places = range(first, min(first + DETAILS, len(self._run.source)))
+        told = [detail_of(self._run.source[place], self._run, self._broken.get(place)) for place in places]
+        _forget_texts()
+        return Block(self._detail_name(number), told)
+
+    @cached_property
+    def _broken(self) -> dict[int, BrokenLink]:
+        """The first broken link by the number of the question."""
+        return {} if self._run.run.is_unscored else {one.number: one for one in self._run.digest.found}
+
+
+def _forget_texts() -> None:
+    """Of texts that passed by, nothing is asked again."""
+    for derived in (words_of, tokens, padded, bag):
+        derived.clear()
+
+
+# What a page is made of.
+
+
+Runs = Sequence[Measured]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A part of a page, of the runs that it was made for.
+
+    Attributes:
+        name: What it is about.
+        head: HTML that is read without JavaScript; nothing for none.
+        first: The data blocks that the page needs when it opens.
+        later: Those that it needs when somebody looks closer: they stand at the end of the file.
+    """
+
+    name: str
+    head: Callable[[], Iterator[str]] = lambda: iter(())
+    first: Callable[[], Iterator[Block]] = lambda: iter(())
+    later: Callable[[], Iterator[Block]] = lambda: iter(())
+
+
+def _each_run(runs: Runs) -> PagePart:
+    made = [RunBlocks(run) for run in runs]
+    return PagePart(
+        "run",
+        head=lambda: runs_head(runs),
+        first=lambda: chain.from_iterable(run.first() for run in made),
+        later=lambda: chain.from_iterable(run.details() for run in made),
+    )
+
+
+def _several(runs: Runs) -> PagePart:
+    several = Several(runs)
+    return PagePart("several", head=several.head, first=several.blocks)
+
+
+PARTS: tuple[Callable[[Runs], PagePart], ...] = (_several, _each_run)
+"""In the order in which they stand on the page: what makes each of them, of the runs of the page."""
 
 _TITLE = 120
 

@@ -1,17 +1,388 @@
 """The questions of a run as columns: what a list shows, and what it is searched and filtered by."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from evals.report.wrong_by import slice_keys
-from evals.schemas import EvalRecord, EvalResponse
-from evals.scoring.diagnosis import Link
-from evals.scoring.measured import Measured
-from evals.views.formatting import one_line
+from rapidfuzz.distance import LCSseq
+
+from evals.metrics.citation_support import CITATION_SUPPORT, Statement, placed_statements
+from evals.metrics.judge_tasks import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, REFERENCE_CLAIMS, REFERENCE_IN_CONTEXTS
+from evals.metrics.sample import Sample
+from evals.report.wording import detail_line, number, one_line, place_of, plain, wrong_line
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, ResponseError
+from evals.schemas.results import EvalRecord
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.conclusion import Measured
+from evals.scoring.diagnosis.counts import WrongSlice, wrong_slices
+from evals.scoring.diagnosis.stages import Link
+from evals.scoring.digest import BrokenLink
+from evals.scoring.run_columns import spelled
+from evals.scoring.settings import confidence
+from evals.text.numbers import counted
+
+# What the judge said of a question: labels, quotes and reasons.
+
+
+_CLAIMS_OF = {ANSWER_IN_CONTEXTS.name: ANSWER_CLAIMS.name, REFERENCE_IN_CONTEXTS.name: REFERENCE_CLAIMS.name}
+"""By inquiry, that which found the claims that it names by their numbers alone."""
+
+
+def verdict_of(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> dict[str, Any]:
+    """A verdict: what was asked, and the reply, or how the judge failed.
+
+    Args:
+        verdict: The verdict.
+        beside: All on the same question: a reply names claims by numbers that another one gave them.
+    """
+    told: dict[str, Any] = {
+        "request": plain(verdict.request),
+        "repeat": verdict.repeat,
+        "model": plain(verdict.model or ""),
+        "failure": verdict.failure,
+        "message": plain(verdict.message or ""),
+        "suspected": verdict.injection_suspected,
+        "ranks": verdict.passages,
+    }
+    if verdict.reply is not None:
+        told["reply"] = printed(verdict.ranked_reply)
+        told["claims"] = _claims(verdict, beside)
+    return told
+
+
+def _claims(verdict: JudgeVerdict, beside: Sequence[JudgeVerdict]) -> list[str]:
+    """The texts of the claims that the reply names by numbers; empty where it names none."""
+    wanted = _CLAIMS_OF.get(verdict.inquiry)
+    found = (other for other in beside if other.inquiry == wanted and other.repeat == verdict.repeat)
+    reply = next((other.reply for other in found if other.reply is not None), None)
+    claims = reply.get("claims") if reply is not None else None
+    return [plain(str(claim.get("claim", ""))) for claim in claims] if isinstance(claims, list) else []
+
+
+def printed(value: Any) -> Any:
+    """A value of JSON with all its texts made printable."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {plain(str(key)): printed(item) for key, item in value.items() if key != "injection_suspected"}
+    if isinstance(value, list | tuple):
+        return [printed(item) for item in value]
+    return value
+
+
+# Texts in pieces: where a chunk holds the words of a gold passage, and what each sentence of an answer cites.
+
+
+_WORD = re.compile(r"\w+")
+
+
+_LEAST = 4
+"""Words in a row that are marked: fewer are found anywhere."""
+
+
+_MOST_WORDS = 20_000
+"""In one text; of longer ones nothing is marked."""
+
+Span = tuple[int, int]
+
+
+def marked(text: str, golds: Iterable[str]) -> list[list[Any]]:
+    """A text in pieces [text, whether a gold says the same].
+
+    What is marked is what both have in common, word by word and in order, in runs of at least four words, or of all the
+    words of a shorter gold. It shows what the rule of matching has seen; it decides nothing.
+    """
+    golds = list(golds)
+    if not golds:
+        return [[plain(text), False]]
+    words = [(match.group().casefold(), match.span()) for match in _WORD.finditer(text)]
+    if len(words) > _MOST_WORDS:
+        return [[plain(text), False]]
+    spans = sorted(span for gold in golds for span in _common(gold, words))
+    return [[plain(text[start:end]), is_gold] for start, end, is_gold in _cut_marking(text, _merged(spans))]
+
+
+def _common(gold: str, words: Sequence[tuple[str, Span]]) -> Iterator[Span]:
+    wanted = [match.group().casefold() for match in _WORD.finditer(gold)][:_MOST_WORDS]
+    least = min(_LEAST, len(wanted))
+    for step in LCSseq.opcodes(wanted, [word for word, _ in words]):
+        if step.tag == "equal" and step.src_end - step.src_start >= max(least, 1):
+            yield words[step.dest_start][1][0], words[step.dest_end - 1][1][1]
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in their order, those that overlap put together."""
+    found: list[Span] = []
+    for start, end in spans:
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _cut_marking(text: str, spans: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:
+    """The spans and what stands between them."""
+    place = 0
+    for start, end in spans:
+        if place < start:
+            yield place, start, False
+        yield start, end, True
+        place = end
+    if place < len(text):
+        yield place, len(text), False
+
+
+def answer_pieces(case: Sample) -> list[dict[str, Any]]:
+    """An answer in pieces: its sentences with what they cite and what the judge says of that, and what lies between.
+
+    Where nothing says which sentence a citation stands in, it is one piece.
+    """
+    answer = case.response.answer or ""
+    found = placed_statements(case)
+    if found is None:
+        return [{"text": plain(answer)}] if answer else []
+    said = _support(case)
+    statements = {span: (number, statement) for number, (span, statement) in enumerate(found, start=1)}
+    pieces: list[dict[str, Any]] = []
+    for start, end, is_sentence in _cut_marking(answer, statements):
+        piece: dict[str, Any] = {"text": plain(answer[start:end])}
+        if is_sentence:
+            number, statement = statements[start, end]
+            piece |= _told(statement, said.get(number))
+        pieces.append(piece)
+    return pieces
+
+
+def _told(statement: Statement, verdict: str | None) -> dict[str, Any]:
+    told: dict[str, Any] = {"cited": list(statement.cited), "invalid": statement.invalid}
+    return told if verdict is None else {**told, "verdict": verdict}
+
+
+def _support(case: Sample) -> dict[int, str]:
+    """What the judge says of each examined sentence, by its number; empty where it was not asked."""
+    reply = next(iter(CITATION_SUPPORT.replies(case).values()), None)
+    return {} if reply is None else {item["id"]: str(item["verdict"]) for item in reply["statements"]}
+
+
+# One question whole: what was asked, expected, answered, retrieved, measured and judged.
+
+
+_BODY = 2000
+"""Characters of a body in which no answer was found."""
+
+_DETAILS = 1000
+
+_NAME = 200
+
+
+def detail_of(record: EvalRecord, measured: Measured, broken: BrokenLink | None) -> dict[str, Any]:
+    """All that a page shows of a question.
+
+    Args:
+        record: The question with what happened to it.
+        measured: Its run.
+        broken: The first link that broke, if any.
+    """
+    question, response = record.question, record.response
+    case = measured.cases.of(record)
+    return {
+        "id": one_line(question.id, _NAME),
+        "question": plain(question.question),
+        "expected": None if question.expected_answer is None else plain(question.expected_answer),
+        "unanswerable": question.is_unanswerable,
+        "about": _about(question),
+        "before": list(_before(question, response)),
+        "golds": [_gold(place, case) for place in range(len(question.gold_passages))],
+        "broken": broken and _broken(broken),
+        "notes": list(_notes(case, response)),
+        "answer": answer_pieces(case),
+        "chunks": _chunks(case),
+        "citations": _citations(case),
+        "scores": _scores(record, measured),
+        "judge": [verdict_of(verdict, record.verdicts) for verdict in record.verdicts],
+        "exchange": list(_exchange(response)),
+    }
+
+
+def _about(question: EvalQuestion) -> list[list[str]]:
+    pairs = {"dataset": spelled(question.dataset), **{key: spelled(value) for key, value in question.metadata.items()}}
+    return [[one_line(key, _NAME), one_line(value, _NAME)] for key, value in pairs.items() if value]
+
+
+def _before(question: EvalQuestion, response: EvalResponse | None) -> Iterator[list[str]]:
+    """What was said before, as far as it was answered."""
+    answers = response.turns if response else []
+    for message, turn in zip(question.turns[:-1], answers, strict=False):
+        yield [plain(message), plain(turn.answer or "–")]
+
+
+def _broken(broken: BrokenLink) -> dict[str, Any]:
+    return {
+        "link": broken.link.value,
+        "label": broken.link.label,
+        "failure": broken.link.is_failure,
+        "explanation": plain(broken.explanation),
+        "remarks": [plain(remark) for remark in broken.said.remarks],
+    }
+
+
+def _gold(place: int, case: Sample) -> dict[str, Any]:
+    gold = case.question.gold_passages[place]
+    found = case.matches.found.get(place)
+    where = " § ".join(part for part in (gold.document_id, gold.section) if part)
+    said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
+    return {
+        "where": plain(where),
+        "text": plain(said),
+        "rank": None if found is None else found[0] + 1,
+        "rule": None if found is None else found[1],
+    }
+
+
+def _notes(case: Sample, response: EvalResponse | None) -> Iterator[str]:
+    """What to know of the answer: why there is none, and who says whether it declines."""
+    if response is None:
+        yield "not asked"
+    elif response.error is not None:
+        yield from _failure(response, response.error)
+    else:
+        yield from _declining(case)
+        yield from map(plain, response.notes)
+
+
+def _failure(response: EvalResponse, error: ResponseError) -> Iterator[str]:
+    yield f"no answer after {counted(response.attempts, 'attempt')}: {plain(error.message)}"
+    if error.kind == "malformed" and response.raw:
+        yield f"the body: {plain(response.raw[:_BODY])}"
+
+
+def _declining(case: Sample) -> Iterator[str]:
+    if case.response.refused is not None:
+        yield f"the server says that it {'declined' if case.is_flagged else 'did not decline'}"
+    if case.abstention_disputed:
+        sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
+        yield "the text rules take it for {}, the judge for {}".format(*sides)
+    elif case.abstained and case.response.answer is not None:
+        yield "it counts as declining to answer"
+
+
+def _chunks(case: Sample) -> list[dict[str, Any]] | None:
+    """The chunks in rank order; None where the server sent none."""
+    chunks = case.response.chunks
+    if chunks is None:
+        return None
+    cited = {place for source in case.cited for place in source.places}
+    golds = case.question.gold_passages
+    told = []
+    for place, chunk in enumerate(chunks):
+        held = case.matches.by_chunk[place]
+        original = case.listed.original[place]
+        told.append(
+            {
+                "place": plain(place_of(chunk)),
+                "score": chunk.score,
+                "cited": place in cited,
+                "repeats": original + 1 if original != place else None,
+                "golds": [[gold + 1, rule] for gold, rule in sorted(held.items())],
+                "text": marked(chunk.text or "", (golds[gold].text for gold in held)),
+            }
+        )
+    return told
+
+
+def _citations(case: Sample) -> list[dict[str, Any]] | None:
+    """The distinct sources that the answer cites; None where the server sends no citations."""
+    if case.response.citations is None:
+        return None
+    return [
+        {
+            "ranks": [place + 1 for place in source.places],
+            "sections": [plain(section) for section in source.sections],
+            "gold": any(case.cited_golds.get(place) for place in source.places),
+        }
+        for source in case.cited
+    ]
+
+
+def _scores(record: EvalRecord, measured: Measured) -> list[dict[str, Any]]:
+    units = {summary.name: summary.unit for summary in measured.run.scorecard.metrics}
+    return [
+        {
+            "name": score.name,
+            "shown": number(score.value, units.get(score.name, "ratio")),
+            "reason": None if score.reason is None else plain(score.reason),
+            "details": one_line(detail_line(score), _DETAILS),
+        }
+        for score in record.scores
+    ]
+
+
+def _exchange(response: EvalResponse | None) -> Iterator[list[str]]:
+    """How long it took, and what it used."""
+    if response is None:
+        return
+    times = {
+        "latency": response.latency_ms,
+        "in all": response.total_ms,
+        "retrieval": response.retrieval_latency_ms,
+        "first token": response.time_to_first_token_ms,
+    }
+    yield from ([title, number(value, "ms")] for title, value in times.items() if value is not None)
+    if response.usage is not None:
+        yield ["tokens", f"{response.usage.prompt_tokens:,} + {response.usage.completion_tokens:,}"]
+    if response.model:
+        yield ["model", one_line(response.model, _NAME)]
+    if response.attempts > 1:
+        yield ["attempts", f"{response.attempts}"]
+    if response.confidence is not None:
+        yield ["confidence", f"{response.confidence:.3f}"]
+
+
+# Where questions end wrong more often than elsewhere: by dataset and by each key of the metadata.
+
+
+MOST_VALUES = 200
+"""A key with more values names questions rather than kinds of them, and is left out."""
+
+_WRONG_BY_NAME = 80
+
+
+def slice_keys(measured: Measured) -> list[str]:
+    """`dataset` and the keys of the metadata that have more than one value and not too many."""
+    keys = ["dataset", *measured.digest.keys]
+    return [key for key in keys if 1 < len(set(measured.values(key)) - {None}) <= MOST_VALUES]
+
+
+def wrong_by_key(measured: Measured) -> list[dict[str, Any]]:
+    """A table for each key: its values, the worst first."""
+    links = dict(measured.digest.found.links())
+    tables = []
+    for key in slice_keys(measured):
+        values = measured.values(key)
+        asked = ((number, values[number]) for number in measured.columns.numbers)
+        found = wrong_slices(links, asked, confidence(measured.run), measured.questions())
+        tables.append({"key": one_line(key, _WRONG_BY_NAME), "values": [_row(one) for one in found]})
+    return tables
+
+
+def _row(one: WrongSlice) -> dict[str, Any]:
+    return {
+        "value": one_line(one.value, _WRONG_BY_NAME),
+        "asked": one.asked,
+        "wrong": one.wrong,
+        "share": one.share,
+        "ci": one.interval,
+        "worse": one.is_worse,
+        "said": wrong_line(one),
+    }
+
 
 _TEXT = 240
 """Characters of a question, and of the answers beside it, that the list holds."""
+
 _ID = 120
 
 
@@ -76,8 +447,8 @@ def _metrics(measured: Measured, count: int) -> Iterator[dict[str, Any]]:
         if column is None or column.is_empty:
             continue
         values: list[float | None] = [None] * count
-        for number, value in zip(columns.numbers, column.values, strict=True):
-            values[number] = None if isnan(value) else _rounded(value)
+        for place, value in zip(columns.numbers, column.values, strict=True):
+            values[place] = None if isnan(value) else _rounded(value)
         yield {
             "name": summary.name,
             "unit": summary.unit,

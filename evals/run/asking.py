@@ -6,26 +6,30 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evals.client import RAGClient
-from evals.client.conversation import ask_traced
-from evals.client.login.hints import REFUSED
-from evals.engines.asking import ClusterAsking
+from evals.client.exchange import ask_traced
+from evals.client.oauth2 import REFUSED
+from evals.client.rag_client import RAGClient
 from evals.errors import EvalsError, ServerRefusedError, ServerUnreachableError
-from evals.run.observer import Observer
-from evals.run.preflight import another_question, check_probes, is_final, why_wrong_server
-from evals.run.unfound import chunks_unfound
-from evals.schemas import EvalQuestion, EvalResponse, Outcomes, ServerRecord
-from evals.schemas.engine import EngineRecord
-from evals.scoring.design.load import CONCURRENCY, Window
-from evals.scoring.settings import Cases
-from evals.text.counts import agree, counted
+from evals.run.corpus import another_question, check_probes, chunks_unfound, is_final, why_wrong_server
+from evals.run.notebook import Observer
+from evals.run.workers import ClusterAsking
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
+from evals.schemas.run_parts import EngineRecord
+from evals.scoring.repeats import CONCURRENCY, Window
+from evals.scoring.settings import ScoringContext
+from evals.text.numbers import agree, counted
 
 OnAnswer = Callable[[EvalQuestion, EvalResponse], None]
 
+
 STOPPED = "asking ended early: "
 """How the note of a run begins that says why not all was asked; a run that goes on makes it anew."""
+
+
 _MOST_NAMED = 100
 """Questions in a note."""
+
 CHANGED = "the server's configuration changed during the run"
 
 
@@ -117,7 +121,7 @@ class Asking:
         self,
         questions: Sequence[EvalQuestion],
         there: Mapping[str, EvalResponse],
-        cases: Cases,
+        cases: ScoringContext,
         on_answer: OnAnswer,
     ) -> None:
         """Ask the questions that have no answer yet.
@@ -142,7 +146,7 @@ class Asking:
             await self._ask(questions, there, on_answer)
         self.snapshot_end = (await self._client.info())[1]
 
-    def check(self, there: Mapping[str, EvalResponse], cases: Cases) -> None:
+    def check(self, there: Mapping[str, EvalResponse], cases: ScoringContext) -> None:
         """See by the answers to the probes that the server holds the documents.
 
         Raises:

@@ -8,26 +8,28 @@ from pathlib import Path
 from secrets import token_hex
 
 from evals.config import EvalConfig
-from evals.datasets.labels import LabelRow, read_labels
+from evals.datasets.answers import LabelRow, read_labels
 from evals.errors import ConfigError, DatasetError
-from evals.export.label_keys import DEFAULT_METRIC
 from evals.metrics.base import BaseMetric, Need
 from evals.metrics.registry import parse_metric
+from evals.report.review import DEFAULT_METRIC
 from evals.run.saved import saved_verdicts, work_of
-from evals.run.work import Work
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, RetrievedChunk, ServerRecord
+from evals.run.work import RunPlan
 from evals.schemas.calibration import Calibration, LabelledAnswer
-from evals.schemas.results import SAVED_ANSWERS
-from evals.scoring.calibration.corrections import answer_hash
-from evals.scoring.calibration.figures import Judged, figures_of
-from evals.scoring.calibration.scales import Label, Scale, declared_scale, scale_of
-from evals.scoring.clusters import cluster_of
-from evals.scoring.measured import Measured
-from evals.scoring.outcomes import package_versions
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, RetrievedChunk, ServerRecord
+from evals.schemas.results import SAVED_ANSWERS, EvalRecord, EvalRun
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.calibration import Judged, Label, Scale, answer_hash, declared_scale, figures_of, scale_of
+from evals.scoring.conclusion import Measured
+from evals.scoring.notes import package_versions
+from evals.scoring.run_columns import cluster_of
 from evals.store.naming import CALIBRATION
 from evals.store.runs import RunStore
 
 _ROUNDING = 1e-9
+
+
 SavedVerdicts = Mapping[str, Sequence[JudgeVerdict]]
 """By the ids of questions."""
 
@@ -125,7 +127,7 @@ def _scale_of(rows: Sequence[LabelRow], metric: BaseMetric, declared: str | None
     return scale_of([row.label for row in rows if row.label is not None], metric)
 
 
-def work_of_labels(labels: LabelSet, config: EvalConfig) -> Work:
+def work_of_labels(labels: LabelSet, config: EvalConfig) -> RunPlan:
     """The labelled answers, to be judged and saved as a run.
 
     Raises:

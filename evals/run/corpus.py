@@ -1,17 +1,370 @@
 """What the server's own list of documents, and the log of uploads, say of the golds' documents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from evals.case.matching import document_key
-from evals.case.matching.documents import Kinship, kinship
-from evals.client import RAGClient
-from evals.client.ingest import upload_key
-from evals.client.ingest.listing import ids_of, keys_of, listed_documents
+from evals.client.ingest import (
+    IngestReport,
+    Upload,
+    document_names,
+    ids_of,
+    ingest,
+    keys_of,
+    listed_documents,
+    upload_key,
+)
+from evals.client.rag_client import RAGClient
+from evals.client.spec_check import shape_of
 from evals.client.transport import TransportFailure
-from evals.schemas import EvalQuestion
-from evals.store.upload_log import uploaded_ids
+from evals.config import EvalConfig
+from evals.errors import CorpusMissingError, IngestError, ServerRefusedError
+from evals.run.notebook import Observer
+from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.scoring.settings import ScoringContext
+from evals.store.journal import UploadLog, uploaded_ids
+from evals.text.decoding import parse_stored
+from evals.text.matching.documents import Kinship, document_key, kinship
+from evals.text.numbers import counted, share
+
+# Is this the server that the profile describes, and does it hold the documents that the questions are about? Known
+# before anything is paid for.
+
+
+PROBES = 10
+"""So many questions are asked where the list of documents does not tell."""
+
+_HINT = "upload the datasets' documents with --ingest, or go on all the same with --no-preflight"
+
+
+_FINAL = {404: ("path",), 405: ("method", "path"), 422: ("json", "query")}
+"""Statuses that are the same when asked again, and which keys of the request may be wrong."""
+
+
+def is_final(response: EvalResponse) -> bool:
+    """Whether the question failed in a way that neither waiting mends nor asking again.
+
+    That is: the body holds no answer, or the server does not know the path, the method or the form of the request.
+    """
+    return _wrong_part(response) is not None
+
+
+def another_question(questions: Iterable[EvalQuestion], than: EvalQuestion) -> EvalQuestion | None:
+    """The first question that asks something else; None where there is none."""
+    return next((question for question in questions if question.question != than.question), None)
+
+
+def why_wrong_server(client: RAGClient, first: EvalResponse, second: EvalResponse) -> ServerRefusedError | None:
+    """Why this is no server of the profile, as two different questions show that failed in the same way.
+
+    Args:
+        client: Has asked.
+        first: What became of a question.
+        second: What became of another one: one alone may be what a server cannot answer.
+
+    Returns:
+        The error to end with; None where the server may answer the others.
+    """
+    wrong = _wrong_part(first)
+    if wrong is None or first.error is None or _wrong_part(second) != wrong:
+        return None
+    made = (client.spec.retrieve if first.error.request == "retrieve" else None) or client.spec.ask
+    how = f"{made.method} {client.redact.text(made.path)}"
+    return ServerRefusedError(
+        f"the server at {client.url} is not of the kind that profile {client.spec.profile!r} describes: "
+        f"to {how} it answers {first.error.message}",
+        f"mend {wrong}, name the right server with --rag-url, or describe this one in a profile of its own "
+        "(docs/profiles.md has examples) and name that with --profile FILE.yml",
+    )
+
+
+def _wrong_part(response: EvalResponse) -> str | None:
+    """The part of the profile that a failed question points to; None where it points to none."""
+    if response.error is None:
+        return None
+    request = f"server.{response.error.request}"
+    if response.error.kind == "malformed":
+        return f"{request} and {'server.map' if response.error.request == 'ask' else f'{request}.map'}"
+    keys = _FINAL.get(response.error.status or 0)
+    return " and ".join(f"{request}.{key}" for key in keys) if keys else None
+
+
+async def corpus_listed(client: RAGClient, questions: Sequence[EvalQuestion]) -> bool:
+    """Whether the server's list of documents holds a gold document.
+
+    False where it does not tell: no list or none to be had, other names, or golds that name no document.
+
+    Raises:
+        CorpusMissingError: The server holds no documents at all.
+    """
+    try:
+        there = await document_names(client)
+    except TransportFailure:
+        return False
+    if there is None:
+        return False
+    if not there:
+        raise CorpusMissingError(f"the server at {client.url} holds no documents", _HINT)
+    wanted = (gold.document_id for question in questions for gold in question.gold_passages)
+    return any(document_key(name) in there for name in wanted if name)
+
+
+def check_probes(
+    client: RAGClient,
+    probes: Sequence[tuple[EvalQuestion, EvalResponse]],
+    cases: ScoringContext,
+    *,
+    own_file: bool = False,
+) -> None:
+    """Look for gold passages in what the first questions retrieved.
+
+    Nothing is concluded where no question was answered, or the server sends no chunks.
+
+    Args:
+        client: Has asked.
+        probes: What was asked, and what became of it.
+        cases: The records as metrics see them.
+        own_file: Whether the questions are a user's own, made for what this server holds: what fewer than ten of them
+            miss is then a retriever's miss, which is for a gate to judge.
+
+    Raises:
+        CorpusMissingError: Chunks were retrieved, and no rule finds a single gold passage in them.
+    """
+    answered = [cases.about(question, response) for question, response in probes if response.chunks is not None]
+    if not answered or any(case.matches.found for case in answered):
+        return
+    few = own_file and len(answered) < PROBES
+    if few and any(_may_be_gold(case.response.chunks or [], case.question.gold_passages) for case in answered):
+        return
+    retrieved = [chunk for case in answered for chunk in case.response.chunks or []]
+    if retrieved and not any(chunk.text for chunk in retrieved):
+        raise CorpusMissingError(
+            f"the chunks of the server at {client.url} carry no text, and no gold is known by their ids or documents",
+            "let server.map.chunks find the text (docs/profiles.md), or go on all the same with --no-preflight",
+        )
+    raise CorpusMissingError(
+        f"corpus not found on the server at {client.url}: "
+        f"{counted(len(answered), 'question')} retrieved no gold passage",
+        _HINT,
+    )
+
+
+def _may_be_gold(chunks: Sequence[RetrievedChunk], golds: Sequence[GoldPassage]) -> bool:
+    """Whether chunks can be recognised: none was retrieved, or they have texts, or ids or documents as golds do."""
+    if not chunks or any(chunk.text for chunk in chunks):
+        return True
+    by_id = any(gold.chunk_id for gold in golds) and any(chunk.chunk_id for chunk in chunks)
+    named = any(chunk.document_id or chunk.document_name for chunk in chunks)
+    return by_id or (named and any(gold.document_id for gold in golds))
+
+
+async def choose_probes(client: RAGClient, questions: Sequence[EvalQuestion]) -> list[EvalQuestion]:
+    """The questions to ask first, whose answers show whether the corpus is on the server; none where that is known.
+
+    Raises:
+        CorpusMissingError: The server holds no documents at all.
+    """
+    probes = list(islice((question for question in questions if question.gold_passages), PROBES))
+    return [] if probes and await corpus_listed(client, questions) else probes
+
+
+# Chunks that the mapping looks for and finds in no answer: a wrong path looks like a server that sends none.
+
+
+UNFOUND = "server.map.chunks found nothing in "
+"""How the note begins; a run that goes on makes it anew."""
+
+_CHARS = 60
+
+
+def chunks_unfound(path: str | None, responses: Iterable[EvalResponse]) -> str | None:
+    """That no answer had chunks where the profile looks for them, and what the body has.
+
+    Null may be what a server rightly sends, so that this is no reason to end.
+
+    Args:
+        path: `map.chunks` of the profile; None where it looks for none.
+        responses: What came. Of a list that was there and could not be read, something else is said.
+
+    Returns:
+        None where nothing is looked for, nothing was answered, or some answer had a list.
+    """
+    if path is None:
+        return None
+    count, raw = 0, None
+    for one in filter(_is_answered, responses):
+        if one.chunks is not None or one.could_not_read("chunks"):
+            return None
+        raw = one.raw if not count else raw
+        count += 1
+    return _said(path, count, raw) if count else None
+
+
+def _is_answered(response: EvalResponse) -> bool:
+    return response.error is None and response.answer is not None
+
+
+def _said(path: str, count: int, raw: str | None) -> str:
+    said = share(count, count, "answer")
+    where = " ".join(path.split())
+    where = where if len(where) <= _CHARS else f"{where[:_CHARS]}…"
+    return f"{UNFOUND}{said}, so retrieval is not measured: nothing is at `{where}`{_of_body(raw)}"
+
+
+def _of_body(raw: str | None) -> str:
+    """What the body is; nothing where it is not there whole."""
+    try:
+        return f"; the body: {shape_of(parse_stored(raw.encode()))}" if raw else ""
+    except ValueError:
+        return ""
+
+
+# `evals ingest`: documents given to a server, and a question that shows whether they are found.
+
+
+_CHANGED = "on the server in another edition, and not uploaded again: delete there first what is to change"
+
+
+_UNCONFIRMED = (
+    "sent, not confirmed, when an earlier upload was killed, and not sent again: see whether the server has them; "
+    "where it does not, delete the `sent` line that names them in `uploads` of the folder of runs"
+)
+
+
+_NAMED = 3
+"""So many documents are named in a remark."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAgain:
+    """A question asked after an upload.
+
+    Attributes:
+        question: What was asked.
+        chunks: How many chunks came; None where the server sends none.
+        of_these: How many of them are of the documents that were given.
+    """
+
+    question: str
+    chunks: int | None
+    of_these: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What `evals ingest` did."""
+
+    report: IngestReport
+    check: FoundAgain | None
+
+
+async def upload_documents(
+    config: EvalConfig, documents: Sequence[Upload], observer: Observer, question: str | None
+) -> Uploaded:
+    """Give the documents to the server that the configuration names, and ask it a question about them.
+
+    Args:
+        config: Names the server and the folder of runs, which holds the log of uploads.
+        documents: To be there.
+        observer: Hears of the progress.
+        question: To ask; None asks nothing.
+
+    Raises:
+        EvalsError: The server cannot be used, refuses documents, or finds none of them.
+    """
+    async with AsyncExitStack() as stack:
+        client = RAGClient(config.server_spec(), concurrency=1, max_attempts=config.max_attempts, rps=config.rps)
+        await stack.enter_async_context(client)
+        observer.phase(f"checking {client.url}")
+        await client.health()
+        log = stack.enter_context(UploadLog(config.runs_dir, upload_key(client)))
+        observer.phase(f"giving it {counted(len(documents), 'document')}")
+        report = await ingest(client, documents, log, progress=observer.progress, waiting=observer.waiting)
+        if question is None:
+            return Uploaded(report, None)
+        client.know_documents(await _ids(client, config))
+        return Uploaded(report, await _checked(client, documents, question))
+
+
+async def _ids(client: RAGClient, config: EvalConfig) -> Mapping[str, str]:
+    try:
+        listed = await listed_documents(client) or []
+    except TransportFailure:
+        listed = []
+    return dict([*uploaded_ids(config.runs_dir, upload_key(client)), *ids_of(listed)])
+
+
+async def _checked(client: RAGClient, documents: Sequence[Upload], question: str) -> FoundAgain:
+    response = await client.ask(question)
+    if response.error is not None:
+        raise IngestError(
+            f"the documents are there, but the question that checks them fails: {response.error.message}",
+            "look at server.ask and server.map",
+        )
+    if response.chunks is None:
+        return FoundAgain(question, None, 0)
+    count = _count_of_these(response.chunks, documents)
+    if not count:
+        said = f"none of {counted(len(response.chunks), 'chunk')}" if response.chunks else "nothing"
+        raise IngestError(
+            f"what was uploaded is not found: to {question!r} the server retrieves {said} of these documents",
+            "it may still be indexing (server.ready says how to see that), keep them in another collection, or find "
+            "them by another question",
+        )
+    return FoundAgain(question, len(response.chunks), count)
+
+
+def _count_of_these(chunks: Sequence[RetrievedChunk], documents: Sequence[Upload]) -> int:
+    """How many chunks are of the documents: by name, else by text."""
+    keys = {document_key(one.name) for one in documents}
+    unknown = [_words(chunk.text or "") for chunk in chunks if not _is_named(chunk, keys)]
+    found = _found_in(set(filter(None, unknown)), documents)
+    return len(chunks) - len(unknown) + sum(text in found for text in unknown)
+
+
+def _found_in(texts: set[str], documents: Sequence[Upload]) -> set[str]:
+    """Which of the texts stand in a document."""
+    found: set[str] = set()
+    for one in documents if texts else ():
+        whole = _words(one.data().decode("utf-8", "ignore"))
+        found |= {text for text in texts - found if text in whole}
+    return found
+
+
+def _is_named(chunk: RetrievedChunk, keys: set[str]) -> bool:
+    return any(document_key(name) in keys for name in (chunk.document_name, chunk.document_id) if name)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def remarks_on(report: IngestReport) -> list[str]:
+    """What a reader must know of an upload."""
+    total = report.uploaded + report.already_there + len(report.unconfirmed)
+    there = f"{share(report.already_there, total, 'document', 'was')} on the server already"
+    return [
+        *([] if report.listed else [_unlisted(report)]),
+        *([there] if report.already_there else []),
+        *_named(_CHANGED, report.changed),
+        *_named(_UNCONFIRMED, report.unconfirmed, "was"),
+    ]
+
+
+def _unlisted(report: IngestReport) -> str:
+    if report.already_there:
+        return "the server does not list its documents: what was uploaded from here before is taken to be there"
+    return f"the server does not list its documents: all {report.uploaded} were uploaded"
+
+
+def _named(what: str, names: Sequence[str], verb: str = "is") -> list[str]:
+    if not names:
+        return []
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"{counted(len(names), 'document', verb)} {what}: {', '.join(islice(names, _NAMED))}{more}"]
 
 
 @dataclass(frozen=True, slots=True)

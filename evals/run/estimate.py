@@ -12,30 +12,34 @@ from importlib.util import find_spec
 from math import hypot, sqrt
 from statistics import median, stdev
 
-from evals.case.case import Case
-from evals.case.refusal import ABSTENTION
 from evals.config import EvalConfig
-from evals.judges.backends.prompt_cache import kept_prefixes
-from evals.judges.budget import PriceOf
+from evals.judges.backends.base import kept_prefixes
 from evals.judges.cache import JudgeCache
-from evals.judges.forecast import Expected, Forecast
+from evals.judges.money import Expected, Forecast, PriceOf
 from evals.metrics.base import BaseMetric, Need
+from evals.metrics.embedders import Semantics, Vector
 from evals.metrics.judged import judged_abstention
-from evals.run.likely_answers import FEWEST_ANSWERS, REFUSAL, likely_answers, stand_ins
-from evals.run.likely_calls import LikelyCall, LikelyCalls
-from evals.schemas import Document, EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.settings import Cases
-from evals.semantics.base import Semantics, Vector
-from evals.store.spill import Chosen
-from evals.text.counts import agree, counted
+from evals.metrics.sample import ABSTENTION, Sample
+from evals.run.expected_calls import FEWEST_ANSWERS, REFUSAL, LikelyCall, LikelyCalls, placeholder_answers, stand_ins
+from evals.schemas.dataset import Document, EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.verdicts import JudgeUsage, JudgeVerdict
+from evals.scoring.settings import ScoringContext
+from evals.store.disk_buffer import Chosen
+from evals.text.numbers import agree, counted
 
 SECONDS_A_CALL = 4.0
 """How long a judge's call usually takes; minutes are no more than a hint."""
+
+
 SECONDS_A_ROUND = 3600.0
 """How long a batch takes at most as a rule; the vendor promises a day."""
+
+
 _LOOKED_AT = 300
 """So many questions are composed; more are extrapolated."""
+
+
 _UNKNOWN_CALLS = 0.2
 """By which share there may be more calls or fewer where answers are made up: some servers decline less, or say more."""
 
@@ -139,7 +143,7 @@ def estimate_judging(
     documents: Sequence[Document],
     config: EvalConfig,
     price: PriceOf,
-    cases: Cases,
+    cases: ScoringContext,
     *,
     known: Known | None = None,
     forecast: Forecast | None = None,
@@ -157,7 +161,7 @@ def estimate_judging(
         forecast: Knows what a call takes; usual sizes are assumed where None.
     """
     known = known or Known()
-    saved, basis = likely_answers(config, questions, known.responses)
+    saved, basis = placeholder_answers(config, questions, known.responses)
     bill = _Bill(config, price, forecast or Forecast(config.judge.identity))
     cache = JudgeCache.of(config.judge, config.runs_dir)
     likely = LikelyCalls(metrics, config.judge, cache)
@@ -199,7 +203,7 @@ def _in_batches(found: Estimate, rounds: int, asking_s: float) -> Estimate:
     return replace(found, rounds=rounds, minutes=(asking_s + rounds * SECONDS_A_ROUND) / 60)
 
 
-def _add_answer(total: "_Sum", case: Case, likely: LikelyCalls, bill: "_Bill") -> None:
+def _add_answer(total: "_Sum", case: Sample, likely: LikelyCalls, bill: "_Bill") -> None:
     """Add the calls about one answer; whether a made-up refusal is one may not be asked, and is counted apart."""
     surely = case.response.answer != REFUSAL or case.declining.answers == "every"
     for one in likely.about(case):
@@ -209,12 +213,12 @@ def _add_answer(total: "_Sum", case: Case, likely: LikelyCalls, bill: "_Bill") -
             bill.add(one, total)
 
 
-def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> Cases:
+def planned_cases(config: EvalConfig, metrics: Sequence[BaseMetric]) -> ScoringContext:
     """Records as a judged run of this configuration sees them, as far as it is known before models are loaded."""
     wanted = any(Need.EMBEDDER in metric.needs for metric in metrics)
     semantics = Semantics(_NotLoaded()) if wanted and find_spec("sentence_transformers") else None
     settings = config.score_settings(judged=True)
-    return Cases(replace(settings, semantics=semantics, declining=judged_abstention(metrics)))
+    return ScoringContext(replace(settings, semantics=semantics, declining=judged_abstention(metrics)))
 
 
 class _NotLoaded:

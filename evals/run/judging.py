@@ -7,35 +7,178 @@ disk.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
-from evals.case.refusal import DECIDING
-from evals.judges.family import same_family
+from evals.judges.backends.base import Identity
 from evals.judges.llm_judge import LLMJudge
-from evals.judges.record import NOTE, VerdictTally, tally_of
-from evals.judges.reuse import repeats_of
-from evals.judges.spending import is_judge, of_judge, with_earlier
+from evals.judges.money import is_judge, of_judge, spending_of, with_earlier
+from evals.judges.record import NOTE, VerdictTally, same_family, tally_of
+from evals.judges.replies import fits, is_usable, repeats_of
 from evals.metrics.base import BaseMetric
 from evals.metrics.judged import prompts_asked_twice
-from evals.run.inquest import Inquest
-from evals.run.observer import Observer
+from evals.metrics.sample import DECIDING
+from evals.run.notebook import Observer
 from evals.runtime import SideLoop
-from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
-from evals.schemas.verdicts import JudgeRecord, VerdictRequest
-from evals.scoring.settings import Cases
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.verdicts import JudgeRecord, JudgeVerdict, VerdictRequest
+from evals.scoring.settings import ScoringContext
+from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal
-from evals.store.spill import SpilledMapping
-from evals.text.counts import agree, counted
+from evals.text.numbers import agree, counted
+
+# What a judge is asked about an answer, and which saved verdicts are the reply to it.
+
+
+Choose = Callable[[VerdictRequest], Iterable[JudgeVerdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """What is to be decided about every answer of a run.
+
+    Attributes:
+        metrics: Say what they want decided.
+        cases: The records as metrics see them.
+        judge: Who decides.
+        repeats: How often each decision is made.
+    """
+
+    metrics: Sequence[BaseMetric]
+    cases: ScoringContext
+    judge: Identity
+    repeats: int = 1
+
+    def requests(
+        self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict]
+    ) -> list[VerdictRequest]:
+        """All that can be asked for with these verdicts, each once; some requests build on the replies to others."""
+        case = self.cases.about(question, response, list(verdicts))
+        found: dict[tuple[str, int | None], VerdictRequest] = {}
+        for metric in self.metrics:
+            for request in metric.requests(case):
+                found.setdefault(request.place, request)
+        return list(found.values())
+
+    def fitting(
+        self, question: EvalQuestion, response: EvalResponse, known: Iterable[JudgeVerdict]
+    ) -> list[JudgeVerdict]:
+        """The saved verdicts that are this judge's replies to what would be asked now, each request and repeat once."""
+        by_name = _by_request(known)
+        if not by_name:
+            return []
+
+        def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
+            chosen: dict[int, JudgeVerdict] = {}
+            for verdict in by_name.get(request.name, ()):
+                wanted = verdict.repeat in repeats_of(request, self.repeats) and verdict.repeat not in chosen
+                if wanted and fits(verdict, request, self.judge):
+                    chosen[verdict.repeat] = verdict
+            return chosen.values()
+
+        return self._in_rounds(question, response, choose)
+
+    def fitting_all(
+        self,
+        questions: Iterable[EvalQuestion],
+        responses: Mapping[str, EvalResponse],
+        known: Mapping[str, Sequence[JudgeVerdict]],
+    ) -> MutableMapping[str, Sequence[JudgeVerdict]]:
+        """The same for many questions, by their ids; those of which nothing is known are left out."""
+        found: SpilledMapping[Sequence[JudgeVerdict]] = SpilledMapping(list[JudgeVerdict])
+        for question in questions if known else ():
+            theirs = known.get(question.id) if question.id in responses else None
+            if theirs:
+                found[question.id] = self.fitting(question, responses[question.id], theirs)
+        return found
+
+    def with_leftovers(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        found: Sequence[JudgeVerdict],
+        known: Sequence[JudgeVerdict],
+    ) -> list[JudgeVerdict]:
+        """The verdicts of a run that ended, with those of before which nothing has replaced.
+
+        A reply that cannot be read as one to what is asked now is left out; what it cost is not.
+        """
+        here = {_place(verdict) for verdict in found}
+        rest = [verdict for verdict in known if _place(verdict) not in here]
+        if not rest:
+            return list(found)
+        usable = self._usable(question, response, found, rest)
+
+        def stays(verdict: JudgeVerdict) -> bool:
+            return verdict.reply is None or _place(verdict) in usable
+
+        return _with_cost_of(list(filterfalse(stays, rest)), [*found, *filter(stays, rest)])
+
+    def _usable(
+        self,
+        question: EvalQuestion,
+        response: EvalResponse,
+        found: Sequence[JudgeVerdict],
+        rest: Sequence[JudgeVerdict],
+    ) -> set[tuple[str, int]]:
+        """The places of the verdicts of use: those found, and of the rest those that can be read as replies."""
+        here = {_place(verdict) for verdict in found}
+        by_name = _by_request([*found, *rest])
+
+        def choose(request: VerdictRequest) -> Iterable[JudgeVerdict]:
+            theirs = (v for v in by_name.get(request.name, ()) if request.repeat in {None, v.repeat})
+            return [v for v in theirs if _place(v) in here or is_usable(v, request)]
+
+        return {_place(verdict) for verdict in self._in_rounds(question, response, choose)}
+
+    def _in_rounds(self, question: EvalQuestion, response: EvalResponse, choose: Choose) -> list[JudgeVerdict]:
+        found: list[JudgeVerdict] = []
+        seen: set[tuple[str, int | None]] = set()
+        while todo := [r for r in self.requests(question, response, found) if r.place not in seen]:
+            for request in todo:
+                seen.add(request.place)
+                found += choose(request)
+        return found
+
+
+_UNFIT = "the saved reply does not fit what is asked now"
+
+
+def _with_cost_of(dropped: Sequence[JudgeVerdict], kept: Sequence[JudgeVerdict]) -> list[JudgeVerdict]:
+    """The verdicts kept, of which the last one bears what those dropped cost; failures where none is kept."""
+    if not dropped:
+        return list(kept)
+    if not kept:
+        return [v.model_copy(update={"reply": None, "failure": "unparsable", "message": _UNFIT}) for v in dropped]
+    return [*kept[:-1], with_earlier(kept[-1], spending_of(dropped))]
+
+
+def _place(verdict: JudgeVerdict) -> tuple[str, int]:
+    return verdict.request, verdict.repeat
+
+
+def _by_request(verdicts: Iterable[JudgeVerdict]) -> dict[str, list[JudgeVerdict]]:
+    found: dict[str, list[JudgeVerdict]] = {}
+    for verdict in verdicts:
+        found.setdefault(verdict.request, []).append(verdict)
+    return found
+
 
 __all__ = ["NOTE", "PATIENCE_S", "Judging"]
 
+
 PATIENCE_S = 5.0
 """How long an interrupted run waits for the calls in flight, which are paid for."""
+
+
 _PATIENCE_AFTER_ERROR_S = 30.0
 """The same where the judge refused us: nobody waits at a keyboard then."""
+
+
 _WORKERS_A_CALL = 4
 """Some workers wait for an overloaded vendor, or for the first call with a prefix, while others call."""
 
@@ -87,7 +230,7 @@ class Judging:
         self,
         judge: LLMJudge,
         metrics: Sequence[BaseMetric],
-        cases: Cases,
+        cases: ScoringContext,
         journal: Journal,
         *,
         before: JudgeRecord | None = None,
@@ -99,7 +242,7 @@ class Judging:
         self._judge = judge
         self._observer = observer or Observer()
         judge.shared_prompts = prompts_asked_twice(metrics)
-        self._inquest = Inquest(metrics, cases, judge.identity, judge.repeats)
+        self._inquest = JudgePlan(metrics, cases, judge.identity, judge.repeats)
         self._journal = journal
         self._before = before
         self._max_error_rate = max_error_rate

@@ -13,44 +13,40 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from evals.case.matching import MatchingSurvey
 from evals.config import EvalConfig
 from evals.errors import CorpusMissingError, EngineError, JudgeError, StoreError
+from evals.judges.money import spending_of
 from evals.judges.record import NOTE, Verdicts
-from evals.judges.spending import spending_of
 from evals.metrics.base import BaseMetric
 from evals.run.asking import STOPPED, Asking, OnAnswer
+from evals.run.corpus import UNFOUND
 from evals.run.estimate import Estimate, estimate_judging
-from evals.run.inquest import Inquest
-from evals.run.instruments import Instruments, price_of_judge, saved_forecast
-from evals.run.judging import Judging
-from evals.run.observer import Observer
-from evals.run.scorers.early import EarlyScoring
-from evals.run.scorers.how import HowToScore
-from evals.run.scorers.lines import scored_lines, scoring_of
+from evals.run.judging import JudgePlan, Judging
+from evals.run.notebook import Observer
+from evals.run.overlapped import OverlappedScorer, ScoreConfig, scored_lines, scoring_of
+from evals.run.setup import Toolkit, price_of_judge, saved_forecast
 from evals.run.text_models import compare_texts, leave_out_models
-from evals.run.unfound import UNFOUND
-from evals.run.work import RunRecords, Work
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
-from evals.schemas.record_sum import RecordSum
-from evals.scoring.calibration.corrections import with_cards
-from evals.scoring.conclusion import Ended
-from evals.scoring.design.load import with_load
-from evals.scoring.design.repeats import with_repeats
-from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
-from evals.scoring.gathered.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
-from evals.scoring.judged.judge_facts import with_facts
-from evals.scoring.measured import Measured
-from evals.scoring.settings import Cases, confidence, times_asked
-from evals.store.calibrations import saved_calibrations
+from evals.run.work import RunPlan, RunRecords
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.run_parts import RecordSum
+from evals.scoring.calibration import with_cards
+from evals.scoring.conclusion import Ended, Measured
+from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
+from evals.scoring.missing import with_facts
+from evals.scoring.notes import DISPUTED, NO_CHUNKS, AnswerNotes, usage_limit
+from evals.scoring.repeats import with_load, with_repeats
+from evals.scoring.settings import ScoringContext, confidence, times_asked
 from evals.store.journal import Journal
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, saved_calibrations
+from evals.text.matching.corpus import MatchStats
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 async def measure(
-    work: Work, instruments: Instruments, config: EvalConfig, observer: Observer, *, asking: Asking | None = None
+    work: RunPlan, instruments: Toolkit, config: EvalConfig, observer: Observer, *, asking: Asking | None = None
 ) -> Measured:
     """Ask where there is something to ask, judge and score all answers, and save them as a run.
 
@@ -69,14 +65,14 @@ async def measure(
         StoreError: The result cannot be written.
     """
     store, started = RunStore(config.runs_dir), time.monotonic()
-    cases = Cases(instruments.settings(config, work.run.server.citation_base))
+    cases = ScoringContext(instruments.settings(config, work.run.server.citation_base))
     free = await _plan_judging(work, instruments, cases, config, observer, asking=asking is not None)
     judging: Judging | None = None
     problem: BaseException | None = None
     seen, survey = _seen_so_far(work)
-    how = HowToScore(work.run, instruments.metrics, cases.settings, RunFacts(), config)
+    how = ScoreConfig(work.run, instruments.metrics, cases.settings, RunFacts(), config)
     way_on = _way_on(work, asking, instruments)
-    early = EarlyScoring(work, how, seen, store.folder, is_wanted=not instruments.wait_for_all)
+    early = OverlappedScorer(work, how, seen, store.folder, is_wanted=not instruments.wait_for_all)
     try:
         with ExitStack() as writing:
             journal = _open(work, store, writing) if asking or instruments.judge else None
@@ -138,7 +134,7 @@ def _with_design(run: EvalRun, scored: Iterable[EvalRecord], asking: Asking | No
     return with_load(with_repeats(run, scored), scored, asking.windows if asking else {})
 
 
-def _save_lines(store: RunStore, work: Work, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
+def _save_lines(store: RunStore, work: RunPlan, lines: Iterator[tuple[str, bytes]], way_on: str) -> RecordSum:
     """Write the records; returns their checksum."""
     try:
         return store.compact_lines(work.run, lines)
@@ -161,7 +157,7 @@ def _watched(lines: Iterator[tuple[str, bytes]], total: int, observer: Observer)
         yield line
 
 
-def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -> Ended:
+def _ended(work: RunPlan, problem: BaseException | None, judging: Judging | None) -> Ended:
     if isinstance(problem, CorpusMissingError):
         return "refused"
     if work.lacks is not None or (judging is not None and judging.incomplete):
@@ -169,7 +165,7 @@ def _ended(work: Work, problem: BaseException | None, judging: Judging | None) -
     return "early" if problem is not None else "whole"
 
 
-def _of_asking(work: Work, asking: Asking | None) -> dict[str, Any]:
+def _of_asking(work: RunPlan, asking: Asking | None) -> dict[str, Any]:
     """What the run says of how it was asked."""
     if asking is None:
         return {"warmup_ms": work.run.outcomes.warmup_ms, "stopped": work.lacks}
@@ -189,14 +185,14 @@ def _of_judging(judging: Judging | None) -> dict[str, Any]:
 
 
 async def _plan_judging(
-    work: Work, instruments: Instruments, cases: Cases, config: EvalConfig, observer: Observer, *, asking: bool
+    work: RunPlan, instruments: Toolkit, cases: ScoringContext, config: EvalConfig, observer: Observer, *, asking: bool
 ) -> Verdicts:
     """Say what the judge will take and whether the budget will do; returns the saved verdicts that cost nothing."""
     judge = instruments.judge
     if judge is None:
         return {}
     judge.spent_usd += work.spent_usd
-    inquest = Inquest(instruments.metrics, cases, judge.identity, judge.repeats)
+    inquest = JudgePlan(instruments.metrics, cases, judge.identity, judge.repeats)
 
     def plan() -> tuple[Verdicts, Estimate]:
         free = inquest.fitting_all(work.questions, work.responses, work.free)
@@ -218,13 +214,13 @@ async def _plan_judging(
     return free
 
 
-def _uncounted_usd(work: Work, estimate: Estimate) -> float:
+def _uncounted_usd(work: RunPlan, estimate: Estimate) -> float:
     """What the calls of the run that goes on may have cost whose cost nobody knows: a budget counts the estimate."""
     unknown = sum(spending_of(verdicts).unpriced for verdicts in work.verdicts.values())
     return unknown * (estimate.cost_usd or 0.0) / estimate.calls if estimate.calls else 0.0
 
 
-def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
+def _open(work: RunPlan, store: RunStore, writing: ExitStack) -> Journal:
     """Save the run as far as it is known, and open its log: all commands know it from here on, should it be killed."""
     store.save(work.run.model_copy(update={"record_sum": None}))  # from here on the log grows
     if work.journal is not None:
@@ -238,7 +234,7 @@ def _open(work: Work, store: RunStore, writing: ExitStack) -> Journal:
     return journal
 
 
-def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal) -> None:
+def _add_answers(judging: Judging, work: RunPlan, free: Verdicts, journal: Journal) -> None:
     """Have the judging know the answers that are there, with their verdicts: none may be lost."""
     for question in work.there:
         given = free.get(question.id, ())
@@ -247,9 +243,9 @@ def _add_answers(judging: Judging, work: Work, free: Verdicts, journal: Journal)
         judging.add(question, work.responses[question.id], [*work.verdicts.get(question.id, ()), *given])
 
 
-def _seen_so_far(work: Work) -> tuple[AnswersSeen, MatchingSurvey]:
+def _seen_so_far(work: RunPlan) -> tuple[AnswersSeen, MatchStats]:
     """What is gathered of answers as they arrive, with those that are there already."""
-    seen, survey = AnswersSeen(work.run), MatchingSurvey()
+    seen, survey = AnswersSeen(work.run), MatchStats()
     for question in work.there:
         response = work.responses[question.id]
         seen.add(response)
@@ -258,12 +254,12 @@ def _seen_so_far(work: Work) -> tuple[AnswersSeen, MatchingSurvey]:
 
 
 def _hears(
-    work: Work,
+    work: RunPlan,
     journal: Journal | None,
-    gathered: tuple[AnswersSeen, MatchingSurvey],
+    gathered: tuple[AnswersSeen, MatchStats],
     observer: Observer,
     judging: Judging | None,
-    early: EarlyScoring,
+    early: OverlappedScorer,
 ) -> OnAnswer:
     """What is done with each answer the moment it is there: it is kept and logged, and then counts."""
     seen, survey = gathered
@@ -283,8 +279,8 @@ def _hears(
 
 
 async def _ask_and_judge(
-    work: Work,
-    cases: Cases,
+    work: RunPlan,
+    cases: ScoringContext,
     asking: Asking | None,
     judging: Judging | None,
     on_answer: OnAnswer,
@@ -307,7 +303,7 @@ async def _ask_and_judge(
 async def _compare(
     metrics: Sequence[BaseMetric],
     records: Sequence[EvalRecord],
-    cases: Cases,
+    cases: ScoringContext,
     problem: BaseException | None,
     observer: Observer,
 ) -> BaseException | None:
@@ -324,7 +320,7 @@ async def _compare(
 
 
 def _notes_on_the_way(
-    work: Work, asking: Asking | None, judging: Judging | None, problem: BaseException | None
+    work: RunPlan, asking: Asking | None, judging: Judging | None, problem: BaseException | None
 ) -> list[str]:
     """What a reader must know of how the numbers came about; what a run that goes on said of its end is said anew."""
     earlier = [note for note in work.run.notes if not note.startswith((NOTE, STOPPED, DISPUTED, UNFOUND))]
@@ -342,10 +338,10 @@ def _each_once(earlier: Sequence[str], of_answers: Sequence[str]) -> list[str]:
 
 
 def _notes_on_answers(
-    work: Work,
+    work: RunPlan,
     answers: AnswerNotes,
     records: Iterable[EvalRecord],
-    instruments: Instruments,
+    instruments: Toolkit,
     asking: Asking | None,
 ) -> list[str]:
     limit = usage_limit(instruments.metrics, work.usage_needs_concurrency)
@@ -354,7 +350,7 @@ def _notes_on_answers(
     return [unfound, *(note for note in notes if not note.startswith(NO_CHUNKS))] if unfound else notes
 
 
-def _way_on(work: Work, asking: Asking | None, instruments: Instruments) -> str:
+def _way_on(work: RunPlan, asking: Asking | None, instruments: Toolkit) -> str:
     """What to do where the work ends early; nothing where all that was paid for was there before."""
     return work.way_on if asking is not None or instruments.judge is not None else ""
 

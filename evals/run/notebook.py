@@ -6,18 +6,125 @@ from importlib import import_module
 
 from rich.console import Console
 
+from evals.report.wording import plain
 from evals.run.estimate import Estimate
-from evals.run.observer import Observer
-from evals.run.tally import Tally
-from evals.schemas import EvalQuestion, EvalResponse
-from evals.text.counts import counted
-from evals.views.formatting import plain
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.scoring.settings import ScoringContext
+from evals.text.numbers import counted
+
+# How a running evaluation is watched: by a progress bar, a notebook or nobody.
+
+
+class Observer:
+    """Hears what happens. Every method does nothing here; a subclass overrides what it wants to know."""
+
+    def phase(self, message: str) -> None:
+        """A new part of the work begins."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Within a part that is not asking questions: so much is done."""
+
+    def waiting(self, message: str) -> None:
+        """Within such a part, something is waited for; heard again and again until it is there."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        """What the judge will take, before anything is asked that costs."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Asking begins: `total` questions, of which `done` were answered before (a resumed run)."""
+
+    def measured_with(self, cases: ScoringContext) -> None:
+        """How the answers to come will be measured."""
+
+    def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
+        """An exchange ended, with an answer or without."""
+
+    def judged(self, done: int, spent_usd: float) -> None:
+        """The judge is through with the answers to so many questions, and has cost so much."""
+
+    def end(self) -> None:
+        """Asking and judging have ended."""
+
+    def note(self, message: str) -> None:
+        """Something that a reader of the numbers must know."""
+
+
+class Remarks:
+    """What a reader of the numbers must know, told to whoever watches and kept for the run.
+
+    Args:
+        observer: Hears of each.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self.made: list[str] = []
+        self._observer = observer
+
+    def add(self, message: str) -> None:
+        """Tell and keep a remark."""
+        self.made.append(message)
+        self._observer.note(message)
+
+
+# How far the asking of questions is, as progress shows it.
+
+
+class Tally:
+    """Counts exchanges as they end.
+
+    Args:
+        total: Questions of the run.
+        done: How many of them were answered before.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, total: int, done: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.total = total
+        self.done = done
+        self._clock = clock
+        self._started = clock()
+        self._here = self._errors = 0
+
+    def add(self, response: EvalResponse) -> None:
+        """An exchange ended."""
+        self.done += 1
+        self._here += 1
+        self._errors += response.error is not None
+
+    @property
+    def rate(self) -> str:
+        """Exchanges a second, as text."""
+        return f"{self._here / max(1e-9, self._elapsed_s):.1f}/s"
+
+    @property
+    def failures(self) -> str:
+        """How many had no answer, as text; empty for none."""
+        return f"{self._errors} failed" if self._errors else ""
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the end at this rate; None before the first exchange has ended, and at the end."""
+        left = self.total - self.done
+        return left * self._elapsed_s / self._here if self._here and left else None
+
+    def __str__(self) -> str:
+        left = self.left_s
+        facts = [f"{self.done}/{self.total}", self.rate, "" if left is None else f"{left:.0f} s left"]
+        return ", ".join(fact for fact in facts if fact) + (f" {self.failures}" if self.failures else "")
+
+    @property
+    def _elapsed_s(self) -> float:
+        return self._clock() - self._started
+
 
 Show = Callable[[str], None]
 """Shows a text under the cell, in the place of what was shown before."""
 
+
 _BAR = 30
 """Characters of the bar."""
+
 _REDRAWN_EVERY_S = 0.2
 
 

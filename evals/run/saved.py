@@ -5,45 +5,43 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex
 
-from evals.client import RAGClient
 from evals.client.mapping import MappingError
-from evals.client.redaction import was_cut
+from evals.client.profile import was_cut
+from evals.client.rag_client import RAGClient
 from evals.config import EvalConfig
-from evals.credentials.stored import in_clear
-from evals.errors import StoreError
-from evals.judges.spending import free_copy, of_judge
+from evals.datasets.answers import are_extractive, each_answer
+from evals.errors import DatasetError, StoreError
+from evals.judges.money import free_copy, of_judge
 from evals.metrics.base import BaseMetric
-from evals.run.checks import check_config, model_choice, wants_judge
 from evals.run.estimate import Estimate, planned_cases
-from evals.run.inquest import Inquest
-from evals.run.instruments import estimate_of, join_cluster, judge_identity, load_instruments
+from evals.run.judging import JudgePlan
 from evals.run.measure import measure
-from evals.run.notebook import usual_observer
-from evals.run.observer import Observer
-from evals.run.work import Work
-from evals.schemas import (
-    EvalQuestion,
-    EvalRecord,
-    EvalResponse,
-    EvalRun,
-    JudgeVerdict,
-    Outcomes,
-    ResponseError,
-    Scorecard,
-    ServerRecord,
-    WeightedScore,
+from evals.run.notebook import Observer, usual_observer
+from evals.run.setup import (
+    check_config,
+    estimate_of,
+    join_cluster,
+    judge_identity,
+    load_instruments,
+    model_choice,
+    wants_judge,
 )
-from evals.schemas.results import SCHEMA_VERSION
-from evals.scoring.clusters import check_cluster
-from evals.scoring.measured import Measured
-from evals.scoring.outcomes import package_versions
-from evals.store.record_check import damage_of
-from evals.store.record_file import RecordFile
+from evals.run.work import RunDataset, RunPlan, is_file_of_questions, load_workload
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, Outcomes, ResponseError, ServerRecord
+from evals.schemas.results import SAVED_ANSWERS, SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.conclusion import Measured
+from evals.scoring.notes import package_versions
+from evals.scoring.run_columns import check_cluster
+from evals.secrets import in_clear
+from evals.store.disk_buffer import DiskList, SpilledMapping
+from evals.store.records import RecordFile, damage_of
 from evals.store.runs import RunStore
-from evals.store.spill import SpilledList, SpilledMapping
-from evals.text.counts import agree, counted
+from evals.text.numbers import agree, counted
 
 _OF_THE_EXCHANGE = {
     "latency_ms",
@@ -81,7 +79,9 @@ async def rescore(
     return (await measure_saved(work, check_config(config), config, observer or usual_observer())).run
 
 
-async def measure_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer) -> Measured:
+async def measure_saved(
+    work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig, observer: Observer
+) -> Measured:
     """Judge and score answers that are there already, and save them as a run; nothing is asked of a server.
 
     Args:
@@ -112,7 +112,7 @@ def _note_idle(config: EvalConfig, observer: Observer) -> None:
         observer.note("no metric compares texts by a model, and the rest is measured here: no cluster is used")
 
 
-def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> Work:
+def saved_run(source: EvalRun, config: EvalConfig, *, remap: bool = False) -> RunPlan:
     """The answers of a saved run, for a new one of this configuration.
 
     Raises:
@@ -143,7 +143,7 @@ def work_of(
     *,
     notes: Sequence[str],
     free: Mapping[str, Sequence[JudgeVerdict]],
-) -> Work:
+) -> RunPlan:
     """What there is to measure of answers that are there already.
 
     Args:
@@ -156,7 +156,7 @@ def work_of(
     Raises:
         ConfigError: No question has the key that they are clustered by.
     """
-    questions: SpilledList[EvalQuestion] = SpilledList(EvalQuestion, folder=config.runs_dir)
+    questions: DiskList[EvalQuestion] = DiskList(EvalQuestion, folder=config.runs_dir)
     responses: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
     for record in records:
         questions.append(record.question)
@@ -173,14 +173,14 @@ def work_on(
     *,
     notes: Sequence[str],
     free: Mapping[str, Sequence[JudgeVerdict]],
-) -> Work:
+) -> RunPlan:
     """The same of questions and answers that lie on disk already; every answer is to one of the questions.
 
     Raises:
         ConfigError: As of `work_of`.
     """
     check_cluster(config.cluster, questions)
-    return Work(
+    return RunPlan(
         run=run,
         questions=questions,
         responses=responses,
@@ -229,11 +229,11 @@ def _unchanged(run: EvalRun, records: RecordFile) -> Iterable[EvalRecord]:
     return () if damage is not None and not damage.lost else records
 
 
-def estimate_saved(work: Work, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
+def estimate_saved(work: RunPlan, metrics: Sequence[BaseMetric], config: EvalConfig) -> Estimate | None:
     """What judging the answers will take; None where no judge takes part. Asks nothing of anybody."""
     if not wants_judge(config, metrics):
         return None
-    inquest = Inquest(metrics, planned_cases(config, metrics), judge_identity(config), config.judge.repeats)
+    inquest = JudgePlan(metrics, planned_cases(config, metrics), judge_identity(config), config.judge.repeats)
     known = work.known(inquest.fitting_all(work.questions, work.responses, work.free))
     return estimate_of(config, metrics, work.answered, known=known)
 
@@ -303,3 +303,96 @@ def _reread(response: EvalResponse, raw: str, client: RAGClient) -> EvalResponse
 def _cut(count: int) -> str:
     them = agree(count, "it was read before: its body was", "they were read before: their bodies were")
     return f"{counted(count, 'answer', 'is')} as {them} cut when stored"
+
+
+# Saved answers, scored like those of a run that asked; no server.
+
+
+_NAMED = 5
+
+_EXTRACTIVE = "the answers are spans that an extractive system predicts: only an empty one abstains"
+
+
+async def score_answers(answers: Path, config: EvalConfig, observer: Observer | None = None) -> EvalRun:
+    """Measure saved answers to the questions of the configuration, and save the result as a run.
+
+    Questions without a saved answer count as not asked, so that the run is partial; they and answers to unknown
+    questions are noted in the run.
+
+    Args:
+        answers: A file of one JSON object a line.
+        config: The questions, and what to compute.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
+
+    Raises:
+        ConfigError: The configuration is wrong.
+        DatasetError: The questions or the answers cannot be read; the message names the line.
+        JudgeError: A judge is wanted and cannot be used.
+        StoreError: The result cannot be written.
+    """
+    metrics = check_config(config)
+    work = saved_answers(answers, config)
+    return (await measure_saved(work, metrics, config, observer or usual_observer())).run
+
+
+def saved_answers(answers: Path, config: EvalConfig) -> RunPlan:
+    """Read saved answers beside the questions of the configuration.
+
+    Raises:
+        DatasetError: The questions or the answers cannot be read, or do not belong together.
+    """
+    workload = load_workload(config, answers)
+    responses, notes = _responses(answers, config, workload)
+    asked = [question.id for question in workload.questions]
+    known, answered = frozenset(asked), list(responses)
+    if known.isdisjoint(answered):
+        raise DatasetError(
+            f"{answers.name}: none of its {counted(len(answered), 'answer')} is to a question of the dataset",
+            f"a `question_id` is the `id` of a question, such as {asked[0]!r}",
+        )
+    notes += [
+        *_note("without a saved answer", [one for one in asked if one not in responses]),
+        *_note("answered but not in the dataset, ignored", [one for one in answered if one not in known]),
+    ]
+    for stranger in set(answered) - known:
+        del responses[stranger]
+    new = _new_run_answers(answers, config, workload)
+    verdicts = saved_verdicts(config, lambda run: (run.server.url, run.server.profile) == (answers.name, SAVED_ANSWERS))
+    return work_on(new, workload.questions, responses, config, notes=notes, free=verdicts)
+
+
+def _responses(
+    answers: Path, config: EvalConfig, workload: RunDataset
+) -> tuple[SpilledMapping[EvalResponse], list[str]]:
+    """The answers by the ids of their questions, and what to know of how they were read."""
+    found: SpilledMapping[EvalResponse] = SpilledMapping(EvalResponse, config.runs_dir)
+    columns = workload.fingerprints[0].columns if is_file_of_questions(answers, config) else {}
+    found.update(each_answer(answers, config.columns, reference=columns.get("expected_answer")))
+    if not are_extractive(found.values()):
+        return found, []
+    for question_id in found:
+        found[question_id] = found[question_id].model_copy(update={"extractive": True})
+    return found, [_EXTRACTIVE]
+
+
+def _note(what: str, ids: Sequence[str]) -> list[str]:
+    if not ids:
+        return []
+    named = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+    return [f"{counted(len(ids), 'question')} {what}: {named}"]
+
+
+def _new_run_answers(answers: Path, config: EvalConfig, workload: RunDataset) -> EvalRun:
+    return EvalRun(
+        id=token_hex(4),
+        name=config.name or f"score-{answers.stem}",
+        created_at=datetime.now(UTC).replace(microsecond=0),
+        datasets=[fingerprint.name for fingerprint in workload.fingerprints],
+        question_count=len(workload.questions),
+        eval_config=config.as_written(),
+        server=ServerRecord(url=answers.name, profile=SAVED_ANSWERS, citation_base=config.server_spec().citations.base),
+        fingerprints=workload.fingerprints,
+        seed=config.seed,
+        concurrency=1,
+        package_versions=package_versions(),
+    )

@@ -11,24 +11,25 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Generic, TypeVar
 
-from evals.case.case import Case
 from evals.metrics.base import BaseMetric
-from evals.run.observer import Observer
-from evals.schemas import EvalRecord
-from evals.scoring.settings import Cases
-from evals.semantics.base import Semantics
-from evals.semantics.memo import key_of_pair
-from evals.semantics.places import Places
-from evals.text.counts import counted
+from evals.metrics.embedders import Places, Semantics, key_of_pair
+from evals.metrics.sample import Sample
+from evals.run.notebook import Observer
+from evals.schemas.results import EvalRecord
+from evals.scoring.settings import ScoringContext
+from evals.text.numbers import counted
 
 T = TypeVar("T", str, tuple[str, str])
+
 _TEXTS_AT_ONCE = 64
+
+
 _FAILURES = (RuntimeError, ValueError, OSError, MemoryError, IndexError)
 """What models raise when they run out of memory, or meet a text that they cannot take."""
 
 
 async def compare_texts(
-    metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: Cases, observer: Observer
+    metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: ScoringContext, observer: Observer
 ) -> None:
     """Embed and score every text that the metrics will ask for; off the event loop, in batches.
 
@@ -62,7 +63,7 @@ class _Wanted:
     The order is that of batches, on which the last digits of what models say depend.
     """
 
-    def __init__(self, metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: Cases) -> None:
+    def __init__(self, metrics: Sequence[BaseMetric], records: Collection[EvalRecord], cases: ScoringContext) -> None:
         self._metrics = metrics
         self._records = records
         self._cases = cases
@@ -83,11 +84,11 @@ class _Wanted:
                 wanted = chain.from_iterable(map(metric.text_pairs, self._asked()))
                 yield from (pair for pair in wanted if seen.add(key_of_pair(pair)))
 
-    def _asked(self) -> Iterator[Case]:
+    def _asked(self) -> Iterator[Sample]:
         return (self._cases.of(record) for record in self._records if record.response is not None)
 
 
-def leave_out_models(cases: Cases, reason: str) -> None:
+def leave_out_models(cases: ScoringContext, reason: str) -> None:
     """Score without what compares texts, which takes no time then; the metrics give the reason."""
     semantics = cases.settings.semantics
     if semantics is not None and (semantics.compares or semantics.reason is None):  # else it says why there is none

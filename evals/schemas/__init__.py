@@ -9,9 +9,15 @@ from evals.schemas.dataset import (
     KeySentence,
     Section,
 )
-from evals.schemas.gates import GateOutcome
-from evals.schemas.outcomes import Outcomes
-from evals.schemas.response import Citation, EvalResponse, ResponseError, RetrievedChunk, TokenUsage
+from evals.schemas.response import (
+    Citation,
+    EvalResponse,
+    Outcomes,
+    ResponseError,
+    RetrievedChunk,
+    ServerRecord,
+    TokenUsage,
+)
 from evals.schemas.results import (
     EvalRecord,
     EvalRun,
@@ -24,7 +30,7 @@ from evals.schemas.results import (
     Scorecard,
     WeightedScore,
 )
-from evals.schemas.server_record import ServerRecord
+from evals.schemas.run_parts import GateOutcome
 from evals.schemas.verdicts import JudgeVerdict
 
 __all__ = [

@@ -1,15 +1,93 @@
 """The base class of every record."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from html import escape
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Marks on the keys of the configuration: what may change of a run that has begun.
+
+
+class MayChange(Enum):
+    """When the value of a key may change."""
+
+    ON_RESUME = auto()
+    """It says how questions are asked and when a run is good, not what is measured of which server."""
+    ON_RESCORE = auto()
+    """It says how answers are measured, not which questions are asked of which server and how."""
+    ON_REMAP = auto()
+    """It says how a stored body is read."""
+
+
+def marked(model: type[BaseModel], mark: MayChange, prefix: str = "") -> frozenset[str]:
+    """The keys of a model and of the models in it that bear a mark, as dotted paths.
+
+    Args:
+        model: Such as `EvalConfig`.
+        mark: When they may change.
+        prefix: What stands before each path.
+    """
+    return frozenset(f"{prefix}{path}" for path in _marked(model, mark))
+
+
+def _marked(model: type[BaseModel], mark: MayChange) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        inner = _unless_null(field.annotation)
+        if mark in field.metadata:
+            yield name
+        elif isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from (f"{name}.{path}" for path in _marked(inner, mark))
+
+
+def _unless_null(annotation: Any) -> Any:
+    """The type of a value where there is one: `Model | None` is a model that may be left out."""
+    if get_origin(annotation) not in (Union, UnionType):
+        return annotation
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return parts[0] if len(parts) == 1 else annotation
+
+
+# Rows as tables: for pandas, and for notebooks.
+
+
+def frame(rows: Iterable[Mapping[str, Any]], index: str) -> "pd.DataFrame":
+    """A table of rows that may have different keys, indexed by one of them; what a row does not have is missing.
+
+    Args:
+        rows: Of values by column.
+        index: The column that names the rows.
+    """
+    import pandas as pd  # noqa: PLC0415 - half a second, and only who wants a table needs it
+
+    given = list(rows)
+    columns = list(dict.fromkeys(key for row in given for key in row)) or [index]
+    return pd.DataFrame(given, columns=columns).set_index(index)
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:
+    """A plain HTML table, in which nothing but text is left of what was given."""
+    head = "".join(f"<th>{escape(title)}</th>" for title in header)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 """A number that JSON can hold: no NaN, no infinity."""
+
+
 Text = Annotated[str, Field(min_length=0)]
 """A text that a file can hold: without half of a pair of surrogates, which a bound on the length makes pydantic see."""
+
 _Of = TypeVar("_Of", bound="Record")
+
 _set = object.__setattr__
 
 

@@ -5,9 +5,70 @@ from typing import Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evals.schemas.base import Finite, Record
+from evals.schemas.verdicts import VerdictLosses
+
+# How the questions of a run ended.
+
+
+class Outcomes(Record):
+    """How the questions ended."""
+
+    answered: int = 0
+    abstained: int = 0
+    abstention_disputed: int | None = None
+    """Answers that one of text rules and judge takes for a refusal and the other does not; the judge's word counts.
+    None without a judge, and where it was not asked, as in runs of before."""
+    abstention_open: int = 0
+    """Answers on which the judge should have the word, and it is lost: not counted as abstained."""
+    abstention_by_judge: int | None = None
+    """Answers that abstain or do not by the judge's word; the others by the text rules. None without a judge, and in
+    runs of before, where it was asked about what the text rules take for a refusal alone."""
+    not_asked: int = 0
+    stopped: str | None = None
+    """Why asking ended early; None where it did not, or where evals itself was interrupted."""
+    transport: dict[str, int] = {}
+    judge: dict[str, int] = {}
+    judge_losses: list[VerdictLosses] = []
+    """Whether lost verdicts were lost at random, one test each; none where too few were lost for a test."""
+    citations: int | None = None
+    """Distinct sources cited; None where the server sends no citations."""
+    invalid_citations: int | None = None
+    """Of these, how many point to no retrieved chunk: validity, apart from precision and recall."""
+    retried: int = 0
+    """Questions that needed more than one attempt."""
+    median_chunks: Finite | None = None
+    """Median number of chunks returned: recall_at_10 of five chunks says something else."""
+    warmup_ms: list[Finite | None] = []
+
+
+# The server that was evaluated, as a run knows it.
+
+
+class ServerRecord(Record):
+    """The server that was evaluated."""
+
+    url: str
+    """Without credentials."""
+    profile: str
+    spec_sha256: str | None = None
+    """Hash over how questions were asked and answers read, which a profile's file may say otherwise by now."""
+    citation_base: int = 1
+    """The number of the first chunk in the server's citations."""
+    masked: list[str] | None = None
+    """Keys of `server` whose credential was given in clear and is not stored; None in runs that do not say."""
+    snapshot_start: dict[str, Any] = {}
+    snapshot_end: dict[str, Any] | None = None
+    missing_documents: list[str] | None = None
+    """Gold documents that the server's list of documents lacks; None where it has no list, or one of other names."""
+    document_ids: dict[str, str] = {}
+    """Names of golds' documents by the server's own ids: chunks that give only an id are recognised by them."""
+    changed: bool | None = None
+    """Whether the server's configuration differs between start and end; None where it could not be read."""
+
 
 PART = "server.map."
 """How a note begins of a part of the body that was there and could not be read: it is null."""
+
 ErrorKind = Literal["timeout", "connect", "status", "malformed", "too_large", "not_ok", "broken_off"]
 
 

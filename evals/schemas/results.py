@@ -5,43 +5,61 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from pydantic import (
-    AwareDatetime,
-    Field,
-    PrivateAttr,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AwareDatetime, Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from evals.errors import StoreError, UnknownNameError
-from evals.schemas.base import Finite, Record
+from evals.schemas.base import Finite, Record, frame, html_table
 from evals.schemas.calibration import CorrectedMean
 from evals.schemas.dataset import DatasetFingerprint, EvalQuestion
-from evals.schemas.engine import EngineRecord
-from evals.schemas.gates import GateOutcome
-from evals.schemas.load import LoadLevel
-from evals.schemas.merged_shard import MergedShard, RunStatus
-from evals.schemas.outcomes import Outcomes
-from evals.schemas.pareto import ParetoPoint as ParetoPoint  # noqa: PLC0414 - part of what this module offers
-from evals.schemas.record_sum import RecordSum
-from evals.schemas.repeats import RepeatSummary
-from evals.schemas.response import EvalResponse
-from evals.schemas.server_record import ServerRecord
-from evals.schemas.tables import frame, html_table
+from evals.schemas.response import EvalResponse, Outcomes, ServerRecord
+from evals.schemas.run_parts import (
+    EngineRecord,
+    GateOutcome,
+    LoadLevel,
+    MergedShard,
+    RecordSum,
+    RepeatSummary,
+    RunStatus,
+)
 from evals.schemas.verdicts import JudgeRecord, JudgeVerdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# One run beside others, over objectives.
+
+
+class ParetoPoint(Record):
+    """One run in the space of objectives."""
+
+    run_id: str
+    name: str
+    objectives: dict[str, Finite]
+    dominated_by: list[str] = []
+    """Runs that are better on some objective beyond chance, and worse on none."""
+    dominated_by_values: list[str] = []
+    """Runs whose values are better on some objective, and worse on none."""
+
+    @property
+    def on_front(self) -> bool:
+        """Whether no other run dominates this one."""
+        return not self.dominated_by
+
+
 SCHEMA_VERSION = 2
 """1: the interval of a metric said nothing of itself. 2: it has `interval` beside `ci`, and `at_least`."""
+
 
 Missing = Literal["not_applicable", "transport", "judge", "injection", "fault"]
 """`injection`: the judge itself says that the data tells it what to decide. `fault`: the metric raised, which is ours
 or a plug-in's to mend."""
+
+
 WITHOUT_VERDICT: frozenset[Missing] = frozenset({"judge", "injection"})
 """Of what hangs on a verdict that does not count: other verdicts on the same thing stand for it."""
+
+
 SAVED_ANSWERS = "saved answers"
 """What stands in the place of the server's profile in a run that asked no server."""
 

@@ -9,9 +9,14 @@ from evals.schemas.base import Finite, Record
 from evals.schemas.calibration import Figure, JudgeCard
 
 JudgeFailure = Literal["refused", "truncated", "unparsable", "transport", "rejected", "spend_limit", "too_long"]
+
 LossBy = Literal["length", "items"]
+
+
 _PASSAGES = ("contexts", "passages", "citations")
 """The lists of a reply whose items bear the ids of passages."""
+
+
 BLOCK = "#"
 """What stands between the name of an inquiry and the number of a further block of passages that it examines."""
 

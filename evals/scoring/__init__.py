@@ -7,10 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evals.scoring.scorecard import make_scorecard, score_record, score_records, summarise
-    from evals.scoring.settings import Cases, ScoreSettings
-    from evals.scoring.slices import slice_by, slice_scorecards
+    from evals.scoring.scorecard import (
+        make_scorecard,
+        score_record,
+        score_records,
+        slice_by,
+        slice_scorecards,
+        summarise,
+    )
+    from evals.scoring.settings import ScoreSettings, ScoringContext
     from evals.scoring.weighted import check_feeds, make_weighted_score
+
 
 _WHERE = {
     "Cases": "settings",
@@ -25,9 +32,10 @@ _WHERE = {
     "summarise": "scorecard",
 }
 
+
 __all__ = [
-    "Cases",
     "ScoreSettings",
+    "ScoringContext",
     "check_feeds",
     "make_scorecard",
     "make_weighted_score",

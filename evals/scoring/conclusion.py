@@ -1,28 +1,139 @@
 """From the records of a run to what is saved of it: the same for a run that asked and for one that was scored again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
-from evals.case.case import Case
 from evals.metrics.base import BaseMetric
+from evals.metrics.sample import Sample
 from evals.runtime import seldom_collecting
-from evals.schemas import EvalRecord, EvalRun, Outcomes, Scorecard, WeightedScore
-from evals.schemas.merged_shard import RunStatus
-from evals.schemas.results import SCHEMA_VERSION
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse, Outcomes
+from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun, Scorecard, WeightedScore
+from evals.schemas.run_parts import RunStatus
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.abstention import AbstentionTable, beside_scorecard
+from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
-from evals.scoring.digest.digest import Collected, DigestMaker
+from evals.scoring.diagnosis.outcome import Finding
+from evals.scoring.digest import (
+    BrokenLink,
+    Collected,
+    RunSummary,
+    RunSummaryBuilder,
+    evidence_within,
+    keep_digest,
+    keep_slices,
+    kept_columns,
+    kept_digest,
+    kept_values,
+)
 from evals.scoring.gates import check_gates
-from evals.scoring.gathered.columns import ScoreTable
-from evals.scoring.gathered.notes import MATCHING, AnswerNotes, MatchingNotes
-from evals.scoring.influence import with_interval
-from evals.scoring.judged.datasets_of_losses import notes_on_datasets
-from evals.scoring.judged.losses import LOSSES, find_losses, notes_on_losses
-from evals.scoring.outcomes import OutcomeCounts, status_of
+from evals.scoring.missing import LOSSES, find_losses, notes_on_datasets, notes_on_losses
+from evals.scoring.notes import MATCHING, AnswerNotes, MatchingNotes, OutcomeCounts, status_of
 from evals.scoring.prices import PriceConfig, with_prices
+from evals.scoring.run_columns import RunColumns, taken
 from evals.scoring.scorecard import score_record, scorecard_of
-from evals.scoring.settings import Cases
-from evals.scoring.weighted import make_weighted_score, no_score
+from evals.scoring.settings import ScoringContext, score_settings, times_asked
+from evals.scoring.stats.intervals import distinct
+from evals.scoring.weighted import make_weighted_score, no_score, with_interval
+from evals.store.records import RecordFile
+
+# A run that was measured, with its records and what is derived from them.
+
+
+class PassingCases(ScoringContext):
+    """The cases of records that pass by one after the other: the last one alone is held."""
+
+    def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Sample:
+        if question.id not in self._known:
+            self._known.clear()
+        return super().about(question, response, verdicts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run at hand: nothing that views need of it is read or derived a second time.
+
+    Attributes:
+        run: As it was saved.
+        cases: What is derived of its records.
+        source: The records; read them through `records`.
+        made: What views need of all of them, where it was collected while they were scored.
+    """
+
+    run: EvalRun
+    cases: ScoringContext = field(repr=False)
+    source: Sequence[EvalRecord] = field(repr=False)
+    # `asyncio.run` asks for the name of its task, result and all, when it ends: every record would be written out.
+    made: RunSummary | None = field(default=None, repr=False)
+    _values: dict[str, list[str | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def digest(self) -> RunSummary:
+        """What views need of all records together."""
+        return self.made or kept_digest(self.run, self.source, self.cases)
+
+    @property
+    def abstention(self) -> AbstentionTable | None:
+        """Who declined what, where the datasets say what can be answered."""
+        table = self.digest.abstention
+        return table and beside_scorecard(table, self.run.scorecard)
+
+    @cached_property
+    def columns(self) -> RunColumns:
+        """The values of the questions that were asked."""
+        return kept_columns(self.run, self.source)
+
+    def values(self, key: str) -> list[str | None]:
+        """What each question has for `dataset` or a key of the metadata, those included that were not asked."""
+        if key not in self._values:
+            self._values[key] = kept_values(self.run, self.source, key)
+        return self._values[key]
+
+    def questions(self) -> dict[int, str] | None:
+        """Where questions were asked several times: by the number of an answer, which question it is of."""
+        if times_asked(self.run) == 1:
+            return None
+        columns = self.columns
+        return dict(
+            zip(
+                columns.numbers,
+                distinct(taken(columns.clusters, range(len(columns.numbers))), len(columns.numbers)),
+                strict=True,
+            )
+        )
+
+    def records(self) -> Iterator[EvalRecord]:
+        """The records, in the order of the questions; they can be walked again and again."""
+        return iter(self.source)
+
+    def findings(self, found: Iterable[BrokenLink]) -> Iterator[Finding]:
+        """These findings with their records, each read when it is wanted."""
+        return (one.with_record(self.source[one.number]) for one in found)
+
+    def keep(self, file: RecordFile) -> None:
+        """Keep the digest beside the file that these records were just written to, and what reports of slices need."""
+        keep_digest(self.run, file, self.digest, self.cases)
+        if len(self.run.datasets) > 1:
+            keep_slices(self.run, file, self.columns, {"dataset": self.values("dataset")})
+
+
+def measured(run: EvalRun, records: Sequence[EvalRecord]) -> Measured:
+    """A saved run with its records, seen as the run says that they were scored."""
+    return Measured(run, passing_cases(run, records), records)
+
+
+def passing_cases(run: EvalRun, records: Sequence[EvalRecord]) -> ScoringContext:
+    """The records of a saved run as they were scored, for walks over them.
+
+    Raises:
+        ConfigError: Its configuration was changed by hand to something that cannot be.
+    """
+    return evidence_within(run, records, PassingCases(score_settings(run)))
+
 
 Ended = Literal["whole", "early", "refused"]
 """All was done; something was left undone; or the answers are of a server that does not hold the documents, so that the
@@ -64,7 +175,7 @@ class Gathered(NamedTuple):
     collected: Collected | None
 
 
-class Conclusion:
+class Scorer:
     """Scores the records of a run one after the other, and says at the end what follows from all of them.
 
     Of a record nothing is held but what statistics need: values and codes by metric (`columns`), counts and notes.
@@ -82,9 +193,9 @@ class Conclusion:
         self,
         run: EvalRun,
         metrics: Sequence[BaseMetric],
-        cases: Cases,
+        cases: ScoringContext,
         terms: Terms,
-        digest: DigestMaker | None = None,
+        digest: RunSummaryBuilder | None = None,
         *,
         first: int = 0,
     ) -> None:
@@ -115,7 +226,7 @@ class Conclusion:
         self._gather(scored, self._cases.of(scored))
         return scored
 
-    def _gather(self, scored: EvalRecord, case: Case) -> None:
+    def _gather(self, scored: EvalRecord, case: Sample) -> None:
         self._table.add(scored)
         self._outcomes.add(scored, case)
         self._matching.add(scored)

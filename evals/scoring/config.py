@@ -1,26 +1,40 @@
 """The parts of the configuration that say how the weighted score is made, and which questions belong together."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from evals.metrics.ragas_weights import RAGAS_WEIGHTS
+from evals.errors import ConfigError
+from evals.metrics.ragas import RAGAS_WEIGHTS
 from evals.schemas.base import Finite, Record
+from evals.schemas.results import EvalRun, MetricSummary
+from evals.text.yaml_files import first_problem
 
 LEAST_COVERAGE = 0.5
 """With a smaller share of the weight measured there is no score: latency alone says nothing of the answers."""
+
+
 NOT_ANSWERED = "no question was answered"
 """Why there is no score where no answer came."""
 
+
 BY_DOCUMENT = "document"
 """Questions belong together whose first gold passages are of one document."""
+
+
 BY_QUESTION = "question"
 """Each question stands for itself."""
+
+
 ClusterKey = Annotated[str, Field(min_length=1)]
 """What questions belong together by: "document", "question", or a key of their metadata."""
 
 _WEIGHTS = {"accuracy": 0.30, "faithfulness": 0.20, "citation": 0.20, "retrieval": 0.15, "cost": 0.10, "latency": 0.05}
+
+
 _FEEDS = {
     "accuracy": ["answer_correctness", "answer_relevancy", "unanswerable_accuracy"],
     "faithfulness": ["faithfulness"],
@@ -29,12 +43,15 @@ _FEEDS = {
     "cost": ["cost_per_query"],
     "latency": ["latency_p50"],
 }
+
+
 _PRIMARY = {
     "retrieval": ["recall_at_5", "ndcg_at_10", "mrr"],
     "generation": ["answer_correctness", "factual_accuracy_percentage", "factual_match", "squad_f1", "faithfulness"],
     "citation": ["citation_recall", "citation_support_recall"],
     "abstention": ["unanswerable_accuracy"],
 }
+
 _THRESHOLDS = {"USD": 0.10, "ms": 30_000.0}
 
 
@@ -106,3 +123,279 @@ def _one_is_positive(weights: dict[str, float]) -> dict[str, float]:
     if not any(weights.values()):
         raise ValueError("at least one weight must be positive")
     return weights
+
+
+# What a saved run says of its configuration, read without what measures.
+
+
+_Part = TypeVar("_Part", bound=BaseModel)
+
+
+def scoring_config(run: EvalRun) -> ScoringConfig:
+    """The weights, feeds and thresholds of the run's weighted score.
+
+    Raises:
+        ConfigError: They were changed by hand to something that cannot be.
+    """
+    return valid_part(ScoringConfig, run, "scoring")
+
+
+def _part(run: EvalRun, key: str) -> Mapping[str, Any]:
+    part = run.eval_config.get(key)
+    return part if isinstance(part, Mapping) else {}
+
+
+def valid_part(model: type[_Part], run: EvalRun, key: str) -> _Part:
+    """A part of the run's configuration, as it stands in the run.
+
+    Raises:
+        ConfigError: It was changed by hand to something that cannot be.
+    """
+    known = {name: value for name, value in _part(run, key).items() if name in model.model_fields}
+    try:
+        return model.model_validate(known)
+    except ValidationError as error:
+        problem = first_problem(error, model)
+        raise ConfigError(
+            f"run {run.id} holds a configuration that cannot be: {key}.{problem}", problem.hint
+        ) from error
+
+
+# The weighted score of a saved run as it may be shown: none where little was measured, and beside which others.
+
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A weighted score as it may be shown.
+
+    Attributes:
+        score: None where there is none, or it says nothing.
+        coverage: The share of the configured weight that is measured, from 0 to 1.
+        reason: Why there is no score.
+    """
+
+    score: float | None
+    coverage: float
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        """`0.766 of 80 %`: the score, and of how much of the weight it is where that is not all."""
+        if self.score is None:
+            return "–"
+        return f"{self.score:.3f}{'' if self.is_whole else f' of {percent(self.coverage)}'}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that has a weight was measured."""
+        return self.coverage > 1 - _ROUNDING
+
+
+def percent(share: float) -> str:
+    """A share in whole percent: `80 %`."""
+    return f"{100 * share:.0f} %"
+
+
+def headline(run: EvalRun) -> Headline:
+    """The score of a saved run. Runs of earlier versions held one however little was measured; it is not shown.
+
+    Raises:
+        ConfigError: The run's weights were changed by hand to something that cannot be.
+    """
+    weighted = run.weighted_score
+    coverage = weighted.coverage if weighted.coverage is not None else _coverage(run)
+    failed = why_failed(run)
+    if failed is not None:
+        return Headline(None, coverage, failed)
+    if weighted.score is None:
+        return Headline(None, coverage, weighted.reason or _earlier_reason(run))
+    if coverage < LEAST_COVERAGE - _ROUNDING:
+        measured = ", ".join(weighted.weights)
+        return Headline(None, coverage, f"only {percent(coverage)} of the weight is measured: {measured}")
+    return Headline(weighted.score, coverage)
+
+
+def why_failed(run: EvalRun) -> str | None:
+    """Why a run that failed did; None for one that did not."""
+    if run.status != "failed":
+        return None
+    return run.weighted_score.reason or _earlier_reason(run)
+
+
+def _coverage(run: EvalRun) -> float:
+    """Of a run that does not say it; all of the weight where the configuration does not say what there was."""
+    if not run.weighted_score.weights:
+        return 0.0
+    whole = fsum(scoring_config(run).weights.values())
+    return min(1.0, fsum(run.weighted_score.weights.values()) / whole)
+
+
+def _earlier_reason(run: EvalRun) -> str:
+    """Of a run whose score does not say why it is none."""
+    if run.is_unscored:
+        return "the run did not finish, and none of it is scored yet"
+    reasons = set(run.weighted_score.left_out.values())
+    if len(reasons) == 1:
+        return reasons.pop()
+    return "nothing feeds it" if run.outcomes.answered else NOT_ANSWERED
+
+
+def differing_objectives(first: EvalRun, other: EvalRun) -> list[str]:
+    """What two weighted scores do not have in common, in words; empty where they measure the same."""
+    here, there = _measured(first), _measured(other)
+    found = []
+    for name in [*here, *(name for name in there if name not in here)]:
+        if name not in here or name not in there:
+            found.append(f"{name} is measured in {(first if name in here else other).id} alone")
+        elif here[name] != there[name]:
+            found.append(f"{name} is {_told(here[name])} in {first.id} and {_told(there[name])} in {other.id}")
+    return found
+
+
+def objectives_beside(first: EvalRun, other: EvalRun) -> list[str]:
+    """In what the other run's weighted score measures something else than the first one's, without naming either."""
+    here, there = _measured(first), _measured(other)
+    lacks = [f"no {name}" for name in here if name not in there]
+    more = [f"{name} too" for name in there if name not in here]
+    other_ways = [f"{name} by {_told(there[name])}" for name in there if there[name] != here.get(name, there[name])]
+    return [*lacks, *more, *other_ways]
+
+
+_Objective = tuple[float, tuple[str, ...], Mapping[str, float]]
+"""Weight, metrics that feed it, thresholds."""
+
+
+def _measured(run: EvalRun) -> dict[str, _Objective]:
+    weighted, thresholds = run.weighted_score, scoring_config(run).thresholds
+    units = {summary.name: summary.unit for summary in run.scorecard.metrics}
+    found: dict[str, _Objective] = {}
+    for name, weight in weighted.weights.items():
+        fed = tuple(sorted(weighted.fed_by.get(name, ())))
+        used = {unit: thresholds[unit] for unit in map(units.get, fed) if unit in thresholds}
+        found[name] = (weight, fed, used)
+    return found
+
+
+def _told(objective: _Objective) -> str:
+    weight, fed, thresholds = objective
+    told = ", ".join(fed) or "fed by nobody knows what"
+    limits = "".join(f", threshold {limit:g} {unit}" for unit, limit in thresholds.items())
+    return f"{told} (weight {weight:g}{limits})"
+
+
+def by_objectives(runs: Sequence[EvalRun]) -> list[list[EvalRun]]:
+    """Runs that have a score, put together where their scores measure the same, in the order of the first of each."""
+    groups: list[list[EvalRun]] = []
+    for run in runs:
+        if headline(run).score is None:
+            continue
+        group = next((each for each in groups if not differing_objectives(each[0], run)), None)
+        if group is None:
+            groups.append([run])
+        else:
+            group.append(run)
+    return groups
+
+
+# What a run says of a metric or of its weighted score, as gates see it.
+
+
+SCORE = "score"
+"""In a gate: the weighted score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A metric of a run, or its weighted score.
+
+    Attributes:
+        value: None where there is none.
+        ci: Its interval.
+        n: Over how many questions.
+        reason: Why there is no value.
+        of: Of how much of the weight a score is, in words; empty where it is all, and for metrics.
+        at_least: Whether the value is a lower bound: requests ran out of time.
+        open_above: Whether nobody knows how far above the interval ends.
+        bounds: What the value would be if all that is lost were the worst, and the best.
+        flagged: Of how many questions the judge says that the data tells it what to decide.
+    """
+
+    value: float | None
+    ci: tuple[float, float] | None = None
+    n: int | None = None
+    reason: str | None = None
+    of: str = ""
+    at_least: bool = False
+    open_above: bool = False
+    bounds: tuple[float, float] | None = None
+    flagged: int = 0
+
+    def bound(self, *, upper: bool) -> float | None:
+        """The upper or the lower bound where the judge flags something, else the value."""
+        if not self.flagged:
+            return self.value
+        return None if self.bounds is None else max(self.bounds) if upper else min(self.bounds)
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.ci[0] if self.ci else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper end; None where nobody knows it."""
+        return self.ci[1] if self.ci and not self.open_above else None
+
+    @property
+    def spread(self) -> str:
+        """The interval in words."""
+        if self.ci is None:
+            return "no interval"
+        return f"interval {self.ci[0]:.4g} … {'≥ ' if self.open_above else ''}{self.ci[1]:.4g}"
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g}{self.of}"
+
+
+def see(run: EvalRun, name: str) -> Measurement:
+    """What a run says of a metric; `score` is its weighted score."""
+    return _score(run) if name == SCORE else _metric(run, name)
+
+
+def _score(run: EvalRun) -> Measurement:
+    head, weighted = headline(run), run.weighted_score
+    of = "" if head.is_whole else f" of {percent(head.coverage)} of the weight"
+    flagged = _flagged_feeds(run)
+    return Measurement(
+        head.score,
+        weighted.ci,
+        weighted.interval.n if weighted.interval else None,
+        head.reason,
+        of,
+        bounds=None if any(one.value is None for one in flagged) else weighted.bounds,
+        flagged=max((one.counts.injection for one in flagged), default=0),
+    )
+
+
+def _flagged_feeds(run: EvalRun) -> list[MetricSummary]:
+    """The metrics that may feed the score of which the judge flags questions."""
+    feeds = set().union(*scoring_config(run).feeds.values())
+    return [one for one in run.scorecard.metrics if one.name in feeds and one.counts.injection]
+
+
+def _metric(run: EvalRun, name: str) -> Measurement:
+    summary = run.scorecard.find(name)
+    if summary is None:
+        return Measurement(None, reason="the run does not have it")
+    return Measurement(
+        summary.value,
+        summary.ci,
+        summary.sample_size,
+        summary.reason,
+        at_least=summary.at_least,
+        open_above=summary.interval is not None and summary.interval.open_above,
+        bounds=summary.bounds,
+        flagged=summary.counts.injection,
+    )

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evals.datasets.tables import elements
 from evals.errors import ConfigError, DatasetError
-from evals.inputs.files import read_whole
-from evals.inputs.json_array import elements
 from evals.metrics.passage import exact_match, passage_ndcg, span_f1, substring_matches
 from evals.metrics.ranking import recall_at
-from evals.text.counts import agree, counted
+from evals.text.decoding import read_whole
+from evals.text.numbers import agree, counted
 
 _NAMED = 3
+
 _SHOWN = 80
 
 

@@ -5,15 +5,17 @@ from typing import Any
 
 from pydantic import Field
 
-from evals.client.values import number_or_none
+from evals.client.spec_check import number_or_none
 from evals.metrics.base import BaseMetric
 from evals.metrics.performance import CostPerQuery, Price
-from evals.schemas import TokenUsage
 from evals.schemas.base import Finite, Record
+from evals.schemas.response import TokenUsage
 from evals.schemas.verdicts import JudgeUsage
 
 BATCH_SHARE = 0.5
 """Of a price, what is left of it in a batch."""
+
+
 MOST = 1e6
 """Dollars for a million tokens, beyond which a price is a typing error, and costs no number to reckon with."""
 

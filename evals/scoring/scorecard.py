@@ -5,34 +5,126 @@ asked, and counts each exactly once as scored, not applicable, lost to transport
 was selected and never asked, because the run ended before, has no results: it is in no metric's counts.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
 
-from evals.metrics.base import BaseMetric
-from evals.schemas import (
+from evals.metrics.base import Aggregation, BaseMetric
+from evals.metrics.performance import RAN_OUT
+from evals.schemas.base import unchecked
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import (
     EvalRecord,
     MetricCounts,
     MetricGroup,
+    MetricInterval,
     MetricResult,
     MetricSummary,
     Scorecard,
 )
-from evals.schemas.base import unchecked
-from evals.scoring.gathered.columns import ResultColumn, ScoreTable
-from evals.scoring.guarded import score_of
-from evals.scoring.intervals import metric_interval
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.scoring.strata import Sample, estimate_of, sample_of, value_of, value_over
-from evals.stats import Interval
+from evals.scoring.columns import (
+    ResultColumn,
+    ScoreTable,
+    StratifiedSample,
+    estimate_of,
+    sample_of,
+    value_of,
+    value_over,
+)
+from evals.scoring.config import BY_DOCUMENT
+from evals.scoring.run_columns import Results, RunColumns, ScoreColumn, spelled, taken
+from evals.scoring.settings import ScoreSettings, ScoringContext, score_of
+from evals.scoring.stats.intervals import Interval, IntervalEstimate, Mark, units
+from evals.scoring.stats.means import mean_interval, percentile_estimate
+from evals.scoring.stats.missing import weighted_interval
+
+# The interval of a metric over a run, and what there is to know of it.
 
 
-def score_records(metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: Cases) -> list[EvalRecord]:
+def metric_interval(
+    metric: BaseMetric,
+    sample: StratifiedSample,
+    settings: ScoreSettings,
+    lower_bounds: Sequence[float] = (),
+) -> tuple[Interval | None, MetricInterval | None]:
+    """The ends of the interval, and how it was made; nothing for no values.
+
+    Args:
+        metric: With its range and how its values become one.
+        sample: The values of the questions.
+        settings: Confidence, and by what questions are clustered.
+        lower_bounds: Those of the values that are too small: the request ran out of time.
+    """
+    found = _estimate(metric, sample, settings.confidence)
+    if found is None:
+        return None, None
+    ends = found.interval
+    if ends is not None and metric.aggregation is Aggregation.SUM:
+        times = len(sample.values)
+        ends = (ends[0] * times, ends[1] * times)
+    told = tell(found, settings)
+    open_above = ends is not None and any(value <= ends[1] for value in lower_bounds)
+    return ends, told.model_copy(update={"open_above": open_above})
+
+
+def tell(found: IntervalEstimate, settings: ScoreSettings) -> MetricInterval:
+    """What there is to know of an interval, as it is recorded."""
+    return MetricInterval(
+        method=found.method,
+        n=found.n,
+        clusters=found.clusters,
+        marks=[mark.value for mark in found.marks],
+        note=_note(found, settings.cluster),
+    )
+
+
+def _estimate(metric: BaseMetric, sample: StratifiedSample, confidence: float) -> IntervalEstimate | None:
+    values, clusters, weighted = sample.values, sample.clusters, sample.weighted
+    if metric.aggregation is Aggregation.PERCENTILE:
+        return _of_percentile(metric, sample, confidence)
+    if weighted is not None and metric.aggregation is not Aggregation.SUM:
+        return weighted_interval(weighted, sample.all_clusters, low=metric.low, high=metric.high, confidence=confidence)
+    return mean_interval(values, clusters, low=metric.low, high=metric.high, confidence=confidence)
+
+
+def _of_percentile(metric: BaseMetric, sample: StratifiedSample, confidence: float) -> IntervalEstimate | None:
+    """Order statistics; none where values stand for different numbers of lost ones, which have no such ranks."""
+    if sample.weighted is not None:
+        n = len(sample.values)
+        return IntervalEstimate(None, "order statistics", n, units(sample.clusters, n)[1], (Mark.WEIGHTED,))
+    return percentile_estimate(sample.values, metric.percentile or 50.0, sample.clusters, confidence)
+
+
+def too_small(metric: BaseMetric, results: Iterable[MetricResult]) -> list[float]:
+    """The values of requests that ran out of time: they would have been greater."""
+    if metric.aggregation is not Aggregation.PERCENTILE:
+        return []
+    return [result.value for result in results if result.value is not None and result.details.get(RAN_OUT) is True]
+
+
+def _note(found: IntervalEstimate, key: str) -> str | None:
+    """The marks in words; None where there are none."""
+    said = [_few(found.clusters, key) if mark is Mark.FEW_CLUSTERS else mark.value for mark in found.marks]
+    return ", ".join(said) or None
+
+
+def _few(clusters: int, key: str) -> str:
+    things = "document" if key == BY_DOCUMENT else f"value of {key}"
+    if clusters == 1:
+        return f"for this {things}"
+    return f"for these {clusters} {things.replace('document', 'documents').replace('value of', 'values of', 1)}"
+
+
+def score_records(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], cases: ScoringContext
+) -> list[EvalRecord]:
     """Measure every record that has a response; the others stay as they are."""
     return [score_record(metrics, record, cases) for record in records]
 
 
-def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: Cases) -> EvalRecord:
+def score_record(metrics: Sequence[BaseMetric], record: EvalRecord, cases: ScoringContext) -> EvalRecord:
     """Measure one record."""
     if record.response is None:
         return record
@@ -83,7 +175,7 @@ def summarise(
     sample = sample_of(metric, column, clusters, worst_on_error=settings.worst_on_error)
     counts = _counts(column)
     one_sided = metric.one_sided(column.results()) if sample.values else None
-    sample = Sample([], []) if one_sided else sample
+    sample = StratifiedSample([], []) if one_sided else sample
     value = value_of(metric, sample)
     ci, interval = metric_interval(metric, sample, settings, column.late)
     return MetricSummary(
@@ -139,3 +231,128 @@ def _why_missing(column: ResultColumn) -> str:
     if len(reasons) == 1:
         return next(iter(reasons))
     return "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+
+
+# A run by the values of a key, out of its columns: none of its records is held.
+
+
+@dataclass(slots=True)
+class SliceRows:
+    """The questions with one value of a key.
+
+    Attributes:
+        questions: How many there are, those included that were not asked.
+        rows: Where the columns of the run have those that were.
+    """
+
+    questions: int = 0
+    rows: "array[int]" = field(default_factory=lambda: array("I"))
+
+
+def rows_by(values: Sequence[str | None], columns: RunColumns) -> dict[str, SliceRows]:
+    """The questions for each value of `dataset` or a key of the metadata; one without the key is in no slice.
+
+    Args:
+        values: What each question of the run has for the key.
+        columns: Of those that were asked.
+    """
+    row_of = {number: row for row, number in enumerate(columns.numbers)}
+    found: dict[str, SliceRows] = {}
+    for number, value in enumerate(values):
+        if value is not None:
+            own = found.setdefault(value, SliceRows())
+            own.questions += 1
+            own.rows.extend([row_of[number]] if number in row_of else [])
+    return dict(sorted(found.items()))
+
+
+def slice_scorecard(
+    metrics: Sequence[BaseMetric], columns: RunColumns, rows: Sequence[int], settings: ScoreSettings
+) -> Scorecard:
+    """What `make_scorecard` says of the records that stand in these rows."""
+    return in_groups(_summary(metric, columns, rows, settings) for metric in metrics)
+
+
+def _summary(metric: BaseMetric, columns: RunColumns, rows: Sequence[int], settings: ScoreSettings) -> MetricSummary:
+    column = columns.scores.get(metric.name, ScoreColumn(metric.name))
+    measured = array("I", (row for row in rows if column.has(row)))
+    return summarise(metric, Results(column, measured), settings, taken(columns.clusters, measured))
+
+
+# How much the numbers of a run depend on when a chunk counts as gold.
+
+
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What comes out with one overlap threshold.
+
+    Attributes:
+        threshold: Share of the gold's tokens that a chunk must hold; of its pairs, the same share of the setting's.
+        summaries: Each metric over the run.
+        rules: How many golds each rule recognised.
+    """
+
+    threshold: float
+    summaries: tuple[MetricSummary, ...]
+    rules: dict[str, int]
+
+
+def by_threshold(
+    records: Sequence[EvalRecord],
+    metrics: Sequence[BaseMetric],
+    settings: ScoreSettings,
+    thresholds: Iterable[float] = THRESHOLDS,
+) -> list[Sensitivity]:
+    """Measure the records again with each overlap threshold; nothing is asked.
+
+    Args:
+        records: Of a saved run.
+        metrics: What to measure, such as recall_at_5 and precision_at_5.
+        settings: The run's own; its pairs threshold moves in proportion.
+        thresholds: The overlap thresholds to try.
+    """
+    results = []
+    for threshold in thresholds:
+        used = settings.match
+        pairs = min(1.0, used.overlap_pairs_threshold * threshold / used.overlap_threshold)
+        match = used.model_copy(update={"overlap_threshold": threshold, "overlap_pairs_threshold": pairs})
+        moved = replace(settings, match=match)
+        rules: Counter[str] = Counter()
+        found = [ResultColumn(metric) for metric in metrics]
+        for record in records:
+            if record.response is not None:
+                case = ScoringContext(moved).of(record)
+                rules.update(case.matches.rules)
+                for metric, own in zip(metrics, found, strict=True):
+                    own.add(score_of(metric, case))
+        summaries = tuple(summarise(metric, own, moved) for metric, own in zip(metrics, found, strict=True))
+        results.append(Sensitivity(threshold, summaries, dict(rules)))
+    return results
+
+
+# A run by the values of a key: by dataset, or by what the metadata of its questions says.
+
+
+def slice_scorecards(
+    metrics: Sequence[BaseMetric], records: Iterable[EvalRecord], key: str, settings: ScoreSettings
+) -> dict[str, Scorecard]:
+    """A scorecard for each value of a key, over the records of `slice_by`."""
+    return {value: make_scorecard(metrics, part, settings) for value, part in slice_by(records, key).items()}
+
+
+def slice_value(question: EvalQuestion, key: str) -> str | None:
+    """What a question has for `dataset` or a key of its metadata, as text; None where it has nothing."""
+    return spelled(question.dataset if key == "dataset" else question.metadata.get(key))
+
+
+def slice_by(records: Iterable[EvalRecord], key: str) -> dict[str, list[EvalRecord]]:
+    """Group records by `dataset` or a key of their metadata; a record without the key is in no group."""
+    groups: dict[str, list[EvalRecord]] = {}
+    for record in records:
+        value = slice_value(record.question, key)
+        if value is not None:
+            groups.setdefault(value, []).append(record)
+    return dict(sorted(groups.items()))

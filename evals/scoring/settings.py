@@ -8,19 +8,47 @@ may have written them.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Lock
+from traceback import extract_tb
 
-from evals.case.case import Case
-from evals.case.matching import MatchSettings, RunEvidence, evidence_of
-from evals.case.refusal import OF_BEFORE, JudgedAbstention
-from evals.errors import ConfigError
+from evals.errors import ConfigError, EvalsError
 from evals.metrics.base import BaseMetric
+from evals.metrics.embedders import Semantics
 from evals.metrics.judged import judged_abstention
 from evals.metrics.registry import known_metric
-from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict
-from evals.scoring.config import BY_DOCUMENT
-from evals.scoring.saved_config import valid_part
-from evals.semantics.base import Semantics
+from evals.metrics.sample import OF_BEFORE, JudgedAbstention, Sample
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun, MetricResult
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.config import BY_DOCUMENT, valid_part
+from evals.text.matching.corpus import evidence_of
+from evals.text.matching.documents import MatchSettings, RunEvidence
+
+# One metric of one question, measured so that a fault of the metric costs this value and not the run.
+
+
+def score_of(metric: BaseMetric, case: Sample) -> MetricResult:
+    """What the metric gives; where it raises, or gives no finite number, a result that is missing for a `fault`.
+
+    Raises:
+        EvalsError: What a user can do something about is theirs to know.
+    """
+    try:
+        return metric.score(case)
+    except EvalsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a metric does wrong, answers that are paid for are scored
+        return MetricResult(name=metric.name, group=metric.group, reason=_fault(metric, error), missing="fault")
+
+
+def _fault(metric: BaseMetric, error: Exception) -> str:
+    """What went wrong, without words of the answer, which the error's own message may hold."""
+    last = extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"a fault of the metric {metric.pattern()}: {type(error).__name__} ({place})"
+
 
 _HELD = 32
 """Cases that are held: those of most answers in flight to the judge, and of the record in hand.
@@ -58,7 +86,7 @@ class ScoreSettings:
     keeps_flagged: bool = False
 
 
-class Cases:
+class ScoringContext:
     """The records of a run as metrics see them: what is derived of one in hand is derived once, whoever asks for it.
 
     The last few are held; of a record that comes again later all is derived again.
@@ -69,7 +97,7 @@ class Cases:
 
     def __init__(self, settings: ScoreSettings) -> None:
         self._settings = settings
-        self._known: OrderedDict[str, Case] = OrderedDict()
+        self._known: OrderedDict[str, Sample] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -77,16 +105,16 @@ class Cases:
         """How the records are scored."""
         return self._settings
 
-    def of(self, record: EvalRecord) -> Case:
+    def of(self, record: EvalRecord) -> Sample:
         """The case of a record; without a response it is that of an empty one."""
         return self.about(record.question, record.response or EvalResponse(), record.verdicts)
 
-    def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Case:
+    def about(self, question: EvalQuestion, response: EvalResponse, verdicts: Sequence[JudgeVerdict] = ()) -> Sample:
         """The case of a question and its response, with what the judge said so far."""
         case = self._known.get(question.id)
         if case is None or case.question is not question or case.response is not response:
             own = self._settings
-            case = Case(
+            case = Sample(
                 question,
                 response,
                 (),
@@ -102,20 +130,20 @@ class Cases:
         case.verdicts = verdicts
         return case
 
-    def _hold(self, key: str, case: Case) -> None:
+    def _hold(self, key: str, case: Sample) -> None:
         with self._lock:  # asking and judging run in two threads
             self._known[key] = case
             self._known.move_to_end(key)
             if len(self._known) > _HELD:
                 self._known.popitem(last=False)
 
-    def within(self, records: Sequence[EvalRecord]) -> "Cases":
+    def within(self, records: Sequence[EvalRecord]) -> "ScoringContext":
         """From here on, match with what all these records of a run say about matching; returns itself."""
         if self._settings.evidence is None:
             self.match_with(evidence_of(records, self._settings.match))
         return self
 
-    def match_with(self, evidence: RunEvidence) -> "Cases":
+    def match_with(self, evidence: RunEvidence) -> "ScoringContext":
         """From here on, match with this; returns itself."""
         self._settings = replace(self._settings, evidence=evidence)
         self._known.clear()
@@ -162,13 +190,13 @@ def configured_settings(
     )
 
 
-def cases_of(run: EvalRun, records: Sequence[EvalRecord]) -> Cases:
+def cases_of(run: EvalRun, records: Sequence[EvalRecord]) -> ScoringContext:
     """The records of a saved run as they were scored.
 
     Raises:
         ConfigError: Its configuration was changed by hand to something that cannot be.
     """
-    return Cases(score_settings(run)).within(records)
+    return ScoringContext(score_settings(run)).within(records)
 
 
 def score_settings(run: EvalRun) -> ScoreSettings:

@@ -22,16 +22,22 @@ from typing import Any
 from zlib import crc32
 
 from evals.errors import StoreError
-from evals.inputs.json_body import parse_stored
-from evals.schemas.record_sum import RecordSum
+from evals.schemas.run_parts import RecordSum
 from evals.store.atomic import write_atomically
+from evals.text.decoding import parse_stored
 
 SUFFIX = ".records.index"
+
 VERSION = 1
+
 _HEAD = re.compile(rb'\{"type": ?"(\w+)", ?"question_id": ?("(?:[^"\\]|\\.)*")')
+
 _BLOCK = 1 << 20
+
+
 PUT_BACK = "put back the file as it was saved"
 """What helps where the records of a run are gone, or are not those that were saved."""
+
 _IDS, _PLACES = "ids", "places"
 
 

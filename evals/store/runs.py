@@ -8,6 +8,7 @@
 """
 
 import errno
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -18,21 +19,53 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from evals.errors import StoreError, UnwritableError
-from evals.inputs.files import read_whole
-from evals.inputs.json_body import parse_stored
-from evals.inputs.problems import first_problem
-from evals.schemas import EvalRecord, EvalRun
-from evals.schemas.record_sum import RecordSum
-from evals.schemas.results import SCHEMA_VERSION
+from evals.schemas.calibration import Calibration
+from evals.schemas.results import SCHEMA_VERSION, EvalRecord, EvalRun
+from evals.schemas.run_parts import RecordSum
 from evals.store.atomic import make_folder, write_atomically
-from evals.store.commands import way_on_of
 from evals.store.journal import Journal, record_line, with_room
-from evals.store.naming import CALIBRATION, find_run
-from evals.store.record_check import whole
-from evals.store.record_file import RecordFile
+from evals.store.naming import CALIBRATION, find_run, way_on_of
 from evals.store.record_index import IndexWriter
+from evals.store.records import RecordFile, whole
+from evals.text.decoding import parse_stored, read_whole
+from evals.text.yaml_files import first_problem
+
+# Calibrations of judges, a JSON file each, in a folder beside the runs: they can be copied to another.
+
+
+FOLDER = "calibrations"
+
+_UNFIT = re.compile(r"[^A-Za-z0-9.-]+")
+
+
+def save_calibration(runs_dir: Path, calibration: Calibration) -> Path:
+    """Write a calibration, whole or not at all; returns its file.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    folder = runs_dir / FOLDER
+    name = _UNFIT.sub("-", f"{calibration.metric}_{calibration.model}".replace("_", "-"))
+    path = folder / f"{name}_{calibration.created_at:%Y%m%dT%H%M%SZ}.json"
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise StoreError(f"cannot make {folder}: {error.strerror or error}") from error
+    write_atomically(path, [calibration.model_dump_json(indent=2).encode(), b"\n"])
+    return path
+
+
+def saved_calibrations(runs_dir: Path) -> list[Calibration]:
+    """All calibrations of a folder of runs that can be read, in the order of their names."""
+    found = []
+    for path in sorted((runs_dir / FOLDER).glob("*.json")):
+        with suppress(OSError, ValidationError):
+            found.append(Calibration.model_validate_json(read_whole(path)))
+    return found
+
 
 _RECORDS = ".records.jsonl"
+
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 

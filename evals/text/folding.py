@@ -2,36 +2,325 @@
 
 import re
 import unicodedata
+from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, update_wrapper
+from hashlib import blake2b
 from html import unescape
+from itertools import chain
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from evals.text.remembered import remembered
+# Which words of English end with a full stop that ends no sentence: what Punkt would otherwise have to learn.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BEFORE_NAMES = _words(
+    "mr mrs ms mx messrs mmes dr prof rev fr hon gen col lt capt cmdr adm sgt cpl maj gov sen rep pres supt st mt "
+    "e.g i.e eg ie cf viz vs v al esp incl excl approx ca resp nos fig figs vol vols pp para paras ed eds trans tab "
+    "sec secs subsec sect ch dept univ"
+)
+"""After these a sentence goes on, whatever follows."""
+
+
+ANYWHERE = _words(
+    "etc inc ltd co corp plc llc llp gmbh bros assn jr sr esq ph.d m.d b.a m.a b.sc m.sc ll.m ll.b j.d d.c "
+    "u.s u.k u.n e.u u.s.a u.s.c n.y a.m p.m b.c a.d jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed "
+    "thu thur thurs fri ave blvd rd hwy apt bldg ste tel ext est misc avg temp c.f.r f.2d f.3d f.supp s.ct op cit "
+    "ibid n.b p.s r.s.v.p w.r.t a.k.a c.o.d p.a"
+)
+"""These may stand at the end of a sentence: it ends there where a word of `STARTERS` follows with a capital."""
+
+
+BEFORE_NUMBERS = _words("no art p mar sat sun cl clause reg ex app col max min nr n rule")
+"""Words of their own, which are abbreviations before a number only."""
+
+
+STARTERS = _words(
+    "the a an this that these those it its he she they we you i his her their our your my there here in on at by for "
+    "from with without if when while where as after before since until although though because however therefore thus "
+    "moreover furthermore also but and or nor so yet no not all any each every some many most both such who what why "
+    "how which is are was were do does did can could will would shall should may might must once please under "
+    "according another other one"
+)
+"""Words that begin a sentence where they stand with a capital after a full stop."""
+
+
+# Texts told apart by 64 bits of their hash, where there may be too many of them to be held.
+
+
+_BYTES = 8
+
+
+_MOST_DOUBLE = 1 << 14
+"""So many hashes at least are collected before those that came twice are dropped."""
+
+
+_AT_ONCE = 1 << 16
+"""So many are compared at once: as objects they take ten times as much as packed."""
+
+
+def hash64(text: str) -> int:
+    """The first 64 bits of a text's BLAKE2b hash: of a million texts, two share theirs in one of forty million runs."""
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=_BYTES).digest())
+
+
+class Hashes:
+    """A set of hashes, of each of which some eight bytes are held."""
+
+    def __init__(self) -> None:
+        self._all = array("Q")
+        self._most = _MOST_DOUBLE
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def update(self, hashes: Iterable[int]) -> None:
+        """Add some."""
+        self._all.extend(hashes)
+        if len(self._all) > self._most:
+            self._drop_doubles()
+            self._most = max(_MOST_DOUBLE, 2 * len(self._all))
+
+    def _drop_doubles(self) -> None:
+        parts = self._parts(len(self._all))
+        self._all = array("Q", chain.from_iterable(self._part(number, parts) for number in range(parts)))
+
+    def _parts(self, count: int) -> int:
+        return 1 + count // _AT_ONCE
+
+    def _part(self, number: int, parts: int) -> set[int]:
+        return {one for one in self._all if one % parts == number}
+
+    def in_both(self, other: "Hashes") -> bytes:
+        """Those that another set has too, packed: `holds` looks into them."""
+        parts = self._parts(len(self._all) + len(other._all))
+        both: list[int] = []
+        for number in range(parts):
+            both += self._part(number, parts) & other._part(number, parts)
+        return b"".join(one.to_bytes(_BYTES, "little") for one in sorted(both))
+
+
+def holds(packed: bytes, wanted: int) -> bool:
+    """Whether a hash is among those that `Hashes.in_both` packed, each as eight bytes and in their order."""
+
+    def at(place: int) -> int:
+        return int.from_bytes(packed[_BYTES * place : _BYTES * (place + 1)], "little")
+
+    count = len(packed) // _BYTES
+    place = bisect_left(range(count), wanted, key=at)
+    return place < count and at(place) == wanted
+
+
+# Remembering what was derived of texts, within a bound of characters instead of a number of texts.
+
+
+T = TypeVar("T")
+
+
+_OF_EACH = 64
+"""Characters that a text counts for beside its own: an entry takes its place, however short the text."""
+
+
+class BoundedCache(dict[str, T], Generic[T]):
+    """A function of a text that remembers its results.
+
+    There are two generations: when the young one is full the old one is dropped, and the young one grows old; what is
+    asked for again becomes young again. Of texts that are too long for that the last is remembered: the metrics of an
+    answer ask for it one after the other. Threads may use it at once: the worst is that something is derived twice.
+
+    It is the dictionary of its young generation, so that what is remembered is found without a step of Python's.
+
+    Args:
+        function: Gives the same for the same text.
+        characters: As many characters of texts are remembered at most, counting 64 for each text beside its own.
+    """
+
+    def __init__(self, function: Callable[[str], T], characters: int) -> None:
+        super().__init__()
+        update_wrapper(self, function)
+        self.function = function
+        self._most = characters // 2
+        self._left = self._most
+        self._old: dict[str, T] = {}
+        self._too_long: dict[str, T] = {}
+
+    if TYPE_CHECKING:
+
+        def __call__(self, text: str) -> T:
+            """The result, derived or remembered."""
+    else:
+        __call__ = dict.__getitem__
+
+    def __missing__(self, text: str) -> T:
+        known = self._old if text in self._old else self._too_long
+        result = known[text] if text in known else self.function(text)
+        size = len(text) + _OF_EACH
+        if size > self._left:
+            if size > self._most:
+                self._too_long = {text: result}
+                return result
+            self._old, self._left = dict(self), self._most
+            super().clear()
+        self[text] = result
+        self._left -= size
+        return result
+
+    def clear(self) -> None:
+        """Forget everything."""
+        super().clear()
+        self._old, self._too_long, self._left = {}, {}, self._most
+
+    @property
+    def characters(self) -> int:
+        """How many characters are remembered now, counting as the bound does, without a text beyond it."""
+        return sum(len(text) + _OF_EACH for kept in (self, self._old) for text in kept)
+
+
+def remembered(characters: int) -> Callable[[Callable[[str], T]], BoundedCache[T]]:
+    """Decorate a function of a text: so many characters of texts are remembered with their results."""
+    return lambda function: BoundedCache(function, characters)
+
+
+# English words that say nothing about what an answer is about.
+
+
+_WORDS = """
+a about above across actually after afterwards again against all almost along already also although always am among an
+and another any anybody anyone anything are around as at away be became because become becomes been before being below
+between both but by can cannot could did do does doing done down due during each either else enough etc even ever every
+everyone everything few first following for from further get gets given gives go goes had has have having he hence her
+here hers herself him himself his how however i if in indeed instead into is it its itself just last least less like
+made make makes many may maybe me might mine more moreover most much must my myself namely nearly neither never
+nevertheless next nor not nothing now of off often on once one only onto or other others otherwise our ours ourselves
+out over own per perhaps please quite rather really s said same say says see seem seems several shall she should since
+so some somebody someone something still such than that the their theirs them themselves then there thereby therefore
+these they thing things this those though through throughout thus to together too toward towards under unless until up
+upon us use used uses using usually very via was we well were what whatever when whenever where whereas whether which
+while who whoever whole whom whose why will with within without would yet you your yours yourself yourselves
+"""
+
+STOP_WORDS = frozenset(_WORDS.split())
+
+
+# Ways to write a word or a name that do not change it: dots of abbreviations, accents, the family name first.
+
+
+_DOTTED = re.compile(
+    r"(?<![\w.])(?:(?:[^\W\d_]{1,2}\.)+[^\W\d_](?:\.|(?!\w))|[A-Z]\.(?: [A-Z]\.)+)"
+    r"(?P<next>\s++(?:(?P<word>[A-Z][a-z]*)\b|\Z)|\Z)?"
+)
+
+_LETTER_AFTER_DOT = re.compile(r"\. ?[^\W\d_](?!\w)")
+
+_BETWEEN_CLAUSES = frozenset({"i.e.", "e.g."})
+
+_ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+")
+
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+
+_PARTICLES = r"(?:(?:van|von|de|da|del|der|den|di|la|le|bin|al) ){0,3}"
+
+_FAMILY = rf"{_PARTICLES}[A-Z][\w'’-]+"
+
+_GIVEN = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2}"
+
+_NAME = re.compile(rf"(?P<given>{_GIVEN}) (?P<family>{_FAMILY})")
+
+_FAMILY_FIRST = re.compile(rf"(?P<family>{_FAMILY}), (?P<given>{_GIVEN})")
+
+
+def undotted(text: str) -> str:
+    """The text without the dots of abbreviations and initials: D.C. is DC, J. K. is JK; a full stop stays."""
+    return _DOTTED.sub(_joined, text) if _LETTER_AFTER_DOT.search(text) else text
+
+
+def _joined(found: re.Match[str]) -> str:
+    behind = found["next"] or ""
+    dotted = found[0][: len(found[0]) - len(behind)]
+    if dotted in _BETWEEN_CLAUSES:
+        return found[0]
+    ends = found["next"] is not None and (found["word"] is None or found["word"].lower() in STARTERS)
+    return f"{dotted.replace('.', '').replace(' ', '')}{'.' if ends and dotted.endswith('.') else ''}{behind}"
+
+
+def unaccented(folded: str) -> str:
+    """The text, in lower case, without accents on Latin letters; marks of other scripts make other letters."""
+    if folded.isascii():
+        return folded
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
+    return unicodedata.normalize("NFC", bare).translate(_STROKES)
+
+
+def given_name_first(name: str) -> str | None:
+    """`Marie Curie` for a text that is `Curie, Marie` and nothing else, else None."""
+    found = _FAMILY_FIRST.fullmatch(name.strip())
+    return f"{found['given']} {found['family']}" if found else None
+
+
+def with_name_turned(text: str, name: str) -> str:
+    """The text with `Marie Curie` for `Curie, Marie` where the name is the first of them."""
+    if ", " not in text:
+        return text
+    pattern = _family_first(name.strip(" ."))
+    return pattern.sub(lambda _: name, text) if pattern else text
+
+
+@lru_cache(maxsize=1024)
+def _family_first(name: str) -> re.Pattern[str] | None:
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    return re.compile(rf"\b{re.escape(found['family'])}, {re.escape(found['given'])}(?!\w)", re.IGNORECASE)
+
 
 _QUOTES = {"‘": "'", "’": "'", "‛": "'", "′": "'", "`": "'", "“": '"', "”": '"', "„": '"'}
+
+
 # Scripts written without spaces count one character as one token; all others one run of word characters.
 UNSPACED = (
     r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana and Han
     r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Myanmar, Khmer
 )
+
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+
 _MARKDOWN = re.compile(r"[*_#>|~]+|^[^\S\n]*+[-+]\s+", re.MULTILINE)
+
+
 # Marks that belong to the letter before them: more than Unicode's stream-safe format lets stand in a row.
 _WIDE_MARKS = "\uff9e\uff9f"  # letters that NFKC turns into marks
+
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_WIDE_MARKS}]){{31,}}")
+
 _MOST_MARKS = 30
+
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
+
 _UNSEEN = re.compile(r"\u00ad(?:[^\S\n]*\n[^\S\n]*)?|[\u200b\u2060\ufeff]")
+
+
 _TAG = re.compile(
     r"</?(?:table|thead|tbody|tfoot|tr|t[dh]|p|br|hr|div|span|[biua]|em|strong|[uo]l|li|h[1-6]|su[bp]|code|pre|blockquote|"
     r"section|article|figure|caption|html|head|body)(?:\s+[a-z-]+\s*=[^<>]*)?\s*/?>",
     re.IGNORECASE,
 )
+
+
 _RAISED = re.compile(r"(?:(?<=\d)|(?<=[^\W\d_]{3}))(?=[\u00b9\u00b2\u00b3\u2070-\u2079])")
 """Where the number of a footnote begins, or a power of a number: "in 2019¹", not "m²"."""
+
+
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """For ASCII text, which most is: a blank for each sign that is in no word."""
+
+
 _CACHE = 100_000
 """Characters of texts that are remembered, of each function here."""
 

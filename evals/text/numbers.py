@@ -18,37 +18,361 @@ Conventions, where texts are ambiguous (how digits are grouped says `notation`):
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from evals.text.after_number import NOTHING, Suffix, suffix
-from evals.text.before_number import head, is_in_word
+from evals.text.folding import remembered
 from evals.text.notation import (
+    BETWEEN,
+    CURRENCY_CODES,
+    CURRENCY_SIGNS,
+    CURRENCY_UNITS,
+    DOLLARS,
+    GLUED_SCALES,
+    GLUED_UNITS,
     GROUPING,
+    MEASURES,
+    NARROW,
+    ORDINAL,
+    SCALES_OF_MONEY,
+    SHORT_SCALES,
+    TWO_WORDS,
+    UNITS,
+    WHOLE_SCALES,
     closed_up,
+    contradict,
     fractions_written_out,
     has_decimal_commas,
     is_english,
+    is_part_of,
     of_fraction,
     plain_numbers,
     shifted,
 )
-from evals.text.remembered import remembered
+
+# What stands behind a number and belongs to it: a percent sign, a word that multiplies, a unit.
+
+
+_AFTER = re.compile(
+    r"(?P<percent>[*_ \t\u00a0\u2002-\u200a\u202f\\]{0,3}[%％﹪٪]|[\s-]?(?i:per[\s-]?cent|pct)\b)"
+    rf"|(?:(?<=[^\W\d_])\.)?[*_\\]{{0,3}}(?P<gap>[ \t{NARROW}]?[-‐‑]?|\) ?)[*_]{{0,2}}"
+    r"(?P<word>(?:[^\W\d_]++(?:[./][^\W\d_]++)*+|°[CF]?|‰)(?!\d)"
+    rf"|[{''.join(CURRENCY_SIGNS)}](?![ \u00a0]?\d))"
+)
+
+
+_IN_FORMULA = re.compile(r" ?[+*=^×·] ?[\w(]")
+"""Behind a letter that is a variable: 4k + 3."""
+
+_ONE_LETTER = frozenset("shglxLWV")
+
+_FIRST_WORDS = frozenset(first for first, _ in TWO_WORDS)
+
+
+class Suffix(NamedTuple):
+    """What belongs to a number: the power of ten that multiplies it, its unit, and whether it is in percent."""
+
+    places: int = 0
+    unit: str = ""
+    percent: bool = False
+    glued: bool = False
+    """Whether a letter glued to the number multiplies it, so that it may be part of a name: Form 10K."""
+
+
+NOTHING = Suffix()
+
+_PERCENT = Suffix(percent=True)
+
+
+_COMMON = {
+    word: Suffix(0, unit)
+    for word, unit in UNITS.items()
+    if len(word) > 2 and word not in _FIRST_WORDS | BETWEEN | MEASURES.keys()
+}
+"""Words that are units whatever follows, for speed."""
+
+
+def suffix(text: str, end: int, *, in_money: bool = False) -> Suffix:
+    """Read what stands behind a number that ends at `end`; `in_money` where a currency stands before it."""
+    found = _AFTER.match(text, end)
+    if found is None:
+        return NOTHING
+    if found["percent"]:
+        return _PERCENT
+    common = _COMMON.get(found["word"])
+    if common is not None:
+        return common
+    places, glued = _first_scale(text, found, in_money=in_money)
+    scale = places
+    while scale and found is not None:
+        found = _AFTER.match(text, found.end())
+        scale = WHOLE_SCALES.get(_word(found), 0)
+        places += scale
+    unit = _unit(text, found) if found is not None else ""
+    return Suffix(places, unit, glued=glued) if places or unit else NOTHING
+
+
+def _first_scale(text: str, found: re.Match[str], *, in_money: bool) -> tuple[int, bool]:
+    """The power of ten that a word or a letter behind a number stands for, and whether it is a glued letter."""
+    word, lower = found["word"], found["word"].lower()
+    places = WHOLE_SCALES.get(lower) or SHORT_SCALES.get(lower)
+    if places or word not in SCALES_OF_MONEY:
+        return places or 0, False
+    if not found["gap"] and word in GLUED_SCALES and not _IN_FORMULA.match(text, found.end()):
+        return GLUED_SCALES[word], not in_money
+    following = _AFTER.match(text, found.end())
+    if in_money or (following is not None and following["word"] and _unit(text, following) in CURRENCY_UNITS):
+        return SCALES_OF_MONEY[word], False
+    return 0, False
+
+
+def _word(found: re.Match[str] | None) -> str:
+    return (found["word"] or "").lower() if found is not None else ""
+
+
+def _unit(text: str, found: re.Match[str]) -> str:
+    """The unit that a word names, alone or with the word behind it."""
+    word = found["word"] or ""
+    lower = word.lower()
+    if lower in BETWEEN or lower in MEASURES or lower in _FIRST_WORDS:
+        following = _AFTER.match(text, found.end())
+        together = _of_two(lower, _word(following))
+        if together:
+            return together
+    return _of_one(text, found, word, lower)
+
+
+def _of_two(word: str, following: str) -> str:
+    if word in BETWEEN:
+        return UNITS.get(following, "")
+    if word in MEASURES:
+        return f"{MEASURES[word]} {UNITS[following]}" if following in UNITS else ""
+    return TWO_WORDS.get((word, following), "")
+
+
+def _of_one(text: str, found: re.Match[str], word: str, lower: str) -> str:
+    if not found["gap"] and word in GLUED_UNITS:
+        return GLUED_UNITS[word]
+    if len(word) == 1 and word.isalpha() and not _is_one_letter_unit(text, found):
+        return ""
+    unit = UNITS.get(lower) or CURRENCY_SIGNS.get(word) or CURRENCY_CODES.get(word)
+    return unit or UNITS.get(lower.partition("/")[0], "")
+
+
+def _is_one_letter_unit(text: str, found: re.Match[str]) -> bool:
+    """Whether a letter is a unit: not the s of 1990s, and the x of 3x only where it is glued."""
+    word, start = found["word"], found.start()
+    if word == "x":
+        return not found["gap"]
+    is_decade = found[0] == "s" and start >= 4 and text[start - 4 : start].isdecimal()
+    return word in _ONE_LETTER and not is_decade
+
+
+# What stands before a number and belongs to it: a minus, a currency, the point of a fraction; or a letter.
+
+
+_DASHES = "\\-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
+
+_MINUS = rf"(?<![\w%)\]{_DASHES}])[{_DASHES}]"
+
+_CODE = rf"(?i:{'|'.join(CURRENCY_CODES)})"
+
+
+_CURRENCY = (
+    rf"(?:(?:(?<![^\W_])(?P<dollar>{'|'.join(DOLLARS)})(?=\$))?(?P<sign>[{''.join(CURRENCY_SIGNS)}])"
+    rf"|(?<![^\W_])(?P<code>{_CODE}))[ \u00a0]?"
+)
+
+
+_HEAD = re.compile(
+    rf"(?:(?P<minus>{_MINUS})|(?<![\d%)] )\b(?P<word>(?i:minus|negative)) )?(?:{_CURRENCY})?(?P<late>{_MINUS})?"
+    r"(?P<point>(?<![\w.)])\.)?\Z"
+)
+
+
+_LONGEST = 16
+"""Characters of the longest head: "negative US$ "."""
+
+_BEGINS = frozenset("-\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d.") | CURRENCY_SIGNS.keys()
+
+_NEGATIVE = frozenset({"nus", "NUS", "ive", "IVE"})
+
+
+_BEFORE_BLANK = frozenset(CURRENCY_CODES) | _NEGATIVE
+"""The last three characters of what belongs to a number behind a blank, but for signs of currencies."""
+
+
+# Letters of alphabets: in scripts without spaces a number stands directly behind a word.
+_LETTER = re.compile(r"[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f]")
+
+_GLUED_CODE = re.compile(rf"(?<![^\W_]){_CODE}\Z")
+
+
+class Head(NamedTuple):
+    """What belongs to a number: where it begins, whether it is negative, the unit of its currency, a leading point."""
+
+    start: int
+    minus: bool = False
+    currency: str = ""
+    point: bool = False
+
+
+def head(text: str, start: int) -> Head:
+    """Read what stands before the first digit of a number."""
+    before, further = text[start - 1 : start], text[start - 2 : start - 1]
+    if before in {" ", "\u00a0"}:
+        if further not in CURRENCY_SIGNS and text[start - 4 : start - 1] not in _BEFORE_BLANK:
+            return Head(start)
+    elif before in CURRENCY_SIGNS and further in {"", " "} and text[start - 5 : start - 2] not in _NEGATIVE:
+        return Head(start - 1, False, CURRENCY_SIGNS[before])
+    elif before not in _BEGINS and not (before.isascii() and before.isalpha()):
+        return Head(start)
+    found = _HEAD.search(text, max(0, start - _LONGEST), start)
+    if found is None:  # the pattern matches nothing at all, too
+        return Head(start)
+    minus = bool(found["minus"] or found["word"] or found["late"])
+    return Head(found.start(), minus, _currency(found), bool(found["point"]))
+
+
+def _currency(found: re.Match[str]) -> str:
+    if found["dollar"]:
+        return DOLLARS[found["dollar"]]
+    if found["sign"]:
+        return CURRENCY_SIGNS[found["sign"]]
+    return CURRENCY_CODES[found["code"].upper()] if found["code"] else ""
+
+
+def is_in_word(text: str, start: int) -> bool:
+    """Whether digits follow a letter, such as B2B: not the x of a product (293x2.061), nor a currency (USD604)."""
+    before = text[start - 1 : start]
+    if not before.isalpha() or not _LETTER.match(before):
+        return False
+    if before in "xX" and text[start - 2 : start - 1].isdecimal():
+        return False
+    return not _GLUED_CODE.search(text, max(0, start - 4), start)
+
+
+# Counts with their nouns and verbs, as English wants them.
+
+
+_MANY = {"is": "are", "was": "were", "has": "have"}
+
+
+def counted(count: int, thing: str, verb: str = "") -> str:
+    """A count with its noun, and its verb where one is given in the singular: `1 question was`, `2 questions were`."""
+    words = [str(count), agree(count, thing, f"{thing}s"), _form(count, verb)]
+    return " ".join(word for word in words if word)
+
+
+def share(part: int, whole: int, thing: str, verb: str = "") -> str:
+    """A part of a count, with the verb of the part: `1 of 12 questions has`, `2 of 12 questions have`."""
+    words = [f"{part} of {counted(whole, thing)}", _form(part, verb)]
+    return " ".join(word for word in words if word)
+
+
+def agree(count: float, one: str, many: str) -> str:
+    """The form of a word that goes with the count: the first with 1, the second with any other."""
+    return one if count == 1 else many
+
+
+def _form(count: int, verb: str) -> str:
+    return agree(count, verb, _MANY.get(verb, verb.removesuffix("s")))
+
+
+# Dates as texts write them, so that one date is one string: 1 March 2024, March 1st, 2024 and 2024-03-01.
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+_NAME = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|(?-i:May)|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+
+_DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
+
+_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)"
+
+
+_FORMS = tuple(
+    re.compile(rf"(?<![\w.,/-]){form}(?![\w/-]|[.,]\d)", re.IGNORECASE)
+    for form in (
+        r"(?P<year>(?:1[5-9]|20)\d\d)-(?P<month>0?[1-9]|1[0-2])-(?P<day>[12]\d|3[01]|0?[1-9])",
+        rf"(?:the )?{_DAY} (?:of )?{_NAME},? {_YEAR}",
+        rf"{_NAME} (?:the )?{_DAY},? {_YEAR}",
+        r"(?P<day>1[3-9]|2\d|3[01])[./](?P<month>0?[1-9]|1[0-2])[./](?P<year>(?:1[5-9]|20)\d\d)",
+        r"(?P<month>0?[1-9]|1[0-2])/(?P<day>1[3-9]|2\d|3[01])/(?P<year>(?:1[5-9]|20)\d\d)",
+        rf"{_NAME},? (?:of )?{_YEAR}",
+        rf"(?:the )?{_DAY} (?:of )?{_NAME}",
+        rf"{_NAME} (?:the )?{_DAY}",
+    )
+)
+
+
+@lru_cache(maxsize=512)
+def dates(text: str) -> frozenset[str]:
+    """The distinct dates of a text as year-month-day, with a question mark for a part that it does not say."""
+    return frozenset(without_dates(text)[1])
+
+
+@lru_cache(maxsize=512)
+def without_dates(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text with a comma in the place of each date, and the dates in it."""
+    found: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        found.append(_written_dates(match.groupdict()))
+        return ","
+
+    for form in _FORMS:
+        text = form.sub(take, text)
+    return text, tuple(found)
+
+
+def dates_agree(one: str, other: str) -> bool:
+    """Whether two dates, as `dates` writes them, can be the same: what one does not say is no contradiction."""
+    return all("?" in pair or pair[0] == pair[1] for pair in _parts(one, other))
+
+
+def says_all(wanted: str, given: str) -> bool:
+    """Whether the second date says all that the first does."""
+    return all(left in ("?", right) for left, right in _parts(wanted, given))
+
+
+def _parts(one: str, other: str) -> Iterator[tuple[str, str]]:
+    return zip(one.split("-"), other.split("-"), strict=True)
+
+
+def _written_dates(parts: dict[str, str | None]) -> str:
+    name, day = parts.get("name"), parts.get("day")
+    month = _MONTHS.index(name[:3].lower()) + 1 if name else int(parts["month"] or 0)
+    return f"{parts.get('year') or '?'}-{month:02d}-{f'{int(day):02d}' if day else '?'}"
+
 
 __all__ = ["Quantity", "numbers", "plain_numbers", "quantities", "written_numbers"]
 
 _RUN = re.compile(rf"\d\d*+(?:[.{GROUPING}]\d+)*+")
+
 _FRACTION = re.compile(r"([1-9]\d?)/([2-9]|10|16|20|25|32|50|64|100)(?![\d/]|[.,]\d)")
+
 _WHOLE = re.compile(r"\d{1,15}")
+
 _OPEN = re.compile(r"\d+,\d\d?")
+
 _RANGE = re.compile(r"[-\u2010\u2011]|\s?[\u2012-\u2014]\s?|\s{1,3}to\s{1,3}", re.IGNORECASE)
+
 _BETWEEN = ("between ", "Between ")
+
 _ITEM = re.compile(r"^[ \t>*+-]{0,16}\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
+
 _HYPHENATED = re.compile(r"[^\W\d_][-\u2010\u2011]\Z")
+
+
 _NAMES = frozenset(
     (
         *("Form", "Section", "Rule", "Apartment", "Unit", "Room", "Gate", "Flight", "Suite", "Article", "Schedule"),
@@ -221,3 +545,174 @@ def _written(found: _Found) -> Iterator[Quantity]:
 
 def _signed(value: str) -> str:
     return value if value == "0" else f"-{value}"
+
+
+# Numbers that a text writes in words: "twenty-five days", "two million", "one half", "the third floor".
+
+
+ORDINAL_WORD = f"{ORDINAL}/word"
+"""The unit of an ordinal that is a word: "third" is 3rd, but not 3."""
+
+
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
+
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
+    "twentieth",
+)
+
+_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+
+_VALUES = {word: value for value, word in enumerate(_SMALL)} | {word: 20 + 10 * n for n, word in enumerate(_TENS)}
+
+_ORDINAL_VALUES = {word: value for value, word in enumerate(_ORDINALS, 1)}
+
+_MULTIPLIED = {word: 10**places for word, places in WHOLE_SCALES.items() if not word.endswith("s")}
+
+_LETTERS = re.compile(r"[a-z]+")
+
+_TELLING = _VALUES.keys() | _ORDINAL_VALUES.keys() | _MULTIPLIED.keys() | {"half", "quarter"}
+
+_ANY = "|".join(sorted(_VALUES, key=len, reverse=True))
+
+_SCALE = "|".join(_MULTIPLIED)
+
+_CARDINAL = re.compile(rf"\b(?:(?:{_ANY})|an?(?= (?:{_SCALE})\b))(?:[ -](?:and )?(?:{_ANY}|{_SCALE})\b){{0,20}}+(?!\w)")
+
+
+_ORDINAL = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})[ -])?(?P<last>{'|'.join(sorted(_ORDINAL_VALUES, key=len, reverse=True))})\b"
+)
+
+_SHARE = re.compile(rf"\b(?:(?P<many>an?|{_ANY})[ -](?P<part>{'|'.join(_PARTS)})s?|half)\b")
+
+
+@lru_cache(maxsize=1024)
+def spelt_out(text: str) -> frozenset[Quantity]:
+    """The numbers that words of a text stand for, with their units; ordinals have a unit of their own."""
+    text = text.lower()
+    if _TELLING.isdisjoint(_LETTERS.findall(text)):
+        return frozenset()
+    return frozenset((*_cardinals(text), *_ordinals(text), *_shares(text)))
+
+
+def _cardinals(text: str) -> Iterator[Quantity]:
+    for found in _CARDINAL.finditer(text):
+        behind = suffix(text, found.end())
+        if found[0] == "one" and behind is NOTHING:
+            continue
+        value = shifted(str(_value(re.split(r"[ -]", found[0]))), behind.places)
+        yield Quantity(f"{value}{'%' * behind.percent}", behind.unit)
+
+
+def _value(words: list[str]) -> int:
+    """Add up what the words say, a hundred within each thousand: two hundred five thousand and one is 205001."""
+    total = part = 0
+    for word in words:
+        if word in {"a", "an"}:
+            part = 1
+        elif word == "hundred":
+            part = (part or 1) * 100
+        elif word in _MULTIPLIED:
+            total, part = total + (part or 1) * _MULTIPLIED[word], 0
+        else:
+            part += _VALUES.get(word, 0)
+    return total + part
+
+
+def _ordinals(text: str) -> Iterator[Quantity]:
+    for found in _ORDINAL.finditer(text):
+        tens = _VALUES[found["tens"]] if found["tens"] else 0
+        yield Quantity(str(tens + _ORDINAL_VALUES[found["last"]]), ORDINAL_WORD)
+
+
+def _shares(text: str) -> Iterator[Quantity]:
+    for found in _SHARE.finditer(text):
+        many, part = _VALUES.get(found["many"] or "", 1), _PARTS[found["part"] or "half"]
+        if many < part:
+            yield Quantity(of_fraction(Fraction(many, part)), suffix(text, found.end()).unit)
+
+
+# Which numbers of one text are in another: equal in value, with units that do not contradict each other.
+
+
+_ASKS_FOR_SHARE = re.compile(
+    r"\b(?:fraction|proportion|probability|ratio|(?:what|which|market|percentage) share|(?<!per )share of)\b",
+    re.IGNORECASE,
+)
+
+_SLASHED = re.compile(r"(?<![\w/.,])(\d{1,3})/(\d{1,3})(?![\w/.,])")
+
+_DECIMAL = re.compile(r"(-?)(\d+(?:\.\d+)?)(%?)")
+
+
+def asks_for_share(question: str) -> bool:
+    """Whether a question asks for a fraction, a share, a ratio or the like, so that 0.05 and 5% say the same."""
+    return bool(_ASKS_FOR_SHARE.search(question))
+
+
+@lru_cache(maxsize=512)
+def distinct(text: str) -> frozenset[Quantity]:
+    """The numbers of a text, each once: not 604 where it says 604 dollars too."""
+    found = quantities(text)
+    if len({value for value, _ in found}) == len(found):
+        return found
+    return frozenset(one for one in found if not any(_says_more(other, one) for other in found))
+
+
+def _says_more(other: Quantity, one: Quantity) -> bool:
+    return other.value == one.value and other.unit != one.unit and is_part_of(other.unit, one.unit)
+
+
+def missing(wanted: Iterable[Quantity], answer: str, question: str = "") -> set[Quantity]:
+    """The wanted numbers that an answer does not hold.
+
+    Args:
+        wanted: What is expected, as `distinct` gives it.
+        answer: The text as given.
+        question: What was asked; where it asks for a share, 0.05 is 5%.
+    """
+    left = set(wanted) - quantities(answer)
+    as_share = bool(left) and asks_for_share(question)
+    for read in (quantities, spelt_out, _slashed):
+        if not left:
+            break
+        given = list(read(answer))
+        left = {one for one in left if not any(_is_same(one, other, as_share=as_share) for other in given)}
+    return left
+
+
+def in_other_units(wanted: str, answer: str) -> bool:
+    """Whether a number of one text stands in the other with a unit that contradicts its own: €50 and $50."""
+    lost = [one for one in missing(distinct(wanted), answer) if one.unit]
+    given = [other for other in quantities(answer) if other.unit] if lost else []
+    return any(one.value == other.value and contradict(one.unit, other.unit) for one in lost for other in given)
+
+
+def _is_same(wanted: Quantity, given: Quantity, *, as_share: bool) -> bool:
+    if given.unit == ORDINAL_WORD and wanted.unit != ORDINAL:
+        return False
+    if wanted.value == given.value:
+        return not contradict(wanted.unit, given.unit)
+    return as_share and not (wanted.unit or given.unit) and _as_share(wanted.value) == given.value
+
+
+def _as_share(value: str) -> str | None:
+    """5% as 0.05, and 0.05 as 5%; None for a fraction that has no end."""
+    found = _DECIMAL.fullmatch(value)
+    if found is None:
+        return None
+    sign, number, percent = found.groups()
+    return f"{sign}{shifted(number, -2)}" if percent else f"{sign}{shifted(number, 2)}%"
+
+
+def _slashed(text: str) -> Iterator[Quantity]:
+    for found in _SLASHED.finditer(text):
+        yield from (Quantity(str(int(number))) for number in found.groups())

@@ -3,23 +3,29 @@
 import re
 from functools import lru_cache
 
-from evals.text.folding import UNSPACED, fold, tokens
-from evals.text.notation import closed_up, plain_numbers
-from evals.text.remembered import remembered
-from evals.text.series import is_bare_code, stands_in_series
-from evals.text.units import WHOLE_SCALES
+from evals.text.folding import UNSPACED, fold, remembered, tokens
+from evals.text.notation import WHOLE_SCALES, closed_up, plain_numbers
+from evals.text.sentences import is_bare_code, stands_in_series
 
 _DIGITS = re.compile(r"(\d+(?:[.,]\d+)*)")
+
 _LETTER = re.compile(rf"[^\W\d_{UNSPACED}]")
+
+
 _GLUE = "\u2040"
 """Marks a word that is glued to the one before it, or multiplies it; no text holds it as a letter."""
+
+
 _CONTRACTED = (
     (re.compile(r"\bcan(?:'t| not)\b"), "cannot"),
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"n't\b"), " not"),
 )
+
+
 # An asterisk between two operands multiplies; every other one is a bullet or emphasis.
 _ASTERISKS = re.compile(r"(?P<times>(?<=[\w)\]%])\*(?=[\w($€£.])|(?<=[\w)\]%] )\*(?= [\w($€£.]))|\*+")
+
 _EMPHASIS = re.compile(r"[`~]+|(?<!\w)_+|(?<!_)_++(?!\w)")
 
 

@@ -13,8 +13,8 @@ from browser.opened import OpenedPage
 from browser.tools import axe_script, chromium_path
 from playwright.sync_api import Browser, sync_playwright
 
-from evals.report import write_report
-from evals.scoring.measured import measured
+from evals.report.document import write_report
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 OpenPage = Callable[..., OpenedPage]

@@ -7,8 +7,8 @@ import pytest
 from browser.opened import OpenedPage
 from browser.saved import policy_records, save_run, save_series
 
+from evals.report.wording import number
 from evals.schemas import EvalRecord
-from evals.views.formatting import number
 
 pytestmark = pytest.mark.browser
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import Citation, EvalQuestion, EvalResponse, RetrievedChunk
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
 
 
-def _case(answer: str, *cited: int, chunks: int | None = 3, base: int = 1, **question: object) -> Case:
+def _case(answer: str, *cited: int, chunks: int | None = 3, base: int = 1, **question: object) -> Sample:
     retrieved = None if chunks is None else [RetrievedChunk(text=f"chunk {n}") for n in range(chunks)]
     citations = [Citation(index=index) for index in cited] or None
     response = EvalResponse(answer=answer, chunks=retrieved, citations=citations)
-    return Case(EvalQuestion(question="Where?", **question), response, citation_base=base)  # type: ignore[arg-type]
+    return Sample(EvalQuestion(question="Where?", **question), response, citation_base=base)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

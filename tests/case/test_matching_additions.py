@@ -6,10 +6,10 @@ from statistics import fmean
 
 import pytest
 
-from evals.case.case import Case
-from evals.case.matching import evidence_of
 from evals.metrics import NDCG, PrecisionAtK, RecallAtK
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.text.matching import evidence_of
 
 RNG = random.Random(11)  # noqa: S311 - test data
 VOCABULARY = ["".join(RNG.choices("abcdefghilmnoprstu", k=RNG.randint(2, 11))) for _ in range(2000)]
@@ -51,9 +51,9 @@ def means(asked: Ranking, add: Callable[[int, int, str], str]) -> list[float]:
         )
         for place, (gold, chunks) in enumerate(asked)
     ]
-    settings = Case(EvalQuestion(question="?"), EvalResponse()).settings
+    settings = Sample(EvalQuestion(question="?"), EvalResponse()).settings
     evidence = evidence_of(records, settings)
-    cases = [Case(one.question, one.response or EvalResponse(), evidence=evidence) for one in records]
+    cases = [Sample(one.question, one.response or EvalResponse(), evidence=evidence) for one in records]
     return [fmean(metric.score(case).value or 0.0 for case in cases) for metric in METRICS]
 
 
@@ -102,7 +102,7 @@ def test_only_what_many_chunks_share_is_set_aside() -> None:
         chunks = [RetrievedChunk(text=text) for text in marked]
         question = EvalQuestion(id="q", question="Which?", gold_passages=[GoldPassage(text="gold")])
         run = [EvalRecord(question=question, response=EvalResponse(answer="It.", chunks=chunks))]
-        settings = Case(question, EvalResponse()).settings.model_copy(update={"common_share": least})
+        settings = Sample(question, EvalResponse()).settings.model_copy(update={"common_share": least})
         return evidence_of(run, settings).common.starts
 
     assert starts(9) == ()
@@ -117,8 +117,8 @@ def test_what_is_common_never_hides_a_gold() -> None:
     chunks = [RetrievedChunk(text=f"{text} {year} {words(random.Random(year), 60)}") for year in range(5)]  # noqa: S311
     question = EvalQuestion(id="q", question="Which?", gold_passages=[GoldPassage(text=f"{text} {line(400)}")])
     run = [EvalRecord(question=question, response=EvalResponse(answer="It.", chunks=chunks))]
-    settings = Case(question, EvalResponse()).settings.model_copy(update={"inside_chunk_share": 0.4})
+    settings = Sample(question, EvalResponse()).settings.model_copy(update={"inside_chunk_share": 0.4})
     evidence = evidence_of(run, settings)
     assert evidence.common.starts
-    case = Case(question, EvalResponse(chunks=chunks), settings=settings, evidence=evidence)
+    case = Sample(question, EvalResponse(chunks=chunks), settings=settings, evidence=evidence)
     assert case.matches.hit_ranks == [1, 2, 3, 4, 5]

@@ -3,9 +3,9 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evals.case.matching import ChunkComparison, MatchSettings, RunEvidence, chunk_list, match
-from evals.case.matching.documents import DocumentNames
 from evals.schemas import GoldPassage, RetrievedChunk
+from evals.text.matching import ChunkComparison, MatchSettings, RunEvidence, chunk_list, match
+from evals.text.matching.documents import DocumentNames
 
 TEXT = "a warranty covers parts and labour for 24 months from the day of purchase"
 WORDS = TEXT.split()

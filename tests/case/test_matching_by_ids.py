@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.case import Case
-from evals.case.matching import MatchSettings, RunEvidence, match
-from evals.case.matching import distinct as module
-from evals.case.matching.words import Words
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import select
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
+from evals.text.matching import MatchSettings, RunEvidence, match
+from evals.text.matching import recognise as module
+from evals.text.matching.words import Words
 
 DEFAULTS = MatchSettings()
 
@@ -50,13 +50,13 @@ def test_what_a_record_lacks_is_looked_for_once(monkeypatch: pytest.MonkeyPatch)
     asked: list[str] = []
     looked = BaseMetric._unrecognisable
 
-    def count(metric: BaseMetric, case: Case) -> str | None:
+    def count(metric: BaseMetric, case: Sample) -> str | None:
         asked.append(metric.name)
         return looked(metric, case)
 
     monkeypatch.setattr(BaseMetric, "_unrecognisable", count)
     question = EvalQuestion(question="Which?", gold_passages=[GoldPassage(chunk_id="c1")])
-    case = Case(question, EvalResponse(chunks=[RetrievedChunk(chunk_id="c1")]))
+    case = Sample(question, EvalResponse(chunks=[RetrievedChunk(chunk_id="c1")]))
     metrics = [metric for metric in select(["core"], []) if metric.group is MetricGroup.RETRIEVAL]
     assert all(metric.score(case).value for metric in metrics)
     assert asked == [metrics[0].name]

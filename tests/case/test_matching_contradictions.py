@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evals.case.matching import Matches
+from evals.text.matching import Matches
 
 RuleOf = Callable[..., str | None]
 NOTICE = "the insurer shall not be liable unless a written notice is given within 60 days of the loss to its office"

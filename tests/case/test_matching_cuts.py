@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evals.case.matching import Matches, MatchSettings, match
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
 from evals.schemas import GoldPassage, RetrievedChunk
+from evals.text.matching import Matches, MatchSettings, match
 
 Recognised = Callable[..., Matches]
 CUTS = [(300, 0), (300, 60), (500, 0), (500, 100), (1000, 200)]

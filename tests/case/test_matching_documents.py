@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.matching import Matches, MatchSettings, RunEvidence, evidence_of, match
-from evals.case.matching.documents import Kinship, kinship
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.text.matching import Matches, MatchSettings, RunEvidence, evidence_of, match
+from evals.text.matching.documents import Kinship, kinship
 
 UUID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 DEFAULTS = MatchSettings()

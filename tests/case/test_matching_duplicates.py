@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evals.case.matching import Matches
 from evals.metrics import MRR, NDCG, PrecisionAtK, RecallAtK
 from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
+from evals.text.matching import Matches
 
 GOLD = "burst pipes are covered up to ten thousand euros"
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evals.case.matching import Matches, MatchSettings, evidence_of, match
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.text.matching import Matches, MatchSettings, evidence_of, match
 
 RuleOf = Callable[..., str | None]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evals.case.matching import Matches
 from evals.metrics import MRR, BaseMetric, CitationPrecision, CitationRecall, PrecisionAtK, RecallAtK
 from evals.metrics.retrieval import MRRAtK
 from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
+from evals.text.matching import Matches
 
 Recognised = Callable[..., Matches]
 Measure = Callable[..., MetricResult]

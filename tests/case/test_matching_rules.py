@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from evals.case.matching import document_key
 from evals.schemas import GoldPassage, RetrievedChunk
+from evals.text.matching import document_key
 
 RuleOf = Callable[..., str | None]
 LONG = " ".join(f"g{number}" for number in range(30))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evals.case.matching import MatchingSurvey, MatchSettings, evidence_of
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
+from evals.text.matching import MatchSettings, MatchStats, evidence_of
 
 
 def record(number: int) -> EvalRecord:
@@ -31,7 +31,7 @@ def test_a_gold_of_the_first_question_need_not_name_a_document_for_later_ones_to
 def test_what_is_gathered_as_answers_arrive_is_what_their_records_say(again: int) -> None:
     """In whatever order they come; where one is answered a second time, otherwise, the records decide."""
     records = [record(number) for number in range(40)]
-    gathered = MatchingSurvey()
+    gathered = MatchStats()
     other = EvalResponse.model_validate(
         {"chunks": [{"text": "Other.", "document_id": "Guide-39.pdf", "chunk_id": "a"}]}
     )
@@ -48,7 +48,7 @@ def test_what_is_gathered_as_answers_arrive_is_what_their_records_say(again: int
 def test_an_answer_without_chunks_says_nothing_of_matching() -> None:
     """A failure, and an answer that comes in its place, count once."""
     records = [record(number) for number in range(5)]
-    gathered = MatchingSurvey()
+    gathered = MatchStats()
     for one in records:
         assert one.response is not None
         gathered.add(one.question, EvalResponse(answer="a"))

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from viewer.shown import save_run, showing
 
-from evals.store.calibrations import saved_calibrations
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, saved_calibrations
 
 Cli = Callable[..., Any]
 JUDGE = {"then": {"python": "judge"}}

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from raw_server import answering
 
-from evals.credentials.stored import leaves, without_credentials, without_secrets
+from evals.secrets import leaves, without_credentials, without_secrets
 
 Cli = Callable[..., Any]
 CORE = "canary7Qx9Zt"

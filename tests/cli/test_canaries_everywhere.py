@@ -10,7 +10,7 @@ import yaml
 from raw_server import RawServer, answering
 
 from evals.config import EvalConfig
-from evals.credentials.stored import leaves
+from evals.secrets import leaves
 
 Cli = Callable[..., Any]
 Told = Callable[..., str]

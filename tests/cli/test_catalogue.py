@@ -9,8 +9,7 @@ import pytest
 
 from evals.cli import app
 from evals.metrics import BaseMetric
-from evals.metrics.describe import facts, value_range
-from evals.metrics.registry import metric_classes, suites
+from evals.metrics.registry import facts, metric_classes, suites, value_range
 from evals.schemas import MetricGroup
 
 Cli = Callable[..., Any]

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from junit_reader import read_junit
 
-from evals.cli.ci import github_actions
-from evals.cli.ci.flags import CiFlags
-from evals.cli.ci.reporter import Reporter
+from evals.cli import ci
+from evals.cli.ci import Reporter
+from evals.cli.flags import CiFlags
 from evals.errors import StoreError
-from evals.export.ci.comment import LIMIT, MARKER
+from evals.report.ci import LIMIT, MARKER
 from evals.schemas import RetrievedChunk
 from evals.store.runs import RunStore
 
@@ -312,7 +312,7 @@ def test_a_summary_stays_within_what_github_shows(
     """Where there is no room left it says so once; a job does not fail by its summary."""
     save("aaaa", recall(50, 0.5))
     gate = ("gate", "aaaa", "--gate", "recall_at_5>=0.1", "--runs-dir", tmp_path / "runs")
-    monkeypatch.setattr(github_actions, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(ci, "MOST_BYTES", 1_000)
     job.write_bytes(b"x" * 900)
     assert evals_cli(*gate).code == 0
     assert job.read_bytes().endswith(b"The summary is full: the rest is in the log and in the reports.\n")

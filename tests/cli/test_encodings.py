@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.terminal.streams import prepare_streams, print_json
+from evals.cli.terminal import prepare_streams, print_json
 from evals.schemas import EvalRecord, EvalRun
 from evals.store.runs import RunStore
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from servers import PATIENCE_S, heed_signals, wait_until
 
-from evals.client import retrying
+from evals.client import retry
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -83,7 +83,7 @@ def test_only_errors_end_with_4_and_a_saved_run_of_status_failed(
     ask: Cli, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that answers 500 to everything is retried, then given up; nothing becomes a score."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(retry, "FIRST_WAIT_S", 0.001)
     result = ask("--rag-url", start_server("--corpus", "golden", "--misbehave", "status:500"), "--concurrency", 2)
     assert result.code == 4
     (run,) = RunStore(tmp_path / "runs").runs()

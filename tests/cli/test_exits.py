@@ -14,8 +14,7 @@ import pytest
 import typer
 from servers import PATIENCE_S
 
-from evals.cli.terminal.exits import run
-from evals.cli.terminal.progress import Terminal
+from evals.cli.terminal import Terminal, run
 from evals.errors import EvalsError
 from evals.store.runs import RunStore
 

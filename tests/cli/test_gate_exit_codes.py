@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from junit_reader import read_junit
 
-from evals.cli.commands import gate as gate_command
+from evals.cli.commands import compare as gate_command
 from evals.schemas import WeightedScore
 from evals.schemas.verdicts import JudgeRecord
 from evals.store.runs import RunStore

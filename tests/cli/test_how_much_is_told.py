@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from evals.cli.terminal.progress import Quiet, Terminal, line_of
-from evals.cli.terminal.so_far import SoFar
+from evals.cli.terminal import Quiet, SoFar, Terminal, line_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.response import ResponseError, RetrievedChunk
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 Cli = Callable[..., Any]
 
@@ -58,7 +57,7 @@ def test_little_and_much_exclude_each_other(ask: Cli, evals_cli: Cli, golden_ser
 def test_the_numbers_so_far_are_those_of_the_answers_with_a_value() -> None:
     """A question without gold and one without an answer leave the mean alone."""
     so_far = SoFar()
-    so_far.measure_with(Cases(ScoreSettings()))
+    so_far.measure_with(ScoringContext(ScoreSettings()))
     assert str(so_far) == ""
     so_far.add(QUESTION, answer("The battery lasts 96 hours."))
     so_far.add(QUESTION.model_copy(update={"id": "q2"}), answer("Nothing of the kind."))
@@ -85,7 +84,7 @@ def test_a_terminal_shows_the_numbers_so_far(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
-    terminal.measured_with(Cases(ScoreSettings()))
+    terminal.measured_with(ScoringContext(ScoreSettings()))
     terminal.begin(2, 0)
     terminal.answered(QUESTION, answer("The battery lasts 96 hours."))
     terminal.judged(1, 0.02)

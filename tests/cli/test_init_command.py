@@ -12,7 +12,7 @@ import pytest
 from other_servers import corpus, loopback, unknown
 
 from evals.config import EvalConfig
-from evals.inputs.strict_yaml import load_yaml
+from evals.text.yaml_files import load_yaml
 
 SECRET = "s3cret-Value-90210"
 NOWHERE = "http://127.0.0.1:9"

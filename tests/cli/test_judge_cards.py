@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from evals.schemas import EvalRecord
-from evals.store.calibrations import save_calibration, saved_calibrations
-from evals.store.runs import RunStore
+from evals.store.runs import RunStore, save_calibration, saved_calibrations
 
 Cli = Callable[..., Any]
 

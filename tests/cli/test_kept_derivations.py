@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evals.export import FORMATS, export_pieces
-from evals.scoring.digest import kept
-from evals.scoring.measured import measured
+from evals.scoring import digest
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -47,8 +47,8 @@ def test_slices_are_read_from_what_is_kept(look: Cli, monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise AssertionError("walked anew")
 
-    monkeypatch.setattr(kept, "columns_of", refuse)
-    monkeypatch.setattr(kept, "value_of", refuse)
+    monkeypatch.setattr(digest, "columns_of", refuse)
+    monkeypatch.setattr(digest, "value_of", refuse)
     assert look("show", "--failures", "0", "--by", "difficulty") == first
 
 
@@ -63,7 +63,7 @@ def test_a_run_of_several_datasets_keeps_its_slices_when_it_ends(
     records = store.open_records(run)
     seen = measured(run, records)
     seen.keep(records)
-    stamp = kept.stamp_of(run)
+    stamp = digest.stamp_of(run)
     assert (records.derived("values of dataset", stamp) is not None) == (len(datasets) > 1)
     assert seen.values("dataset") == [record.question.dataset for record in records]
     assert measured(run, store.open_records(run)).values("dataset") == seen.values("dataset")
@@ -87,7 +87,7 @@ def test_nothing_is_derived_a_second_time(look: Cli, saved: dict[str, Any], monk
     def refuse(*_: object) -> None:
         raise AssertionError("derived anew")
 
-    monkeypatch.setattr(kept, "digest_of", refuse)
+    monkeypatch.setattr(digest, "digest_of", refuse)
     for way in WAYS:
         look(*way)
 
@@ -97,12 +97,12 @@ def test_a_run_that_says_something_else_is_derived_anew(
 ) -> None:
     """Another configuration of matching, or another version, may see the same records otherwise."""
     made = []
-    real = kept.digest_of
-    monkeypatch.setattr(kept, "digest_of", lambda *given: made.append(1) or real(*given))
+    real = digest.digest_of
+    monkeypatch.setattr(digest, "digest_of", lambda *given: made.append(1) or real(*given))
     path = tmp_path / "runs" / f"{Path(RunStore(tmp_path / 'runs').load(saved['id']).path or '').name}"
     path.write_text(path.read_text().replace('"overlap_threshold": 0.7', '"overlap_threshold": 0.9'))
     look("show")
-    monkeypatch.setattr(kept, "__version__", "99")
+    monkeypatch.setattr(digest, "__version__", "99")
     look("show")
     look("show")
     assert len(made) == 2

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.cli.views.narrow import NarrowRow, narrow_lines
+from evals.cli.views.scorecard import NarrowRow, narrow_lines
 
 HEAD = NarrowRow("metric", ("A", "B", "is"))
 LONG = "abstention_false_negative_rate"

@@ -12,9 +12,9 @@ from other_servers import corpus, documented, kinds, loopback, unknown
 
 from evals import EvalConfig, run_evaluation
 from evals.client.profile import load_profile
-from evals.inputs.yaml_layers import read_yaml
-from evals.run.probing.assent import USUAL
 from evals.run.probing.looking import built_in
+from evals.run.probing.openapi import USUAL
+from evals.text.yaml_files import read_yaml
 
 QUESTION = "How long are daily snapshots kept?"
 SECRET = "s3cret-Value-81723"

@@ -8,7 +8,7 @@ import pytest
 
 from evals.client import profile as profiles
 from evals.client.profile import list_profiles, load_profile
-from evals.inputs.strict_yaml import load_yaml
+from evals.text.yaml_files import load_yaml
 
 Cli = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evals.export.label_sheet import Labelling, put_label
+from evals.report.review import Labelling, put_label
 
 Cli = Callable[..., Any]
 

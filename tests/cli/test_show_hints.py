@@ -9,7 +9,7 @@ import pytest
 
 from evals.metrics import parse_metric
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.runs import RunStore
 
 Cli = Callable[..., Any]
@@ -44,7 +44,7 @@ def test_a_question_shows_what_its_checks_found(evals_cli: Cli, build_run: Calla
     metrics = [parse_metric(name) for name in ("fact_score", "rules_coverage")]
     store = RunStore(tmp_path)
     response = record.response.model_copy(update={"answer": "It is red."})
-    scored = score_record(metrics, record.model_copy(update={"response": response}), Cases(ScoreSettings()))
+    scored = score_record(metrics, record.model_copy(update={"response": response}), ScoringContext(ScoreSettings()))
     run = run.model_copy(update={"completed_at": run.created_at})
     store.save(run)
     store.compact(run, [scored])

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 SHOWN_WITHOUT = {
-    "evals.case.abstention.detector",
+    "evals.text.refusals.detector",
     "evals.client",
     "evals.config",
     "evals.judges.llm_judge",

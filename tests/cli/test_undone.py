@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.undone import way_on, what_is_undone
+from evals.cli.ending import next_command, what_is_undone
 from evals.schemas import EvalRecord, EvalRun, Outcomes, ResponseError, ServerRecord
 from evals.schemas.results import SAVED_ANSWERS
 from evals.schemas.verdicts import JudgeRecord
@@ -72,7 +72,7 @@ def test_without_a_judge_none_is_blamed(undone: Undone) -> None:
     run, records = undone(judge=None)
     run = run.model_copy(update={"judge": None})
     assert what_is_undone(run, records) == "it was ended early"
-    assert way_on(run, records, FOLDER) == f"go on with: {RESUME}"
+    assert next_command(run, records, FOLDER) == f"go on with: {RESUME}"
 
 
 def test_a_run_that_was_never_finished_tells_what_is_in_its_log(undone: Undone) -> None:
@@ -83,7 +83,7 @@ def test_a_run_that_was_never_finished_tells_what_is_in_its_log(undone: Undone) 
 
 def test_no_server_is_blamed_where_none_failed(undone: Undone) -> None:
     """Somebody pressed Ctrl-C: there is nothing to wait for."""
-    assert way_on(*undone(not_asked=5), FOLDER) == f"go on with: {RESUME}"
+    assert next_command(*undone(not_asked=5), FOLDER) == f"go on with: {RESUME}"
 
 
 def test_the_reason_is_what_stopped_the_asking_and_no_other_note(undone: Undone) -> None:
@@ -112,7 +112,7 @@ def test_the_first_cause_of_failures_is_named(undone: Undone) -> None:
 )
 def test_what_no_waiting_mends_points_to_the_configuration(undone: Undone, error: dict[str, Any], named: str) -> None:
     """The key to mend, and where it is explained."""
-    way = way_on(*undone(*[error] * 12), FOLDER)
+    way = next_command(*undone(*[error] * 12), FOLDER)
     assert named in way
     assert "docs/profiles.md" in way
     assert "well again" not in way
@@ -121,25 +121,25 @@ def test_what_no_waiting_mends_points_to_the_configuration(undone: Undone, error
 @pytest.mark.parametrize("error", [status(503), status(429), {"kind": "timeout", "message": "no answer in 5 s"}])
 def test_what_may_pass_is_asked_again(undone: Undone, error: dict[str, Any]) -> None:
     """With the folder of the run, such that the command works as it stands."""
-    assert way_on(*undone(*[error] * 12), FOLDER) == f"when the server is well again: {RESUME}"
+    assert next_command(*undone(*[error] * 12), FOLDER) == f"when the server is well again: {RESUME}"
 
 
 def test_a_question_to_look_at_is_named(undone: Undone) -> None:
     """One whose body held no answer, in a command that can be run."""
-    way = way_on(*undone(*[MALFORMED] * 12), FOLDER)
+    way = next_command(*undone(*[MALFORMED] * 12), FOLDER)
     assert "evals show abcd --question q0 --runs-dir 'else where'" in way
 
 
 def test_more_money_is_advised_where_the_budget_ended_and_nowhere_else(undone: Undone) -> None:
     """A judge that cannot be reached or read is not helped by money, and a few failures of the server hide neither."""
     spent = undone(prevented=9, judge={"transport": 1})
-    assert "--max-cost" in way_on(*spent, FOLDER)
+    assert "--max-cost" in next_command(*spent, FOLDER)
     gone = undone(status(503), judge={"transport": 9})
     assert what_is_undone(*gone) == "9 decisions of the judge failed (transport: 9)"
-    assert way_on(*gone, FOLDER) == f"when the judge can be reached again: {RESUME}"
+    assert next_command(*gone, FOLDER) == f"when the judge can be reached again: {RESUME}"
     unread = undone(judge={"unparsable": 9})
-    assert "rescore abcd --judge-model NAME" in way_on(*unread, FOLDER)
-    assert "--max-cost" not in way_on(*unread, FOLDER)
+    assert "rescore abcd --judge-model NAME" in next_command(*unread, FOLDER)
+    assert "--max-cost" not in next_command(*unread, FOLDER)
 
 
 def test_a_hint_about_the_data_is_no_reason(undone: Undone) -> None:
@@ -165,7 +165,7 @@ SCORED = ServerRecord(url="answers.jsonl", profile=SAVED_ANSWERS)
 )
 def test_a_run_that_was_killed_goes_on_with_the_command_that_made_it(undone: Undone, parts: Any, way: str) -> None:
     """Only a run that asked a server can be resumed."""
-    said = way_on(*undone(completed_at=None, **parts), FOLDER)
+    said = next_command(*undone(completed_at=None, **parts), FOLDER)
     assert way in said
     assert ("--resume" in said) is (not parts)
 
@@ -176,10 +176,10 @@ def test_answers_that_a_rescore_lacks_are_asked_for_in_the_run_that_asked(
     """A run that was measured twice has its answers from the first one; an unreadable one is named as it is."""
     store = RunStore(tmp_path)
     lacking = undone(status(404), not_asked=29, rescored_from="second")
-    assert f"evals eval --resume second --runs-dir {tmp_path} asks" in way_on(*lacking, tmp_path)
+    assert f"evals eval --resume second --runs-dir {tmp_path} asks" in next_command(*lacking, tmp_path)
     store.save(build_run("first", {})[0])
     store.save(build_run("second", {}, rescored_from="first")[0])
-    assert f"evals eval --resume first --runs-dir {tmp_path} asks" in way_on(*lacking, tmp_path)
+    assert f"evals eval --resume first --runs-dir {tmp_path} asks" in next_command(*lacking, tmp_path)
 
 
 def test_a_server_that_answers_nothing_is_the_reason_in_the_run_and_in_the_message(

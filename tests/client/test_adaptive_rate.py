@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from virtual_time import run_virtually
 
-from evals.client.endurance import Endurance
-from evals.client.retrying import Attempts
+from evals.client.retry import Attempts, Endurance
 from evals.client.transport import Reply, TransportFailure
 from evals.schemas import ResponseError
 

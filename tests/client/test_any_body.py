@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.inputs.json_body import MAX_DEPTH, parse_json
 from evals.schemas import EvalResponse
+from evals.text.decoding import MAX_DEPTH, parse_json
 
 Ask = Callable[..., EvalResponse]
 NAMES = [

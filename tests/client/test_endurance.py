@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from raw_server import RawServer, answering
 
-from evals.client import RAGClient, retrying
+from evals.client import RAGClient, retry
 from evals.client.profile import resolve_spec
 from evals.run.asking import StopRule, ask_all
 from evals.schemas import EvalQuestion, EvalResponse
@@ -135,7 +135,7 @@ FAULTY_EVERY = 4
 @pytest.fixture
 def _short_retry_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries follow within milliseconds."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.02)
+    monkeypatch.setattr(retry, "FIRST_WAIT_S", 0.02)
 
 
 def ask_questions(

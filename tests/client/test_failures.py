@@ -9,7 +9,7 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.connections.httpx_connections import classify
+from evals.client.httpx_transport import classify
 from evals.client.transport import Transport, TransportFailure
 from evals.schemas import EvalResponse
 

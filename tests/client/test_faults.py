@@ -9,7 +9,7 @@ import pytest
 from faults import FAULTS, Fault
 from faults.running import make_certificates, problems, run, serving
 
-from evals.scoring.measured import Measured
+from evals.scoring.conclusion import Measured
 
 HOME = Path(__file__).resolve().parent.parent.parent
 

@@ -17,7 +17,7 @@ from evals.client.ingest import IngestReport, document_names, ingest, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, IngestError
 from evals.schemas import Document
-from evals.store.upload_log import UploadLog
+from evals.store.journal import UploadLog
 
 DOCUMENTS = [Document(id=f"doc-{i}", name=f"Doc {i}", text=f"Text about subject {i}.") for i in range(5)]
 DONE = {"total": 1, "tasks": {"t": {"status": "completed"}}}

@@ -23,9 +23,9 @@ from evals.client import RAGClient
 from evals.client.ingest import IngestReport, Upload, ingest, uploads_in, uploads_of
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, EvalsError, IngestError
-from evals.run.uploading import remarks_on
+from evals.run.corpus import remarks_on
 from evals.schemas import Document
-from evals.store.upload_log import UploadLog, uploaded_ids
+from evals.store.journal import UploadLog, uploaded_ids
 
 _FILE = re.compile(rb'filename="([^"]+)"')
 

@@ -8,7 +8,7 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client.mapping import MappingError, ResponseReader, TooLongError, find
-from evals.client.values import number_or_none, text_or_none
+from evals.client.spec_check import number_or_none, text_or_none
 from evals.schemas import Citation, EvalResponse, RetrievedChunk, TokenUsage
 
 Ask = Callable[..., EvalResponse]

@@ -16,12 +16,11 @@ from servers import PATIENCE_S
 from token_server import Refusal, TokenServer, token_server
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.login.tokens import Token, Tokens
+from evals.client.oauth2 import Token, Tokens
 from evals.client.profile import resolve_spec
-from evals.engines.asker import Asker, HowToAsk
-from evals.engines.shares import Share
 from evals.errors import ConfigError, ServerError, ServerRefusedError, ServerUnreachableError
 from evals.run.resume import MAY_CHANGE
+from evals.run.workers import AskConfig, Asker, Share
 from evals.schemas import EvalResponse
 
 SECRET = "s3cret+of/the:client"
@@ -291,7 +290,7 @@ def test_workers_fetch_tokens_of_their_own(server: TokenServer) -> None:
     """What they are sent holds the name of the variable, and what they bring back no token."""
     spec = resolve_spec(keys(server.url))
     assert SECRET not in spec.model_dump_json()
-    asker = Asker(HowToAsk(spec, concurrency=4, max_attempts=1, documents={}))
+    asker = Asker(AskConfig(spec, concurrency=4, max_attempts=1, documents={}))
     try:
         (said,) = asker.ask(["How much?"], Share(1)).responses
     finally:

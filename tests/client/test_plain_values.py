@@ -10,7 +10,7 @@ from whole_runs import notes_on_answers
 
 from evals.client import RAGClient, ServerSpec
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, RetrievedChunk
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 Ask = Callable[..., EvalResponse]
 PLAIN = {"answer": "answer", "chunks": "contexts", "citations": "cited"}
@@ -123,7 +123,7 @@ def test_a_note_is_told_once_in_a_run_with_its_count(ask: Ask) -> None:
     failed = ask(b"<html>")
     responses = [noted, noted, EvalResponse(answer="a", chunks=[], citations=[]), failed]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    notes = notes_on_answers(records, Cases(ScoreSettings()))
+    notes = notes_on_answers(records, ScoringContext(ScoreSettings()))
     assert notes == ["server.map.chunks gives a number, not a list: null in 2 of 3 answers"]
 
 
@@ -132,7 +132,7 @@ def test_a_note_on_one_part_hides_nothing_of_another() -> None:
     cut = EvalResponse(answer="a", citations=[], notes=["the stream ends within an event, which is left out"])
     responses = [cut, cut, EvalResponse(answer="a", chunks=[], citations=[])]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in responses]
-    assert notes_on_answers(records, Cases(ScoreSettings())) == [
+    assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
         "2 of 3 answers bring no list of chunks: what is measured by them is of the others",
         "the stream ends within an event, which is left out: in 2 of 3 answers",
     ]
@@ -143,13 +143,13 @@ def test_a_note_on_answers_without_markers_names_the_way_to_count_them(ask: Ask)
     sources = [{"chunk_id": "c1", "full_text": "a"}, {"chunk_id": "c2", "full_text": "b"}]
     answers = [{"answer": text, "sources": sources} for text in ("yes [1]", "no [2]", "perhaps")]
     records = [EvalRecord(question=EvalQuestion(question="Why?"), response=ask(body)) for body in answers]
-    assert notes_on_answers(records, Cases(ScoreSettings())) == [
+    assert notes_on_answers(records, ScoringContext(ScoreSettings())) == [
         "1 of 3 answers brings no citation: what is measured by them is of the others "
         "(with server.citations.given_as: markers they cite nothing)"
     ]
     markers = [ask(body, citations={"given_as": "markers"}) for body in answers]
     counted = [EvalRecord(question=EvalQuestion(question="Why?"), response=response) for response in markers]
-    assert notes_on_answers(counted, Cases(ScoreSettings())) == []
+    assert notes_on_answers(counted, ScoringContext(ScoreSettings())) == []
 
 
 def test_a_stored_body_is_read_again_with_its_notes(spec: Callable[..., ServerSpec]) -> None:

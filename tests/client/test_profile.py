@@ -9,11 +9,11 @@ import pytest
 
 from evals.client import RAGClient, ServerSpec
 from evals.client import profile as profiles
-from evals.client.address import check_url
 from evals.client.profile import about_profile, list_profiles, load_profile, resolve_spec
-from evals.credentials.stored import public_url
+from evals.client.spec import check_url
 from evals.errors import ConfigError, UnknownNameError
-from evals.inputs.yaml_layers import merge, read_yaml
+from evals.secrets import public_url
+from evals.text.yaml_files import merge, read_yaml
 
 
 def test_the_default_profile_is_the_rag_server() -> None:

@@ -13,7 +13,7 @@ import pytest
 from servers import PATIENCE_S
 
 from evals.client import RAGClient
-from evals.client.connections.proxies import is_this_machine
+from evals.client.connections import is_this_machine
 from evals.client.profile import resolve_spec
 from evals.client.transport import HttpLibrary, Transport, TransportFailure
 from evals.errors import ConfigError
@@ -212,7 +212,7 @@ def test_a_login_of_the_proxy_is_sent_to_the_proxy(
 @pytest.mark.parametrize("variable", ["ALL_PROXY", "http_proxy"])
 def test_socks_that_is_not_installed_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is asked, with the ways out, and without the login."""
-    monkeypatch.setattr("evals.client.connections.proxies.find_spec", lambda _name: None)
+    monkeypatch.setattr("evals.client.connections.find_spec", lambda _name: None)
     monkeypatch.setenv(variable, "socks5://anna:secret@127.0.0.1:1080")
     with pytest.raises(ConfigError, match=r"_PROXY names socks5://127\.0\.0\.1:1080, a proxy over SOCKS") as raised:
         Transport(FAR)

@@ -11,10 +11,10 @@ import pytest
 import respx
 
 from evals.client import RAGClient, ServerSpec
-from evals.client.redaction import Redactor
+from evals.client.profile import Redactor
 from evals.errors import ConfigError, ServerError
-from evals.inputs.yaml_layers import expand_env
 from evals.schemas import EvalResponse
+from evals.text.yaml_files import expand_env
 
 Ask = Callable[..., EvalResponse]
 SECRET = 'pa"ss\\wörd/4711'

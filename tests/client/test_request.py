@@ -11,7 +11,7 @@ import httpx
 import pytest
 import respx
 
-from evals.client.template import render, render_path
+from evals.client.spec import render, render_path
 from evals.client.transport import Transport
 from evals.errors import ConfigError
 from evals.schemas import EvalResponse

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.client.retrying import Attempts, retrying
+from evals.client.retry import Attempts, retrying
 from evals.client.transport import TransportFailure, parse_retry_after
 from evals.schemas import EvalResponse, ResponseError
 

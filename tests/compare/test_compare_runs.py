@@ -11,8 +11,8 @@ from evals.compare import SavedRun, compare_runs
 from evals.errors import ConfigError
 from evals.schemas import DatasetFingerprint, Outcomes
 from evals.schemas.verdicts import JudgeRecord
-from evals.stats import mean_interval, paired_difference
-from evals.stats.intervals import mcnemar_p
+from evals.scoring.stats import mean_interval, paired_difference
+from evals.scoring.stats.intervals import mcnemar_p
 
 Saved = Callable[..., SavedRun]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from evals.compare import MetricPair, SavedRun, compare_runs, paired_change
-from evals.compare.measured import bounds_of, measure
+from evals.compare.statistics import bounds_of, measure
 from evals.metrics.registry import parse_metric
-from evals.stats import agree, mean_interval, paired_difference
-from evals.stats.intervals import mcnemar_p
+from evals.scoring.stats import agree, mean_interval, paired_difference
+from evals.scoring.stats.intervals import mcnemar_p
 
 Saved = Callable[..., SavedRun]
 FIRST, LAST = [0.0] * 12 + [1.0] * 8, [1.0] * 9 + [0.0] * 11

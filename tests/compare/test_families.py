@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.compare.families import ALPHA, Hypothesis, _tests, decide, least_p
+from evals.compare.statistics import ALPHA, Hypothesis, _tests, decide, least_p
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 p_values = st.floats(1e-6, 1) | st.sampled_from([0.0001, 0.004, 0.02, 0.05])

@@ -11,10 +11,10 @@ import pytest
 from virtual_time import run_virtually
 
 from evals.compare import Comparison, RunComparison, SavedRun, compare_runs
-from evals.compare.families import ALPHA, Ruling
-from evals.compare.latency_ratio import PairedLatency, rate
+from evals.compare.paired import PairedLatency, rate
+from evals.compare.statistics import ALPHA, Ruling
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.variants.turns import Lane, ask_in_turn
+from evals.variants import Lane, ask_in_turn
 
 Saved = Callable[..., SavedRun]
 TURNS = {"interleaved_with": ["a", "b"]}

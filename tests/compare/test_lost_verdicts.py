@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 from evals.compare import SavedRun, compare_runs, paired_change
-from evals.compare.margins import hold_against
-from evals.compare.measured import PairedMetric
+from evals.compare.gates import hold_against
 from evals.compare.pairing import pair_up
+from evals.compare.statistics import PairedMetric
 from evals.compare.values import align_all
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, EvalRun, MetricResult
+from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
-from evals.scoring.gathered.columns import ScoreTable
-from evals.scoring.influence import with_interval
 from evals.scoring.scorecard import make_scorecard
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.weighted import make_weighted_score
+from evals.scoring.weighted import make_weighted_score, with_interval
 
 NAME = "answer_correctness"
 REFUSED = [f"q{n}" for n in range(40)]

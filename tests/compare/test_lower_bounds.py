@@ -5,9 +5,8 @@ from typing import Any
 
 from evals.compare import SavedRun, compare_runs
 from evals.metrics.performance import RAN_OUT
+from evals.report.compared import pair_cells, row_values
 from evals.schemas import EvalRecord
-from evals.views.compared import pair_cells
-from evals.views.differences import row_values
 
 Build = Callable[..., Any]
 QUICK = {f"q{n}": {"latency_p95": 100.0 + n} for n in range(40)}

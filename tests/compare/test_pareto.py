@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evals.compare import SavedRun, compare_runs, dominates
 from evals.compare.objectives import Fed, stand
 from evals.metrics.registry import parse_metric
-from evals.stats import sign_flip_p
+from evals.scoring.stats import sign_flip_p
 
 Saved = Callable[..., SavedRun]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

@@ -8,7 +8,7 @@ import pytest
 
 from evals.compare import SavedRun, compare_runs
 from evals.compare.gates import check_against
-from evals.scoring.digest import kept
+from evals.scoring import digest
 from evals.store.runs import RunStore
 
 Build = Callable[..., Any]
@@ -62,8 +62,8 @@ def test_columns_are_made_once(both: Any, monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_: object) -> None:
         raise AssertionError("made anew")
 
-    monkeypatch.setattr(kept, "columns_of", refuse)
-    monkeypatch.setattr(kept, "digest_of", refuse)
+    monkeypatch.setattr(digest, "columns_of", refuse)
+    monkeypatch.setattr(digest, "digest_of", refuse)
     compare_runs(both()[1])
 
 
@@ -74,5 +74,5 @@ def test_what_matching_needs_is_gathered_while_columns_are_made(both: Any, monke
     def refuse(*_: object) -> None:
         raise AssertionError("walked once more")
 
-    monkeypatch.setattr(kept, "evidence_of", refuse)
+    monkeypatch.setattr(digest, "evidence_of", refuse)
     assert compare_runs(files) == compare_runs(whole)

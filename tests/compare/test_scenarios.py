@@ -7,7 +7,7 @@ import pytest
 
 from evals.compare import Comparison, MetricPair, SavedRun, compare_runs
 from evals.errors import ConfigError
-from evals.metrics.abstaining import known_answerable
+from evals.metrics.base import known_answerable
 from evals.schemas import Citation, EvalQuestion, EvalRecord, GoldPassage, Outcomes
 from evals.schemas.verdicts import JudgeRecord
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from evals.compare import SavedRun, compare_runs
-from evals.scoring.digest.digest import Digest
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
+from evals.scoring.digest import RunSummary
 
 
 def test_the_digest_of_a_run_is_not_held(saved: Callable[..., SavedRun]) -> None:
@@ -15,4 +15,4 @@ def test_the_digest_of_a_run_is_not_held(saved: Callable[..., SavedRun]) -> None
     for each in runs:
         digest = measured(each.run, each.records).digest
         assert each.endings == ({one.number: one.link for one in digest.found}, digest.declines)
-        assert not any(isinstance(held, Digest) for held in vars(each).values())
+        assert not any(isinstance(held, RunSummary) for held in vars(each).values())

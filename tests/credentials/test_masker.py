@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from evals.credentials.masker import Masker, looks_secret, secrets_in_url
+from evals.secrets import Masker, looks_secret, secrets_in_url
 
 SECRET = 'pä"ss\\wörd/47\t11'
 FORMS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.credentials.stored import in_clear, is_credential, public_url, without_credentials
+from evals.secrets import in_clear, is_credential, public_url, without_credentials
 
 
 @pytest.mark.parametrize(

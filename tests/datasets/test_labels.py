@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.datasets.labels import LabelRow, read_labels
+from evals.datasets.answers import LabelRow, read_labels
 from evals.errors import DatasetError
 
 DATA = os.environ.get("EVALS_REAL_DATA")

@@ -8,7 +8,7 @@ import pytest
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-from evals.datasets.rows import local_rows
+from evals.datasets.tables import local_rows
 from evals.errors import DatasetError
 
 Put = Callable[..., Path]

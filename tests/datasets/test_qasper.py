@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.qasper import QasperLoader
-from evals.datasets.rows import ArrowRows
+from evals.datasets.tables import ArrowRows
 from evals.errors import DatasetError
 from evals.reference_server.chunking import split
 from evals.schemas import Document, EvalDataset, EvalQuestion

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.sampling import sample
+from evals.datasets.base import sample
 
 IDS = [f"row-{number}" for number in range(20)]
 GOLDEN = {42: [18, 15, 19, 13, 2, 5, 9, 7], 7: [18, 0, 9, 1, 12, 4, 14, 2]}

@@ -10,7 +10,7 @@ from evals.datasets.base import fingerprint
 from evals.datasets.file import derived_id, read_file
 from evals.errors import DatasetError
 from evals.schemas import EvalQuestion
-from evals.scoring.clusters import cluster_of
+from evals.scoring.run_columns import cluster_of
 
 TURNS = ["What is the X300?", "How long does it last?"]
 

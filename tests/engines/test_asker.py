@@ -7,9 +7,8 @@ import pytest
 from raw_server import answering
 
 from evals.client.profile import resolve_spec
-from evals.engines.asker import Asker, HowToAsk
-from evals.engines.shares import Share
 from evals.errors import ConfigError
+from evals.run.workers import AskConfig, Asker, Share
 from evals.schemas import EvalResponse
 
 CONTENT = b'{"answer": "a", "session_id": "s"}'
@@ -20,7 +19,7 @@ FILE = {"pipes.md": b"Burst pipes are covered up to 5000 euro."}
 @pytest.fixture
 def ask(serve_files: Callable[..., str]) -> Iterator[Callable[..., list[EvalResponse]]]:
     """Ask a server that holds one document, by one asker."""
-    how = HowToAsk(resolve_spec({"url": serve_files(FILE)}), concurrency=4, max_attempts=1, documents={})
+    how = AskConfig(resolve_spec({"url": serve_files(FILE)}), concurrency=4, max_attempts=1, documents={})
     asker = Asker(how)
 
     def call(questions: list[str], share: Share) -> list[EvalResponse]:
@@ -52,12 +51,12 @@ def test_chunks_bear_the_names_that_the_server_calls_documents_by(serve_files: C
     """As they do where this process asks: the run finds out once, and tells all workers."""
     chunks = "sources[].{document_id: document_id, text: full_text}"
     spec = resolve_spec({"url": serve_files(FILE), "map": {"chunks": chunks}})
-    plain = Asker(HowToAsk(spec, 1, 1, {}))
+    plain = Asker(AskConfig(spec, 1, 1, {}))
     (said,) = plain.ask(["Are burst pipes covered?"], Share(1)).responses
     plain.close()
     (chunk, *_) = EvalResponse.model_validate_json(said).chunks or []
     assert chunk.document_id
-    told = Asker(HowToAsk(spec, 1, 1, {chunk.document_id: "pipes.md"}))
+    told = Asker(AskConfig(spec, 1, 1, {chunk.document_id: "pipes.md"}))
     (said,) = told.ask(["Are burst pipes covered?"], Share(1)).responses
     told.close()
     (chunk, *_) = EvalResponse.model_validate_json(said).chunks or []
@@ -68,7 +67,7 @@ def test_a_variable_that_is_not_set_on_a_worker_is_named() -> None:
     """It fills in what the configuration names, as this process does."""
     spec = resolve_spec({"url": "http://127.0.0.1:1", "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN}"}})
     with pytest.raises(ConfigError, match="NO_SUCH_TOKEN"):
-        Asker(HowToAsk(spec, 1, 1, {}))
+        Asker(AskConfig(spec, 1, 1, {}))
 
 
 def test_a_worker_asks_single_questions_and_conversations() -> None:
@@ -76,7 +75,7 @@ def test_a_worker_asks_single_questions_and_conversations() -> None:
     ask = {"json": {"query": "{{question}}", "session_id": "{{session_id}}"}}
     with answering(lambda _: [REPLY]) as server:
         asker = Asker(
-            HowToAsk(resolve_spec({"url": server.url, "ask": ask, "session": {"id": "session_id"}}), 1, 1, {})
+            AskConfig(resolve_spec({"url": server.url, "ask": ask, "session": {"id": "session_id"}}), 1, 1, {})
         )
         try:
             answers = asker.ask(["Why?", ["What first?", "And then?"]], Share(concurrency=1, rps=None))

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from evals.engines import asking
-from evals.engines.asker import Answers
-from evals.engines.asking import ClusterAsking
-from evals.engines.shares import Share
 from evals.errors import ConfigError, EngineError
+from evals.run import workers as asking
+from evals.run.workers import Answers, ClusterAsking, Share
 from evals.schemas import EvalQuestion, EvalResponse
 
 

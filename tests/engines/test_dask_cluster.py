@@ -16,11 +16,11 @@ from kills.counted import CountedServer, policies, write_questions
 from servers import HOME, PATIENCE_S, wait_until
 
 from evals.config import EvalConfig
-from evals.run.observer import Observer
+from evals.metrics.embedders import _load_sentence_transformer
+from evals.run.notebook import Observer
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, MetricGroup
-from evals.semantics.sentence_transformers_embedder import _load
 from evals.store.journal import read_records
 from evals.store.runs import RunStore
 
@@ -191,7 +191,7 @@ def _no_model_stays() -> Iterator[None]:
     yield
     for name in ("sentence_transformers", "transformers"):
         sys.modules.pop(name, None)
-    _load.cache_clear()
+    _load_sentence_transformer.cache_clear()
 
 
 @pytest.mark.usefixtures("_no_model_stays")

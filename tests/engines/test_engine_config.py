@@ -6,11 +6,10 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run import checks
-from evals.run.changes import rescore_config
-from evals.run.checks import check_config
-from evals.run.resume import MAY_CHANGE
-from evals.variants.evaluation import VariantsRunner
+from evals.run import setup
+from evals.run.resume import MAY_CHANGE, rescore_config
+from evals.run.setup import check_config
+from evals.variants import VariantsRunner
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def test_a_name_alone_is_the_engine() -> None:
 
 def test_without_dask_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is imported where it is not used."""
-    monkeypatch.setattr(checks, "find_spec", lambda _name: None)
+    monkeypatch.setattr(setup, "find_spec", lambda _name: None)
     with pytest.raises(ConfigError, match="not installed") as caught:
         check_config(EvalConfig.build({"engine": "dask", "judge": False}))
     assert caught.value.hint == "pip install 'rag-evals[dask]'"

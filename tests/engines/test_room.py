@@ -2,7 +2,7 @@
 
 import asyncio
 
-from evals.engines.room import Room
+from evals.run.workers import Room
 
 
 async def _settle() -> None:

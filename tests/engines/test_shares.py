@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.engines.shares import Share, next_size, shares
+from evals.run.workers import Share, next_size, shares
 
 ADDRESSES = st.lists(st.text(min_size=1, max_size=5), unique=True, min_size=1, max_size=20)
 

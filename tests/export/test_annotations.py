@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.export.ci.annotations import annotation
-from evals.export.ci.command_end import CommandEnd, CommandProblem
-from evals.export.ci.comment import LIMIT, MARKER, to_comment, to_summary
+from evals.report.ci import LIMIT, MARKER, CommandEnd, CommandProblem, annotation, to_comment, to_summary
 
 _WRITTEN = {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}
 

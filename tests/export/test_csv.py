@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.export import export_run
-from evals.export.cells import cell, sheet
+from evals.report.tables import cell, sheet
+from evals.report.wording import printable
 from evals.schemas import EvalResponse
-from evals.views.formatting import printable
 
 Build = Callable[..., Any]
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)

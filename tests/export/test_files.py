@@ -10,7 +10,7 @@ import pytest
 from evals.errors import ConfigError, StoreError, UnknownNameError
 from evals.export import FORMATS, export_files, export_pieces, export_run, format_of, write_export
 from evals.schemas import EvalRecord, EvalRun
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 

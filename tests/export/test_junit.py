@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from junit_reader import read_junit, suites_of
 from lxml import etree
 
-from evals.export import export_run, junit
-from evals.export.ci.command_end import Checked, CommandEnd, CommandProblem
-from evals.export.junit import junit_of, to_junit
-from evals.export.xml_text import xml_text
+from evals.export import export_run
+from evals.report import junit
+from evals.report.ci import Checked, CommandEnd, CommandProblem
+from evals.report.junit import junit_of, to_junit, xml_text
 from evals.schemas import EvalRecord, GateOutcome
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 HOSTILE = "\x00\x1b[31m ]]> <failure/> & \"'\ud800 \ufffe\uffff \u202eevil\r\n<![CDATA[ &#0; " + "x" * 1_000_000

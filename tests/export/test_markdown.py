@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.export import export_run
-from evals.export.escaping import escape
-from evals.export.markdown import LIMIT
+from evals.report.markdown import LIMIT, escape
 from evals.schemas import RetrievedChunk, ServerRecord
 
 Build = Callable[..., Any]

@@ -10,7 +10,7 @@ import pytest
 from evals.datasets.file import read_file
 from evals.export import export_files, export_run, write_export
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 Found = tuple[EvalRun, list[EvalRecord]]

@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from evals.export import export_pieces, parquet
-from evals.export.parquet import to_parquet_metrics
-from evals.scoring.measured import measured
+from evals.export import export_pieces
+from evals.report import tables
+from evals.report.tables import to_parquet_metrics
+from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 
@@ -64,7 +65,7 @@ def test_a_row_a_metric_has_the_kind_of_what_is_missing(found: Any) -> None:
 
 def test_rows_are_written_in_groups_as_they_come(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a large run no more than a group is held: bytes come before the last record is read."""
-    monkeypatch.setattr(parquet, "_GROUP", 2)
+    monkeypatch.setattr(tables, "_GROUP", 2)
     run, records = found
     read: list[str] = []
 

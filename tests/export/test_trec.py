@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from evals import EvalConfig, run_evaluation
 from evals.datasets.file import read_file
 from evals.export import export_run
-from evals.export.passage_ids import in_a_cell, unlike, without_blanks
-from evals.export.trec import NOTHING, judgement_notes, run_notes
 from evals.metrics import MRR, NDCG, BaseMetric, RecallAtK
 from evals.metrics.retrieval import MRRAtK
+from evals.report.trec import NOTHING, in_a_cell, judgement_notes, run_notes, unlike, without_blanks
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 Build = Callable[..., Any]

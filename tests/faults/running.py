@@ -15,7 +15,7 @@ from raw_server import RawServer, answering
 from evals.config import EvalConfig
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRecord
-from evals.scoring.measured import Measured
+from evals.scoring.conclusion import Measured
 from faults.fault import HIT, QUESTIONS, Certificate, Fault, Piece, body, dumped, http
 
 _FIELDS = ("answer", "chunks", "citations", "usage", "model", "confidence", "stages")

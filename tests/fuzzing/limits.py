@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.cli import app
-from evals.cli.terminal import exits
+from evals.cli import app, terminal
 
 MOST_S = 5.0
 """Of the processor: on a busy machine seconds of the wall say nothing."""
@@ -39,7 +38,7 @@ def run_within_limits(arguments: Sequence[str]) -> Outcome:
     sys.argv = ["evals", *arguments]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = exits.run(app)
+            code = terminal.run(app)
     finally:
         sys.argv = kept
     took, grown = time.process_time() - began, _peak_mb() - before

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.inputs.cells import as_list, as_text, is_nothing, parsed
+from evals.datasets.tables import as_list, as_text, is_nothing, parsed
 
 PROPERTIES = settings(derandomize=True, deadline=None, max_examples=200)
 PASSAGES = st.lists(st.text(min_size=1).filter(lambda text: not is_nothing(text)), min_size=1, max_size=5)

@@ -10,13 +10,14 @@ from pydantic import BaseModel, ValidationError
 from whole_runs import read_answers
 
 from evals.client.spec import ServerSpec
-from evals.config import EvalConfig, MatchConfig
+from evals.config import EvalConfig
 from evals.datasets.file import read_file
 from evals.errors import EvalsError
-from evals.inputs.problems import first_problem, problems_of
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.store.journal import read_records
 from evals.store.runs import RunStore
+from evals.text.matching.documents import MatchSettings
+from evals.text.yaml_files import first_problem, problems_of
 
 
 def failing(model: type[BaseModel], data: Any) -> ValidationError:
@@ -41,10 +42,10 @@ def failing(model: type[BaseModel], data: Any) -> ValidationError:
         (EvalResponse, {"latency_ms": float("nan")}, "latency_ms: must be a finite number, not nan"),
         (EvalResponse, {"attempts": 1.5}, "attempts: must be a whole number, not 1.5"),
         (EvalResponse, {"attempts": True, "latency_ms": {}}, "latency_ms: must be a number, not keys and values"),
-        (MatchConfig, {"overlap_threshold": 2}, "overlap_threshold: must be at most 1, not 2"),
-        (MatchConfig, {"overlap_threshold": 0}, "overlap_threshold: must be above 0, not 0"),
-        (MatchConfig, {"inside_min_tokens": 0}, "inside_min_tokens: must be at least 1, not 0"),
-        (MatchConfig, {"rule": 7}, "rule: must be 'auto', .* or 'document', not 7"),
+        (MatchSettings, {"overlap_threshold": 2}, "overlap_threshold: must be at most 1, not 2"),
+        (MatchSettings, {"overlap_threshold": 0}, "overlap_threshold: must be above 0, not 0"),
+        (MatchSettings, {"inside_min_tokens": 0}, "inside_min_tokens: must be at least 1, not 0"),
+        (MatchSettings, {"rule": 7}, "rule: must be 'auto', .* or 'document', not 7"),
     ],
     ids=str,
 )  # fmt: skip
@@ -82,7 +83,7 @@ def test_an_unknown_key_is_told_before_the_one_it_was_to_be(
 
 def test_a_long_value_is_not_repeated() -> None:
     """Nor is a whole mapping: only what is short helps to find the mistake."""
-    (problem,) = problems_of(failing(MatchConfig, {"rule": "x" * 100}), MatchConfig)
+    (problem,) = problems_of(failing(MatchSettings, {"rule": "x" * 100}), MatchSettings)
     assert problem.what.endswith("not a text")
 
 

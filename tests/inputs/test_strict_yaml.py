@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.inputs.strict_yaml import MAX_DEPTH, YamlTextError, load_yaml
+from evals.text.yaml_files import MAX_DEPTH, YamlTextError, load_yaml
 
 _BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)

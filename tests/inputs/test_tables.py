@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evals.datasets.tables import delimited_rows, separator
 from evals.errors import DatasetError
-from evals.inputs.decoding import read_text
-from evals.inputs.delimited import delimited_rows, separator
+from evals.text.decoding import read_text
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\x1c\x1d\x1e\x85\u2028\u2029"), max_size=12)
 TABLES = st.lists(st.tuples(CELLS.filter(str.strip), CELLS), min_size=1, max_size=5)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evals.judges.backends.address import origin_of
-from evals.judges.backends.base import Call, Identity
+from evals.judges.backends.base import Call, Identity, origin_of
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.backends.providers import PROVIDERS
 from evals.judges.cache import JudgeCache

@@ -12,14 +12,15 @@ import pytest
 from evals.config import EvalConfig
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
+from evals.metrics import embedders
 from evals.metrics.base import Need
+from evals.metrics.embedders import Semantics, Vector
 from evals.metrics.judged import judge_calls
-from evals.metrics.ragas_answer import GENERATED_QUESTIONS, RagasAnswerRelevance
+from evals.metrics.ragas import GENERATED_QUESTIONS, RagasAnswerRelevance
 from evals.metrics.registry import metrics_of, select, suites
-from evals.run import instruments
+from evals.run import setup
 from evals.runner import run_evaluation
 from evals.schemas import EvalRecord, EvalRun, MetricGroup, MetricSummary
-from evals.semantics import Semantics, Vector, loading
 from evals.store.runs import RunStore
 from evals.text.folding import bag
 
@@ -59,7 +60,7 @@ class Words:
 @pytest.fixture(autouse=True)
 def _without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the extra `semantic` were not installed, whether it is or not."""
-    monkeypatch.setattr(loading, "find_spec", lambda _name: None)
+    monkeypatch.setattr(embedders, "find_spec", lambda _name: None)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,7 @@ def test_every_metric_has_a_value_but_those_without_their_models(evaluate: Evalu
 
 def test_with_models_every_metric_has_a_value(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Relevance is then found by written questions, for all answers; the run says what compared its texts."""
-    monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
+    monkeypatch.setattr(setup, "load_semantics", lambda *_: Semantics(Words(), Words()))
     run = evaluate()
     assert {name for name, summary in summaries(run).items() if summary.value is None} == OF_OTHER_SERVERS
     assert methods(run) == {"generated questions"}
@@ -233,7 +234,7 @@ def test_an_injected_instruction_changes_no_score_of_any_suite_and_raises_the_fl
     evaluate: Evaluate, start_server: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Compared with a harmless line of as many words, for some metrics count words of the passages."""
-    monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
+    monkeypatch.setattr(setup, "load_semantics", lambda *_: Semantics(Words(), Words()))
 
     def run(name: str, line: str) -> EvalRun:
         server = start_server("--corpus", str(pump(tmp_path, name, line)))
@@ -267,7 +268,7 @@ def test_an_answered_question_is_judged_in_as_many_calls_as_the_registry_says(
     Without an embedder the judge assesses once what else takes three samples.
     """
     if with_models:
-        monkeypatch.setattr(instruments, "load_semantics", lambda *_: Semantics(Words(), Words()))
+        monkeypatch.setattr(setup, "load_semantics", lambda *_: Semantics(Words(), Words()))
     corpus = tmp_path_factory.getbasetemp() / "counted"
     if not corpus.exists():
         pump(corpus.parent, corpus.name, "")

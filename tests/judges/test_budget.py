@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from evals.config import EvalConfig, PriceConfig
+from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.judges.record import NOTE
-from evals.run.observer import Observer
+from evals.run.notebook import Observer
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
+from evals.scoring.prices import PriceConfig
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, decide_all, says, several
 
-from evals.config import EvalConfig, PriceConfig
+from evals.config import EvalConfig
 from evals.judges.backends.base import BackendError, JudgeReply
-from evals.judges.cache import JudgeCache, StoredReply
-from evals.judges.claims import LEASE_S
+from evals.judges.cache import LEASE_S, JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
+from evals.scoring.prices import PriceConfig
 
 HOLDER = """
 import sys, time

@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 
-from evals.case.abstention import detector
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.export import export_run
-from evals.run.answers import score_answers
-from evals.run.saved import rescore
+from evals.run.saved import rescore, score_answers
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRecord, EvalRun, MetricGroup
 from evals.store.runs import RunStore
+from evals.text.refusals import detector
 
 DENIAL = re.compile(r"\bnot\b|n't\b")
 JUDGE = {"then": {"python": "judge"}}

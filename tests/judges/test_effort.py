@@ -15,9 +15,9 @@ from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend, Call, Identity
 from evals.judges.backends.openai import OpenAIBackend
 from evals.judges.cache import JudgeCache
+from evals.judges.money import of_judge
 from evals.judges.record import tally_of
-from evals.judges.spending import of_judge
-from evals.run.instruments import make_judge
+from evals.run.setup import make_judge
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord
 

@@ -9,16 +9,14 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.judges.prompt import load_prompt
-from evals.judges.replies.checks import problem_with
-from evals.judges.stand_in import stand_in_reply
+from evals.judges.prompt import load_prompt, stand_in_reply
+from evals.judges.replies import problem_with
 from evals.metrics import BaseMetric
-from evals.metrics.ragas_answer import DIRECT_RELEVANCE, GENERATED_QUESTIONS
-from evals.run.checks import check_config
+from evals.metrics.ragas import DIRECT_RELEVANCE, GENERATED_QUESTIONS
 from evals.run.estimate import Estimate, Known
-from evals.run.instruments import estimate_of
-from evals.run.observer import Observer
-from evals.run.workload import load_workload
+from evals.run.notebook import Observer
+from evals.run.setup import check_config, estimate_of
+from evals.run.work import load_workload
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.store.runs import RunStore
@@ -155,7 +153,7 @@ def test_prompts_that_changed_are_not_estimated_by_what_they_were(
     """A reply to the new one may be longer."""
     run_evaluation(config(samples_per_dataset=6, judge={"cache": False}))
     assert estimate(config(samples_per_dataset=6, judge={"cache": False})).measured
-    monkeypatch.setattr("evals.judges.forecast.load_prompt", lambda name: replace(load_prompt(name), hash="another"))
+    monkeypatch.setattr("evals.judges.money.load_prompt", lambda name: replace(load_prompt(name), hash="another"))
     assert not estimate(config(samples_per_dataset=6, judge={"cache": False})).measured
 
 
@@ -180,7 +178,7 @@ def test_what_the_vendor_keeps_is_estimated_at_its_price(
         prompt = load_prompt(name)
         return replace(prompt, system=prompt.system + "x" * 30_000)
 
-    monkeypatch.setattr("evals.judges.reuse.load_prompt", longer)
+    monkeypatch.setattr("evals.judges.replies.load_prompt", longer)
     kept = of_questions(asked)
     further = (kept.input_tokens - plain.input_tokens) * 0.1e-6
     assert kept.cost_low_usd is not None
@@ -300,7 +298,7 @@ def test_no_saved_run_is_read_where_every_answer_is_there(
         folders.append(folder)
         return RunStore(folder)
 
-    monkeypatch.setattr("evals.run.likely_answers.RunStore", noting)
+    monkeypatch.setattr("evals.run.expected_calls.RunStore", noting)
     assert of_questions(asked, Known(responses)).basis == "over the answers that are there"
     assert folders == []
     of_questions(questions(3), Known(responses))
@@ -341,7 +339,7 @@ def test_the_requests_are_those_of_the_run(
         return load_prompt(name)
 
     monkeypatch.setattr("evals.run.estimate.find_spec", lambda _name: object() if installed else None)
-    monkeypatch.setattr("evals.run.likely_calls.load_prompt", noting)
+    monkeypatch.setattr("evals.run.expected_calls.load_prompt", noting)
     of_questions(questions(1), metrics=["ragas_answer_relevance"])
     assert set(asked) == {(GENERATED_QUESTIONS if installed else DIRECT_RELEVANCE).prompt}
 

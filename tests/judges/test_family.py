@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.judges.family import family_of, same_family
+from evals.judges.record import family_of, same_family
 
 
 @pytest.mark.parametrize(

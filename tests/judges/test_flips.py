@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from whole_runs import flip_rates
 
-from evals.judges.flips import pairwise_disagreement
+from evals.judges.record import pairwise_disagreement
 from evals.schemas import JudgeVerdict
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evals.judges.replies.injection import looks_injected
+from evals.judges.injection import looks_injected
 
 
 @pytest.mark.parametrize(

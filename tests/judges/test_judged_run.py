@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from evals.case.case import Case
-from evals.case.inquiry import answer_beside_reference
-from evals.cli.terminal.console import console
+from evals.cli.terminal import console
 from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.errors import JudgeError
-from evals.judges.parts import CHARACTERS_A_TOKEN
-from evals.judges.prompt import load_prompt
+from evals.judges.prompt import CHARACTERS_A_TOKEN, load_prompt
+from evals.metrics.judge_tasks import answer_beside_reference
+from evals.metrics.sample import Sample
 from evals.run.saved import rescore
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
@@ -140,7 +139,7 @@ def _is_judged(record: Any) -> bool:
 
 def _tokens(record: Any) -> int:
     """What a request sends, as the limit counts it."""
-    data = answer_beside_reference(Case(record.question, record.response))
+    data = answer_beside_reference(Sample(record.question, record.response))
     sent = len(load_prompt("answer_correctness").system) + len(json.dumps(data, ensure_ascii=False))
     return sent // CHARACTERS_A_TOKEN
 

@@ -20,7 +20,7 @@ from evals.run import judging as judging_module
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict
 from evals.schemas.verdicts import JudgeRecord, JudgeUsage
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.journal import Journal
 
 USAGE = JudgeUsage(input_tokens=10, output_tokens=1)
@@ -64,7 +64,7 @@ def make(
     **options: Any,
 ) -> Judging:
     judge = LLMJudge(backend, price=lambda _model, _usage: 1.0, **options)
-    return Judging(judge, metrics(), Cases(ScoreSettings(judged=True)), journal, before=before, tell=tell)
+    return Judging(judge, metrics(), ScoringContext(ScoreSettings(judged=True)), journal, before=before, tell=tell)
 
 
 def logged(path: Path) -> list[JudgeVerdict]:
@@ -351,7 +351,7 @@ def test_notes_are_told_in_the_thread_that_began(tmp_path: Path) -> None:
             heard.append((note, asyncio.get_running_loop() is loop))
 
         with Journal(tmp_path / "log") as journal:
-            judging = Judging(judge, metrics(), Cases(ScoreSettings(judged=True)), journal, tell=tell)
+            judging = Judging(judge, metrics(), ScoringContext(ScoreSettings(judged=True)), journal, tell=tell)
             judging.judge(question(), RESPONSE)
             await judging.finish()
 

@@ -12,7 +12,7 @@ from evals.judges.cache import JudgeCache
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.prompt import load_prompt
 from evals.judges.record import tally_of
-from evals.judges.reuse import is_usable
+from evals.judges.replies import is_usable
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeUsage, VerdictRequest
 

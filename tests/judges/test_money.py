@@ -14,7 +14,7 @@ from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache, StoredReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of
-from evals.judges.reuse import call_of
+from evals.judges.replies import call_of
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import JudgeSpending, JudgeUsage, VerdictRequest
 

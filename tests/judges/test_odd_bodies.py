@@ -12,8 +12,8 @@ from raw_server import answering
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend
 from evals.judges.backends.openai import OpenAIBackend
-from evals.judges.decision import Decision
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.replies import Decision
 from evals.schemas.verdicts import JudgeUsage
 
 SAID = json.dumps({**RIGHT, "quote": ""})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.cli import app
-from evals.cli.terminal.exits import run as run_app
+from evals.cli.terminal import run as run_app
 from evals.config import EvalConfig
 from evals.errors import JudgeError
 from evals.runner import run_evaluation

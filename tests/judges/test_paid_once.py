@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from evals.cli.terminal.console import console
+from evals.cli.terminal import console
 from evals.cli.views.run import print_run
-from evals.config import EvalConfig, PriceConfig
+from evals.config import EvalConfig
 from evals.errors import JudgeError, StoreError
 from evals.run import measure as measuring
-from evals.run.answers import score_answers
-from evals.run.checks import check_config
-from evals.run.observer import Observer
+from evals.run.notebook import Observer
 from evals.run.resume import resumed_config
-from evals.run.saved import estimate_saved, rescore, saved_run
+from evals.run.saved import estimate_saved, rescore, saved_run, score_answers
+from evals.run.setup import check_config
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
+from evals.scoring.prices import PriceConfig
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}

@@ -13,16 +13,12 @@ from judges.test_llm_judge import USAGE, says
 from evals.config import EvalConfig
 from evals.judges.backends.base import BackendError, Call, Identity, JudgeReply
 from evals.judges.cache import JudgeCache
-from evals.judges.llm_judge import Decision, LLMJudge
-from evals.judges.parts import MOST_ITEMS, joined, parts_of, room_for, why_too_long
-from evals.judges.prompt import load_prompt
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.prompt import MOST_ITEMS, joined, load_prompt, parts_of, room_for, stand_in_reply, why_too_long
 from evals.judges.record import tally_of
-from evals.judges.replies.checks import problem_with
-from evals.judges.reuse import call_of, fits
-from evals.judges.stand_in import stand_in_reply
-from evals.run.checks import check_config
+from evals.judges.replies import Decision, call_of, fits, problem_with
 from evals.run.estimate import Known
-from evals.run.instruments import estimate_of
+from evals.run.setup import check_config, estimate_of
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 

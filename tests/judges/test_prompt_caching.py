@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from evals.cli.terminal.console import console
+from evals.cli.terminal import console
 from evals.cli.views.run import print_run
 from evals.config import EvalConfig
 from evals.judges.backends.anthropic import message_params
-from evals.judges.backends.base import Call
-from evals.judges.backends.prompt_cache import Prefix, kept_prefixes
-from evals.judges.prefix_gate import PrefixGate
+from evals.judges.backends.base import Call, Prefix, kept_prefixes
 from evals.judges.prompt import Prompt, load_prompt
-from evals.judges.reuse import call_of
+from evals.judges.replies import call_of
+from evals.judges.throttle import PrefixGate
 from evals.metrics.judged import prompts_asked_twice
 from evals.metrics.registry import select
 from evals.run.saved import rescore
@@ -96,7 +95,7 @@ def judged(
         return replace(prompt, system=prompt.system + "An example of what is meant. " * 150)
 
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-fine")
-    monkeypatch.setattr("evals.judges.reuse.load_prompt", longer)
+    monkeypatch.setattr("evals.judges.replies.load_prompt", longer)
     api = start_messages_api("--delay", "0.02")
     api.script({"then": {"python": "judge"}})
     base = {"datasets": ["golden"], "samples_per_dataset": 12, "rag_server_url": golden_server, "runs_dir": tmp_path}

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from messages_api.schema_rules import SchemaError, check_schema, nodes
 
-from evals.case.refusal import ABSTENTION
 from evals.datasets.base import LoadOptions
 from evals.datasets.registry import get_loader
-from evals.judges.backends.prompt_cache import least_characters
+from evals.judges.backends.base import least_characters
 from evals.judges.prompt import load_prompt
-from evals.metrics.judged import Inquiry, JudgedMetric, chain
+from evals.metrics.judge_tasks import JudgeTask, chain
+from evals.metrics.judged import JudgedMetric
 from evals.metrics.registry import METRICS
+from evals.metrics.sample import ABSTENTION
 
 PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
 every_prompt = pytest.mark.parametrize("name", PROMPTS)
@@ -214,5 +215,5 @@ def test_every_metric_asks_by_a_prompt_that_exists() -> None:
     judged = [cls for cls in METRICS if issubclass(cls, JudgedMetric)]
     asked = chain(one for cls in judged for one in cls.inquiries)
     # Some choose by the record: what they may choose stands beside them.
-    others = [one for cls in judged for one in vars(sys.modules[cls.__module__]).values() if isinstance(one, Inquiry)]
+    others = [one for cls in judged for one in vars(sys.modules[cls.__module__]).values() if isinstance(one, JudgeTask)]
     assert {ABSTENTION, *(one.prompt for one in [*asked, *others])} == set(PROMPTS)

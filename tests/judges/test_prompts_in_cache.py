@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evals.config import EvalConfig
-from evals.judges.backends.prompt_cache import least_characters
+from evals.judges.backends.base import least_characters
 from evals.judges.prompt import load_prompt
 from evals.run.saved import rescore
 from evals.runner import run_evaluation

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.judges.replies.quotes import is_evidence, is_quoted
+from evals.judges.quotes import is_evidence, is_quoted
 
 CORPUS = files("evals") / "data" / "golden_corpus"
 HERE = Path(__file__).parent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.judges.replies.quotes import is_quoted
+from evals.judges.quotes import is_quoted
 
 TEXT = (
     "The budget of 1,200 euros was raised in March 2025. The board did not approve the second proposal, because "

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from judges.test_llm_judge import ASKED, RIGHT, Scripted, decide, says
 
-from evals.judges.replies.reading import objects_in
+from evals.judges.backends.base import objects_in
 
 SAID = json.dumps(RIGHT)
 WRONG = json.dumps({**RIGHT, "verdict": "incorrect"})

@@ -9,12 +9,11 @@ from judges.test_llm_judge import RIGHT, Scripted, says, several
 
 from evals.errors import JudgeError
 from evals.judges.backends.anthropic import AnthropicBackend
-from evals.judges.backends.base import BackendError, Call
-from evals.judges.backends.failures import RejectedError
+from evals.judges.backends.base import BackendError, Call, error_field
 from evals.judges.backends.openai import OpenAIBackend
+from evals.judges.backends.sdk import RejectedError
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.record import tally_of
-from evals.judges.replies.reading import error_field
 from evals.schemas import JudgeVerdict
 
 FINE = says({**RIGHT, "quote": ""})

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evals.config import EvalConfig
 from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.budget import Budget, BudgetSpentError, Cost
 from evals.judges.llm_judge import LLMJudge
+from evals.judges.money import Budget, BudgetSpentError, Cost
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun, JudgeVerdict

@@ -7,7 +7,7 @@ import pytest
 
 from evals.errors import JudgeError
 from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.failures import OverloadedError, UnreachableError
+from evals.judges.backends.sdk import OverloadedError, UnreachableError
 from evals.judges.llm_judge import LLMJudge
 from evals.schemas import JudgeVerdict
 from evals.schemas.verdicts import VerdictRequest

@@ -10,9 +10,8 @@ from typing import Any
 from servers import PATIENCE_S
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evals.reference_server.app import create_app
-from evals.reference_server.documents import read_document
-from evals.reference_server.server import ReferenceServer, bind
+from evals.reference_server.app import ReferenceServer, bind, create_app
+from evals.reference_server.index import read_document
 
 _DELAY_S = 0.02
 _COVERED = ("burst pipes", "hail on glass", "a stolen bicycle", "frozen meters", "fallen trees", "a broken lens")

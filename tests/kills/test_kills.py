@@ -13,8 +13,8 @@ from kills.attack import Attack, NoJudge, check, check_answers, kill_often
 from kills.counted import CountedServer, policies
 from messages_api.fixtures import MessagesApi
 
-from evals.store.record_file import RecordFile
 from evals.store.record_index import index_path, load_index, make_index
+from evals.store.records import RecordFile
 
 JUDGE: dict[str, Any] = {"then": {"python": "judge"}}
 

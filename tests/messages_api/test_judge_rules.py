@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.judges.prompt import load_prompt
-from evals.judges.replies.checks import problem_with
+from evals.judges.replies import problem_with
 
 PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())
 Respond = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]

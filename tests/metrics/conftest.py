@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import Case
+from evals.metrics import Sample
+from evals.metrics.embedders import Semantics
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult, RetrievedChunk
-from evals.semantics import Semantics
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 Measure = Callable[..., MetricResult]
 
 
 @pytest.fixture(scope="session")
-def judged_case() -> Callable[..., Case]:
+def judged_case() -> Callable[..., Sample]:
     """Build a judged record from what the judge said, by the names of its inquiries.
 
     A reply is a mapping, a failure a text such as "refused", and a list holds one of the two for each repeat. `asked`
@@ -27,11 +27,11 @@ def judged_case() -> Callable[..., Case]:
         asked: Mapping[str, Any] | None = None,
         semantics: Semantics | None = None,
         **response: Any,
-    ) -> Case:
+    ) -> Sample:
         question = {"id": "q", "question": "How long?", "expected_answer": "It lasts 96 hours."} | dict(asked or {})
         answered = {"answer": "96 hours.", "chunks": [RetrievedChunk(text="It lasts 96 hours.")]} | response
         verdicts = [verdict for name, what in (said or {}).items() for verdict in _verdicts(name, what)]
-        case = Case(EvalQuestion(**question), EvalResponse(**answered), verdicts, judged=True)
+        case = Sample(EvalQuestion(**question), EvalResponse(**answered), verdicts, judged=True)
         case.semantics = semantics
         return case
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import BaseMetric, Case, CitationPrecision, CitationRecall, SectionAccuracy
+from evals.metrics import BaseMetric, CitationPrecision, CitationRecall, Sample, SectionAccuracy
 from evals.schemas import Citation, GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
@@ -58,7 +58,7 @@ def _by_id(*ids: str) -> list[Citation]:
     ],
 )
 def test_citations_resolve_to_distinct_chunks(
-    make_case: Callable[..., Case], citations: list[Citation], base: int, places: list[int | None]
+    make_case: Callable[..., Sample], citations: list[Citation], base: int, places: list[int | None]
 ) -> None:
     """An id, an index or a document names a retrieved chunk; each counts once, at its first rank."""
     case = make_case(GOLDS, chunks=CHUNKS, citations=citations, base=base)
@@ -130,7 +130,7 @@ ALSO = RetrievedChunk(chunk_id="c", document_id="guide.md", section="Hail", text
 
 @pytest.mark.parametrize("chunks", [[MISS, HIT, ALSO], [HIT, ALSO, MISS], [ALSO, MISS, HIT]])
 def test_a_cited_document_is_right_wherever_its_gold_chunk_stands(
-    make_case: Callable[..., Case], chunks: list[RetrievedChunk]
+    make_case: Callable[..., Sample], chunks: list[RetrievedChunk]
 ) -> None:
     """It stands for all retrieved chunks of the document: one citation, right by any, that covers all their golds."""
     golds = [*SECTIONED, GoldPassage(text="gold c", chunk_id="c", document_id="guide", section="Hail")]
@@ -159,7 +159,7 @@ def test_a_cited_document_without_a_gold_chunk_is_wrong(measure: Measure) -> Non
     ],
 )
 def test_a_citation_of_an_id_that_several_chunks_have_is_told_by_index_or_document(
-    make_case: Callable[..., Case], citation: Citation, place: int
+    make_case: Callable[..., Sample], citation: Citation, place: int
 ) -> None:
     """Where ids count from 0 in each document."""
     chunks = [

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.metrics.citation_support import statements
 from evals.schemas import Citation, MetricResult, RetrievedChunk
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 RECALL, PRECISION, OVER = ALL = ["citation_support_recall", "citation_support_precision", "over_citation_rate"]
 CHUNKS = [RetrievedChunk(text=f"text {n}") for n in (1, 2, 3)]
 NAMES = ["one", "two", "three", "four", "five", "six"]
@@ -23,7 +23,7 @@ Cited = tuple[str, dict[int, tuple[bool, bool]]]  # a verdict, and for each cita
 def case_of(judged_case: MakeCase) -> MakeCase:
     """Build a record with these verdicts on its sentences; one that only cites is not examined."""
 
-    def make(*sentences: Cited | list[int], **fields: Any) -> Case:
+    def make(*sentences: Cited | list[int], **fields: Any) -> Sample:
         marks = [list(one if isinstance(one, list) else one[1]) for one in sentences]
         items = [_item(n, one) for n, one in enumerate(sentences, start=1) if not isinstance(one, list)]
         fields = {"answer": text_of(marks), "chunks": CHUNKS, "citations": []} | fields
@@ -46,11 +46,11 @@ def text_of(marks: Sequence[Sequence[int]]) -> str:
     return " ".join(sentences)
 
 
-def score(name: str, case: Case) -> MetricResult:
+def score(name: str, case: Sample) -> MetricResult:
     return parse_metric(name).score(case)
 
 
-def values(case: Case) -> list[float | None]:
+def values(case: Sample) -> list[float | None]:
     return [score(name, case).value for name in ALL]
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import MetricResult, RetrievedChunk
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 Replies = Callable[..., dict[str, Any]]
 OF_ANSWER = ["claim_precision", "hallucination", "self_knowledge"]
 NOISE = ["noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"]
@@ -36,21 +36,21 @@ PARTLY = [
 def case_of(judged_case: MakeCase, claim_replies: Replies) -> MakeCase:
     """Build a record of three chunks with these verdicts on its claims."""
 
-    def make(answer: Sequence[Any], reference: Sequence[Any], /, **fields: Any) -> Case:
+    def make(answer: Sequence[Any], reference: Sequence[Any], /, **fields: Any) -> Sample:
         return judged_case(claim_replies(answer, reference), **({"chunks": CHUNKS} | fields))
 
     return make
 
 
-def score(name: str, case: Case) -> MetricResult:
+def score(name: str, case: Sample) -> MetricResult:
     return parse_metric(name).score(case)
 
 
-def values(case: Case, names: Sequence[str] = ALL) -> dict[str, float | None]:
+def values(case: Sample, names: Sequence[str] = ALL) -> dict[str, float | None]:
     return {name: score(name, case).value for name in names}
 
 
-def asked_for(case: Case, names: Sequence[str] = ALL) -> set[str]:
+def asked_for(case: Sample, names: Sequence[str] = ALL) -> set[str]:
     return {request.name for name in names for request in parse_metric(name).requests(case)}
 
 

@@ -12,9 +12,8 @@ from evals.judges.backends.base import Call, JudgeReply
 from evals.judges.llm_judge import LLMJudge
 from evals.judges.prompt import load_prompt
 from evals.metrics.citation_support import CitationSupportPrecision, CitationSupportRecall, OverCitationRate
-from evals.metrics.claims import ClaimPrecision, ClaimRecall, Hallucination
+from evals.metrics.claims import ClaimPrecision, ClaimRecall, Hallucination, NuggetVital
 from evals.metrics.judged import JudgedMetric
-from evals.metrics.nuggets import NuggetVital
 from evals.schemas import EvalQuestion, EvalResponse, MetricResult, RetrievedChunk
 
 PROMPTS = sorted(path.name.removesuffix(".yml") for path in files("evals.judges").joinpath("prompts").iterdir())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import RetrievedChunk
 
 pytestmark = pytest.mark.real_rows
@@ -38,10 +38,10 @@ def example() -> Any:
 
 
 @pytest.fixture(scope="module")
-def cases(example: Any, judged_case: Callable[..., Case], claim_replies: Callable[..., Any]) -> list[Case]:
+def cases(example: Any, judged_case: Callable[..., Sample], claim_replies: Callable[..., Any]) -> list[Sample]:
     """The example's records, with replies that say what its labels of entailment say."""
 
-    def make(row: Any) -> Case:
+    def make(row: Any) -> Sample:
         answer = zip(row["answer2response"], map(_chunks, row["retrieved2response"]), strict=True)
         expected = zip(row["response2answer"], map(_chunks, row["retrieved2answer"]), strict=True)
         replies = claim_replies(
@@ -63,14 +63,14 @@ def _chunks(labels: Sequence[str]) -> set[int]:
     return {n for n, label in enumerate(labels, start=1) if label == "Entailment"}
 
 
-def _value(case: Case, name: str) -> float:
+def _value(case: Sample, name: str) -> float:
     value = parse_metric(OURS[name]).score(case).value
     assert value is not None
     return value / 100 if name in PERCENT else value
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_each_question_has_the_value_that_ragchecker_gave_it(example: Any, cases: list[Case], name: str) -> None:
+def test_each_question_has_the_value_that_ragchecker_gave_it(example: Any, cases: list[Sample], name: str) -> None:
     """The labels decide; no model is asked."""
     theirs = [row["metrics"][name] for row in example["results"]]
     assert [_value(case, name) for case in cases] == pytest.approx(theirs, abs=1e-12)
@@ -92,7 +92,7 @@ def test_each_question_has_the_value_that_ragchecker_gave_it(example: Any, cases
     ],
 )
 def test_the_means_over_questions_are_those_that_ragchecker_printed(
-    example: Any, cases: list[Case], name: str, printed: float
+    example: Any, cases: list[Sample], name: str, printed: float
 ) -> None:
     """Every question counts alike, however many claims it has."""
     assert round(100 * fmean(_value(case, name) for case in cases), 1) == printed

@@ -7,7 +7,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.utils import default_process
 
 from evals.metrics import parse_metric
-from evals.metrics.fact_inclusion import inclusion
+from evals.metrics.qa import inclusion
 from evals.schemas import EvalQuestion, EvalResponse, MetricResult
 
 FUZZY = parse_metric("fuzzy_match")

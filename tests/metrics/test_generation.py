@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from evals.case.case import Case
 from evals.metrics.generation import AnswerCorrectness, AnswerRelevancy, Faithfulness
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricResult, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 
@@ -22,7 +22,7 @@ def response(answer: str = "96 hours.", **fields: Any) -> EvalResponse:
 
 def measure(metric: Any, verdicts: list[JudgeVerdict], *, judged: bool = True, **fields: Any) -> MetricResult:
     asked = fields.get("question", question())
-    result: MetricResult = metric.score(Case(asked, fields.get("response", response()), verdicts, judged=judged))
+    result: MetricResult = metric.score(Sample(asked, fields.get("response", response()), verdicts, judged=judged))
     return result
 
 
@@ -109,7 +109,7 @@ def test_abstentions_are_settled_without_the_judge(
     """Abstaining on an answerable question counts as 0, or it would raise the mean; nothing is asked for it."""
     expected = None if unanswerable else "96 hours"
     asked = question(is_unanswerable=unanswerable, expected_answer=expected)
-    case = Case(asked, response(answer), judged=True)
+    case = Sample(asked, response(answer), judged=True)
     assert metric().requests(case) == []
     result = metric().score(case)
     assert result.value == value
@@ -118,11 +118,11 @@ def test_abstentions_are_settled_without_the_judge(
 
 def test_what_is_needed_is_what_is_asked_for() -> None:
     """Faithfulness never sees the reference, relevancy neither reference nor passages."""
-    case = Case(question(), response(), judged=True)
+    case = Sample(question(), response(), judged=True)
     assert set(Faithfulness().requests(case)[0].data) == {"contexts", "question", "answer"}
     assert set(AnswerRelevancy().requests(case)[0].data) == {"question", "answer"}
-    assert AnswerCorrectness().requests(Case(question(expected_answer=None), response(), judged=True)) == []
-    assert Faithfulness().requests(Case(question(), response(chunks=None), judged=True)) == []
+    assert AnswerCorrectness().requests(Sample(question(expected_answer=None), response(), judged=True)) == []
+    assert Faithfulness().requests(Sample(question(), response(chunks=None), judged=True)) == []
 
 
 def test_a_suspected_injection_is_in_the_details() -> None:

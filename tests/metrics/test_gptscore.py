@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case
-from evals.metrics.gptscore import FactualMatch, GPTScore
-from evals.metrics.qa import FuzzyMatch
+from evals.metrics import Sample
+from evals.metrics.qa import FactualMatch, FuzzyMatch, GPTScore
 from evals.schemas import ResponseError
 from evals.schemas.verdicts import JudgeFailure
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
 CRITERIA = ("topic", "central_fact", "no_contradiction", "figures", "direction")
 HIT, MISS = "It lasts 96 hours.", "It lasts four days."

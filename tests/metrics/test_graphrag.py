@@ -6,22 +6,22 @@ from typing import Any, get_args
 
 import pytest
 
-from evals.case.abstention.detector import is_abstention
-from evals.metrics import Case
-from evals.metrics.graphrag import (
+from evals.metrics import Sample
+from evals.metrics.judged import new_requests
+from evals.metrics.ragas import (
     CorrectAnswersCount,
     DontKnowAnswersCount,
     FactualAccuracyPercentage,
     WrongAnswersCount,
     letter_grade,
 )
-from evals.metrics.judged import new_requests
 from evals.schemas import EvalRecord, ResponseError
 from evals.schemas.verdicts import JudgeFailure
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.text.refusals.detector import is_abstention
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
 CRITERIA = ("correctness", "completeness", "consistency")
 POINTS = {"excellent": 100, "good": 75, "fair": 50, "poor": 25, "bad": 0}
@@ -37,7 +37,7 @@ def classified(verdict: str) -> dict[str, Any]:
     return {"answer_correctness": {"verdict": verdict, "justification": "because", "quote": ""}}
 
 
-def counts(case: Case) -> tuple[float | None, ...]:
+def counts(case: Sample) -> tuple[float | None, ...]:
     return tuple(metric.score(case).value for metric in COUNTS)
 
 
@@ -223,7 +223,7 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
         for n, case in enumerate(cases)
     ]
     settings = ScoreSettings(judged=True)
-    card = make_scorecard(COUNTS, score_records(COUNTS, records, Cases(settings)), settings)
+    card = make_scorecard(COUNTS, score_records(COUNTS, records, ScoringContext(settings)), settings)
     correct, wrong, unknown = (card.get(metric.name) for metric in COUNTS)
     assert correct is not None
     assert wrong is not None
@@ -236,5 +236,5 @@ def test_the_counts_of_a_run_are_those_of_the_definitions_example(judged_case: M
     assert correct.counts.judge == wrong.counts.judge == 2
     assert (correct.bounds, wrong.bounds) == ((17, 19), (8, 6))
     assert unknown.counts.scored == len(cases)
-    whole = make_scorecard(COUNTS, score_records(COUNTS, records[:24], Cases(settings)), settings)
+    whole = make_scorecard(COUNTS, score_records(COUNTS, records[:24], ScoringContext(settings)), settings)
     assert [summary.value for summary in whole.metrics if summary.name != "dont_know_answers_count"] == [17, 6]

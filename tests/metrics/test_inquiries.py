@@ -8,20 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.case import Case
-from evals.case.inquiry import numbered_contexts
 from evals.metrics.generation import Contradiction, Faithfulness
-from evals.metrics.inquiries import ANSWER_CLAIMS, ANSWER_IN_CONTEXTS, CONTEXT_RELEVANCE, FAITHFULNESS
+from evals.metrics.judge_tasks import (
+    ANSWER_CLAIMS,
+    ANSWER_IN_CONTEXTS,
+    CONTEXT_RELEVANCE,
+    FAITHFULNESS,
+    numbered_contexts,
+)
 from evals.metrics.ragas import ContextPrecision, RagasContextPrecisionOrdered, RagasFaithfulness
+from evals.metrics.sample import Sample
 from evals.schemas import Citation, EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import VerdictRequest
 
 
-def case_of(texts: Sequence[str | None], question: str = "How long?", **replies: dict[str, Any]) -> Case:
+def case_of(texts: Sequence[str | None], question: str = "How long?", **replies: dict[str, Any]) -> Sample:
     chunks = [RetrievedChunk(text=text) for text in texts]
     verdicts = [JudgeVerdict(request=name, reply=reply) for name, reply in replies.items()]
     asked = EvalQuestion(id="q", dataset="d", question=question, expected_answer="Two hours.")
-    return Case(asked, EvalResponse(answer="It takes two hours.", chunks=chunks), verdicts, judged=True)
+    return Sample(asked, EvalResponse(answer="It takes two hours.", chunks=chunks), verdicts, judged=True)
 
 
 def texts_of(count: int) -> list[str]:
@@ -67,7 +72,7 @@ def test_citation_marks_name_passages_by_the_ids_that_the_judge_sees(
     """A mark of which no passage is there is left out: another passage has its number now."""
     chunks = [RetrievedChunk(text=text, chunk_id=f"c{n}") for n, text in enumerate(texts_of(3), start=1)]
     response = EvalResponse(answer=answer, chunks=chunks, citations=citations)
-    case = Case(EvalQuestion(id="q", dataset="d", question="How long?"), response, judged=True, citation_base=base)
+    case = Sample(EvalQuestion(id="q", dataset="d", question="How long?"), response, judged=True, citation_base=base)
     (request,) = FAITHFULNESS.requests(case)
     ids = {rank: place for place, rank in enumerate(request.passages, start=1)}
     assert ids != {1: 1, 2: 2, 3: 3}
@@ -114,7 +119,7 @@ def test_blocks_hold_at_most_ten_passages_and_each_passage_once(count: int) -> N
     assert len(FAITHFULNESS.requests(case)) == len(ANSWER_CLAIMS.requests(case)) == 1
 
 
-def relevance(case: Case) -> dict[str, dict[str, Any]]:
+def relevance(case: Sample) -> dict[str, dict[str, Any]]:
     """The judge's replies block by block: passages of an odd rank help."""
     return {
         request.name: {

@@ -8,36 +8,38 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from evals.case.case import Case
-from evals.judges.llm_judge import Decision, LLMJudge
+from evals.judges.llm_judge import LLMJudge
+from evals.judges.replies import Decision
 from evals.metrics.base import Aggregation, BaseMetric
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData, chain, judge_calls
+from evals.metrics.judge_tasks import JudgeTask, ReplyData, chain
+from evals.metrics.judged import JudgedMetric, judge_calls
 from evals.metrics.registry import metrics_of
+from evals.metrics.sample import Sample
 from evals.run.judging import Judging
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, MetricGroup, MetricResult, ResponseError
 from evals.schemas.verdicts import JudgeRecord, JudgeSpending, VerdictRequest
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.journal import Journal
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 QUESTION = EvalQuestion(id="q", question="How long?", expected_answer="It lasts 96 hours.")
 RESPONSE = EvalResponse(answer="96 hours.", chunks=[], citations=[])
 
-FIRST = Inquiry(
+FIRST = JudgeTask(
     "first", "p1", lambda case: {"answer": case.response.answer}, once=True, given=lambda case: short(case, "x", 0.5)
 )
-SECOND = Inquiry(
+SECOND = JudgeTask(
     "second",
     "p2",
     lambda case: {"first": FIRST.reply(case)["value"]},
     after=(FIRST,),
     given=lambda case: {"value": 0.0} if FIRST.reply(case)["value"] == 0 else None,
 )
-THIRD = Inquiry("third", "p3", lambda case: {"second": SECOND.reply(case)["value"]}, after=(SECOND, FIRST))
-ALONE = Inquiry("alone", "p4", lambda _case: {})
+THIRD = JudgeTask("third", "p3", lambda case: {"second": SECOND.reply(case)["value"]}, after=(SECOND, FIRST))
+ALONE = JudgeTask("alone", "p4", lambda _case: {})
 
 
-def short(case: Case, answer: str, value: float) -> ReplyData | None:
+def short(case: Sample, answer: str, value: float) -> ReplyData | None:
     """What follows without a judge from this very answer."""
     return {"value": value} if case.response.answer == answer else None
 
@@ -50,7 +52,7 @@ class Sum(JudgedMetric):
     high = None
     inquiries = (SECOND,)
 
-    def grade(self, case: Case, replies: Mapping[str, ReplyData]) -> MetricResult:
+    def grade(self, case: Sample, replies: Mapping[str, ReplyData]) -> MetricResult:
         values = [reply["value"] for reply in replies.values()]
         if None in values:
             return self.undefined("the judge could not tell", missing="judge")
@@ -74,20 +76,20 @@ class Rate(Single):
 
 class Pair(Single):
     name = "pair"
-    inquiries = (ALONE, Inquiry("other", "p5", lambda _case: {}))
+    inquiries = (ALONE, JudgeTask("other", "p5", lambda _case: {}))
 
 
 class Settled(Single):
     name = "settled"
 
-    def settled(self, case: Case) -> MetricResult | None:
+    def settled(self, case: Sample) -> MetricResult | None:
         return self.result(0.25)
 
 
 class Choosing(Single):
     name = "choosing"
 
-    def wanted(self, case: Case) -> tuple[Inquiry, ...]:
+    def wanted(self, case: Sample) -> tuple[JudgeTask, ...]:
         return (FIRST,) if case.response.chunks else (ALONE,)
 
 
@@ -128,7 +130,7 @@ def values(*said: Any) -> list[Any]:
     return [one if isinstance(one, str) else {"value": one} for one in said]
 
 
-def asked_for(metric: JudgedMetric, case: Case) -> list[str]:
+def asked_for(metric: JudgedMetric, case: Sample) -> list[str]:
     return [request.name for request in metric.requests(case)]
 
 
@@ -234,8 +236,8 @@ def test_what_is_asked_once_stands_beside_every_repeat_of_what_builds_on_it(judg
 
 def test_each_repeat_builds_on_its_own_replies(judged_case: MakeCase) -> None:
     """A request for each, with what that repeat found; where one failed, nothing is asked that builds on it."""
-    found = Inquiry("found", "p1", lambda _case: {})
-    checked = Inquiry(
+    found = JudgeTask("found", "p1", lambda _case: {})
+    checked = JudgeTask(
         "checked", "p2", lambda case: dict(found.reply(case)), after=(found,), given=_nothing_found(found)
     )
     case = judged_case({"found": [{"n": 1}, "refused", {"n": 0}, {"n": 3}]})
@@ -245,7 +247,7 @@ def test_each_repeat_builds_on_its_own_replies(judged_case: MakeCase) -> None:
     assert [one.place for one in found.requests(case)] == [("found", None)]
 
 
-def _nothing_found(found: Inquiry) -> Any:
+def _nothing_found(found: JudgeTask) -> Any:
     return lambda case: {"n": "none"} if not found.reply(case)["n"] else None
 
 
@@ -336,13 +338,15 @@ class InRun(LLMJudge):
 @pytest.fixture
 def gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[JudgeVerdict]]:
     """Judge one record as a run does, for several metrics at once."""
-    monkeypatch.setattr("evals.run.inquest.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
+    monkeypatch.setattr("evals.run.judging.fits", lambda verdict, *_: verdict.reply is not None)  # there are no prompts
 
     def gather(judge: Judge, metrics: list[BaseMetric], known: Any = ()) -> list[JudgeVerdict]:
         async def run() -> list[JudgeVerdict]:
             with Journal(tmp_path / "run.jsonl") as journal:
                 before = JudgeRecord(model="m", origin="o")
-                judging = Judging(InRun(judge), metrics, Cases(ScoreSettings(judged=True)), journal, before=before)
+                judging = Judging(
+                    InRun(judge), metrics, ScoringContext(ScoreSettings(judged=True)), journal, before=before
+                )
                 judging.judge(QUESTION, RESPONSE, known)
                 await judging.finish()
                 return judging.verdicts[QUESTION.id]

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.metrics.abstention import UnanswerableAccuracy
 from evals.metrics.base import BaseMetric
 from evals.metrics.claims import ContextUtilization
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
-from evals.metrics.gptscore import FactualMatch
 from evals.metrics.performance import LatencyP50
+from evals.metrics.qa import FactualMatch
 from evals.metrics.ragas import ContextPrecision, RagasContextPrecisionOrdered, RagasFaithfulness
 from evals.schemas import EvalQuestion, EvalResponse, RetrievedChunk
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 CHUNKS = [RetrievedChunk(text="It lasts 96 hours.")]
 LONG = "I am sorry, but the documents that I was given do not contain this information at all."
 SHORT = "I don't know."
@@ -127,7 +127,7 @@ def test_what_has_no_value_in_one_repeat_may_have_one_in_another(judged_case: Ma
 
 def test_without_a_judge_nothing_hangs_on_one() -> None:
     """A run without a judge has results of no stratum."""
-    case = Case(EvalQuestion(id="q", question="How long?"), EvalResponse(answer=LONG))
+    case = Sample(EvalQuestion(id="q", question="How long?"), EvalResponse(answer=LONG))
     assert AnswerCorrectness().score(case).judged_by == []
 
 

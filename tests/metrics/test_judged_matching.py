@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from evals.case.matching import MatchSettings
 from evals.judges.backends.base import Identity
-from evals.metrics.judged import Inquiry, JudgedMetric, ReplyData
-from evals.run.inquest import Inquest
+from evals.metrics.judge_tasks import JudgeTask, ReplyData
+from evals.metrics.judged import JudgedMetric
+from evals.run.judging import JudgePlan
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -21,12 +21,13 @@ from evals.schemas import (
 )
 from evals.schemas.verdicts import VerdictRequest
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.text.matching import MatchSettings
 
 GOLD = GoldPassage(text="The battery lasts 96 hours in standby.", document_id="guide")
 QUESTION = EvalQuestion(id="q", question="How long?", gold_passages=[GOLD])
 RESPONSE = EvalResponse(answer="96 hours.", chunks=[RetrievedChunk(text="Chapter two.", document_id="guide")])
-FOUND = Inquiry("found", "p", lambda case: {"golds": len(case.matches.found)})
+FOUND = JudgeTask("found", "p", lambda case: {"golds": len(case.matches.found)})
 BY_TEXT, BY_DOCUMENT = MatchSettings(rule="text"), MatchSettings(rule="document")
 
 
@@ -69,8 +70,8 @@ def test_given_verdicts_are_graded_by_the_settings_of_the_caller(settings: Match
 @pytest.mark.parametrize(("settings", "golds"), [(BY_TEXT, 0), (BY_DOCUMENT, 1)])
 def test_a_run_asks_and_grades_by_its_own_settings(settings: MatchSettings, golds: int) -> None:
     """`match` of the configuration holds for what a judge is given."""
-    cases = Cases(ScoreSettings(match=settings, judged=True))
-    (request,) = Inquest([FoundGolds()], cases, Identity("m", "o", "")).requests(QUESTION, RESPONSE, [])
+    cases = ScoringContext(ScoreSettings(match=settings, judged=True))
+    (request,) = JudgePlan([FoundGolds()], cases, Identity("m", "o", "")).requests(QUESTION, RESPONSE, [])
     assert request.data == {"golds": golds}
     verdict = JudgeVerdict(request="found", reply=request.data)
     record = score_record([FoundGolds()], EvalRecord(question=QUESTION, response=RESPONSE, verdicts=[verdict]), cases)

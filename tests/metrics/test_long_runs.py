@@ -7,14 +7,14 @@ from time import process_time
 
 import pytest
 
-from evals.case.abstention.detector import is_abstention
-from evals.case.case import Case
-from evals.case.matching import MatchSettings, match
 from evals.metrics.citation_support import statements
-from evals.metrics.fact_inclusion import inclusion
+from evals.metrics.qa import inclusion
+from evals.metrics.sample import Sample
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, RetrievedChunk
 from evals.text.folding import fold, plain
-from evals.text.same_numbers import distinct, missing
+from evals.text.matching import MatchSettings, match
+from evals.text.numbers import distinct, missing
+from evals.text.refusals.detector import is_abstention
 
 SECONDS = 2.0
 """What is done in one go over 100,000 characters takes a tenth of it; squared it takes ten times as much and more."""
@@ -39,7 +39,7 @@ def _slowdown(read: Callable[[str], object], unit: str) -> float:
 
 
 def _statements(answer: str) -> object:
-    return statements(Case(EvalQuestion(question="?"), EvalResponse(answer=answer, chunks=[], citations=[])))
+    return statements(Sample(EvalQuestion(question="?"), EvalResponse(answer=answer, chunks=[], citations=[])))
 
 
 @pytest.mark.parametrize("unit", [" ", "\t", "\n", "\r\n", "\u00a0", " \n"])
@@ -123,8 +123,8 @@ def test_many_citations_are_laid_on_many_sentences_once(placed: bool) -> None:
     response = EvalResponse(
         answer=unit * 6000, chunks=[RetrievedChunk(text="It is.")], citations=marks if placed else []
     )
-    statements(Case(EvalQuestion(question="?"), EvalResponse(answer="Warm up.", citations=[])))
-    case = Case(EvalQuestion(question="?"), response)
+    statements(Sample(EvalQuestion(question="?"), EvalResponse(answer="Warm up.", citations=[])))
+    case = Sample(EvalQuestion(question="?"), response)
     assert _seconds(lambda: [statements(case) for _ in range(12)]) < SECONDS
     assert [one.cited for one in statements(case) or []] == [(1,)] * 6000
 

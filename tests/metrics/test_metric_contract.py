@@ -5,10 +5,10 @@ from typing import Any, get_args
 
 import pytest
 
-from evals.judges.prompt import load_prompt
-from evals.judges.reuse import repeats_of
-from evals.judges.stand_in import stand_in_reply
-from evals.metrics import Aggregation, BaseMetric, Case, Need, select
+from evals.judges.prompt import load_prompt, stand_in_reply
+from evals.judges.replies import repeats_of
+from evals.metrics import Aggregation, BaseMetric, Need, Sample, select
+from evals.metrics.embedders import Semantics
 from evals.metrics.judged import new_requests
 from evals.schemas import (
     Citation,
@@ -24,7 +24,6 @@ from evals.schemas import (
 )
 from evals.schemas.dataset import CalculationCheck, Fact, FactsCheck, ListCheck, ListItem
 from evals.schemas.response import ErrorKind
-from evals.semantics import Semantics
 
 ALL = select(["all"], [])
 GOLD = GoldPassage(text="burst pipes are covered", chunk_id="c1", document_id="guide", section="Water")
@@ -70,9 +69,9 @@ class _Alike:
         return [0.9] * len(pairs)
 
 
-def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Case:
+def _judged(verdicts: Sequence[JudgeVerdict], **response: Any) -> Sample:
     answered = {"answer": "Burst pipes are covered [1]. The limit is 9,000 euros.", **FULL, **response}
-    return Case(QUESTION, EvalResponse(**answered), verdicts, judged=True, semantics=Semantics(_Alike(), _Alike()))
+    return Sample(QUESTION, EvalResponse(**answered), verdicts, judged=True, semantics=Semantics(_Alike(), _Alike()))
 
 
 def _stand_ins() -> list[JudgeVerdict]:
@@ -92,7 +91,7 @@ def _stand_ins() -> list[JudgeVerdict]:
 VERDICTS = _stand_ins()
 
 
-def _with_all(**response: Any) -> Case:
+def _with_all(**response: Any) -> Sample:
     """A record that lacks nothing but what is said: question, response, judge's verdicts, and what compares texts."""
     return _judged(VERDICTS, **response)
 
@@ -101,7 +100,7 @@ def _with_all(**response: Any) -> Case:
 @pytest.mark.parametrize("kind", get_args(ErrorKind))
 @pytest.mark.parametrize("is_unanswerable", [True, False])
 def test_a_failure_of_transport_is_never_a_value(
-    make_case: Callable[..., Case], metric: BaseMetric, kind: str, is_unanswerable: bool
+    make_case: Callable[..., Sample], metric: BaseMetric, kind: str, is_unanswerable: bool
 ) -> None:
     """Whatever else the response holds, an error leaves the question out, but for timeouts in the latency.
 
@@ -181,7 +180,9 @@ def test_a_judged_metric_without_a_judge_has_no_value(measure: Callable[..., Met
 
 
 @every_metric
-def test_a_batch_is_measured_question_by_question_in_order(make_case: Callable[..., Case], metric: BaseMetric) -> None:
+def test_a_batch_is_measured_question_by_question_in_order(
+    make_case: Callable[..., Sample], metric: BaseMetric
+) -> None:
     """A batch gives what its questions give alone to a metric that has measured nothing else, in any order."""
     cases = [make_case([GOLD], is_unanswerable=False, **FULL), make_case([], answer="I don't know.")]
     pairs = [(case.question, case.response) for case in cases]
@@ -191,7 +192,7 @@ def test_a_batch_is_measured_question_by_question_in_order(make_case: Callable[.
     assert metric.compute_batch(pairs[::-1]) == alone[::-1]
 
 
-class _Watched(Case):
+class _Watched(Sample):
     """Remembers whether anybody asked if its answer declines."""
 
     read = False
@@ -214,7 +215,7 @@ def test_a_metric_that_looks_whether_an_answer_declines_says_so(metric: BaseMetr
         return
     metric.score(case)
     assert case.read == metric.hangs_on_abstention(case)
-    judged = Case(question, response, VERDICTS, judged=True, semantics=semantics)
+    judged = Sample(question, response, VERDICTS, judged=True, semantics=semantics)
     result = metric.score(judged)
     assert (result.missing == "judge") == case.read, result.reason
     asked = [request.name for request in metric.requests(judged)]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import MetricResult
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 Replies = Callable[..., dict[str, Any]]
 ALL = ["nugget_all", "nugget_all_strict", "nugget_vital", "nugget_vital_strict"]
 VITAL = ALL[2:]
@@ -20,18 +20,18 @@ VITAL = ALL[2:]
 def case_of(judged_case: MakeCase, claim_replies: Replies) -> MakeCase:
     """Build a record whose nuggets are given as (assignment, importance)."""
 
-    def make(*nuggets: tuple[str, str], **fields: Any) -> Case:
+    def make(*nuggets: tuple[str, str], **fields: Any) -> Sample:
         claims = [(said, (), importance) for said, importance in nuggets]
         return judged_case(claim_replies([("correct", ())], claims), **fields)
 
     return make
 
 
-def score(name: str, case: Case) -> MetricResult:
+def score(name: str, case: Sample) -> MetricResult:
     return parse_metric(name).score(case)
 
 
-def values(case: Case) -> list[float | None]:
+def values(case: Sample) -> list[float | None]:
     return [score(name, case).value for name in ALL]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.metrics import BaseMetric, Case
+from evals.metrics import BaseMetric, Sample
 from evals.metrics.base import Need
 from evals.metrics.registry import METRICS
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, MetricGroup, RetrievedChunk
@@ -14,7 +14,7 @@ OF_ANSWERS = {MetricGroup.CITATION, MetricGroup.ABSTENTION}
 EACH = [metric for cls in METRICS for metric in cls.defaults()[:1]]
 
 
-def _case(*, is_unanswerable: bool = False) -> Case:
+def _case(*, is_unanswerable: bool = False) -> Sample:
     question = EvalQuestion(
         question="How long are snapshots kept?",
         expected_answer="Snapshots are kept for thirty days.",
@@ -23,7 +23,7 @@ def _case(*, is_unanswerable: bool = False) -> Case:
         is_unanswerable=is_unanswerable,
     )
     chunks = [RetrievedChunk(text=GOLD, chunk_id="a", document_id="guide", section="Retention")]
-    return Case(question, EvalResponse(chunks=chunks, latency_ms=5.0), judged=True)
+    return Sample(question, EvalResponse(chunks=chunks, latency_ms=5.0), judged=True)
 
 
 @pytest.mark.parametrize("metric", [m for m in EACH if m.group in OF_ANSWERS], ids=lambda metric: metric.name)

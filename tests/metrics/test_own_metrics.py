@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evals.metrics import BaseMetric, Case
+from evals.metrics import BaseMetric, Sample
 from evals.schemas import EvalQuestion, EvalResponse, MetricGroup, MetricResult, ResponseError
 
 
@@ -18,7 +18,7 @@ class Brevity(BaseMetric):
         return self.result(len(response.answer or "") < 2 * len(question.question))
 
 
-def test_it_is_enough_to_implement_compute(make_case: Callable[..., Case]) -> None:
+def test_it_is_enough_to_implement_compute(make_case: Callable[..., Sample]) -> None:
     """A run measures it as any other metric, and a failure of transport is no value."""
     assert Brevity().score(make_case(answer="Yes.")).value == 1
     assert Brevity().score(make_case(answer="Yes. " * 99)).value == 0

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from evals.config import EvalConfig, PriceConfig
+from evals.config import EvalConfig
 from evals.metrics import BaseMetric, CostPerQuery, LatencyP50, LatencyP95, Price
 from evals.metrics.performance import (
     RAN_OUT,
@@ -19,10 +19,10 @@ from evals.metrics.performance import (
     TimeToFirstTokenP50,
     TimeToFirstTokenP95,
 )
-from evals.run.checks import check_config
+from evals.run.setup import check_config
 from evals.schemas import MetricResult, ResponseError, TokenUsage
 from evals.schemas.response import ErrorKind
-from evals.scoring.prices import with_prices
+from evals.scoring.prices import PriceConfig, with_prices
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import GoldPassage, MetricResult, RetrievedChunk
 
 Measure = Callable[..., MetricResult]
@@ -78,7 +78,7 @@ def test_one_to_one_matches_give_the_formula_to_the_letter(
 @example_count
 @given(wanted=gold_lists, found=chunk_lists, data=st.data())
 def test_the_values_stay_in_their_range_however_chunks_and_golds_match(
-    make_case: Callable[..., Case], wanted: list[GoldPassage], found: list[RetrievedChunk], data: st.DataObject
+    make_case: Callable[..., Sample], wanted: list[GoldPassage], found: list[RetrievedChunk], data: st.DataObject
 ) -> None:
     """Nested, overlapping, cut and repeated passages: both values lie between 0 and 1, and are 0 together."""
     repeated = data.draw(st.permutations(found + found[:3]))
@@ -94,7 +94,7 @@ def test_the_values_stay_in_their_range_however_chunks_and_golds_match(
 @example_count
 @given(wanted=gold_lists, found=chunk_lists)
 def test_a_whole_list_has_the_recall_of_its_length(
-    make_case: Callable[..., Case], wanted: list[GoldPassage], found: list[RetrievedChunk]
+    make_case: Callable[..., Sample], wanted: list[GoldPassage], found: list[RetrievedChunk]
 ) -> None:
     """The modified precision is the recall of all that is returned."""
     case = make_case(wanted, chunks=found)

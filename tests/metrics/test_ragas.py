@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case
+from evals.metrics import Sample
 from evals.metrics.judged import JudgedMetric
 from evals.metrics.ragas import (
     ContextPrecision,
@@ -20,7 +20,7 @@ from evals.metrics.ragas import (
 from evals.schemas import RetrievedChunk
 from evals.schemas.verdicts import JudgeFailure
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
 LABEL = {"s": "supported", "u": "not_said", "?": "cannot_tell", "r": "relevant", "i": "irrelevant"}
 EVERY: list[tuple[type[JudgedMetric], str]] = [

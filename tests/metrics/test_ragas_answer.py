@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case
-from evals.metrics.ragas_answer import RAGAS_WEIGHTS, RagasAnswerRelevance, RagasScore, ragas_score
+from evals.metrics import Sample
+from evals.metrics.embedders import Semantics, Vector
+from evals.metrics.ragas import RAGAS_WEIGHTS, RagasAnswerRelevance, RagasScore, ragas_score
 from evals.schemas import EvalQuestion, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeFailure, VerdictRequest
-from evals.semantics import Semantics, Vector
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 ABSTENTION = "I don't know."
 WRITTEN = ["alike", "across", "opposed"]
 NAMES = tuple(RAGAS_WEIGHTS)

@@ -3,11 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.case import Case
 from evals.metrics import select
+from evals.metrics.embedders import Semantics
+from evals.metrics.sample import Sample
 from evals.schemas import Citation, EvalQuestion, EvalResponse, GoldPassage, KeySentence, RetrievedChunk, TokenUsage
 from evals.schemas.dataset import Fact, FactsCheck, ListCheck, ListItem
-from evals.semantics import Semantics
 
 WORDS = ("pipes", "burst", "10,000", "euros", "not", "covered", "I don't know", "[1]", "Paris", "3 days", ".", "the")
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
@@ -66,7 +66,7 @@ METRICS = select(["all"], [])
 @given(question=questions, response=responses)
 def test_every_value_lies_in_the_range_of_its_metric(question: EvalQuestion, response: EvalResponse) -> None:
     """Whatever is asked and answered; what only a judge can tell has no value here."""
-    case = Case(question, response, semantics=Semantics(Opposed(), Opposed()))  # type: ignore[arg-type]
+    case = Sample(question, response, semantics=Semantics(Opposed(), Opposed()))  # type: ignore[arg-type]
     for metric in METRICS:
         value = metric.score(case).value
         if value is not None:

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evals.case.matching import Rule
-from evals.metrics import MRR, NDCG, Case, PrecisionAtK, RecallAtK
+from evals.metrics import MRR, NDCG, PrecisionAtK, RecallAtK, Sample
 from evals.schemas import GoldPassage, RetrievedChunk
+from evals.text.matching import Rule
 
 WORDS = [f"word{number}" for number in range(48)]
 KS = (1, 2, 3, 5, 10)
 FAMILIES = (RecallAtK, PrecisionAtK, NDCG)
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 
 documents = st.sampled_from([None, "guide", "docs/Guide.md", "manual"])
 ids = st.sampled_from([None, None, "c1", "c2", "c3"])
@@ -48,7 +48,7 @@ def _says_something(some: list[RetrievedChunk]) -> bool:
     return any(chunk.text or chunk.chunk_id or chunk.document_id or chunk.document_name for chunk in some)
 
 
-def _values(case: Case) -> dict[str, float]:
+def _values(case: Sample) -> dict[str, float]:
     metrics = [MRR(), *(family(k) for family in FAMILIES for k in KS)]
     return {metric.name: metric.score(case).value for metric in metrics}
 

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import pytest
 
-from evals.metrics import Case, parse_metric
+from evals.metrics import Sample, parse_metric
 from evals.schemas import GoldPassage, RetrievedChunk
 
 pytestmark = pytest.mark.real_rows
@@ -27,10 +27,10 @@ def rows() -> Path:
 
 
 @pytest.fixture(scope="module")
-def cases(rows: Path, make_case: Callable[..., Case]) -> Callable[[str, str], dict[str, Case]]:
+def cases(rows: Path, make_case: Callable[..., Sample]) -> Callable[[str, str], dict[str, Sample]]:
     """Read judgements and a run, by query; a query of the run that is not judged is left out."""
 
-    def read(judgements: str, run: str) -> dict[str, Case]:
+    def read(judgements: str, run: str) -> dict[str, Sample]:
         golds = defaultdict(list)
         for line in (rows / judgements).read_text().splitlines():
             query, _, doc, grade = line.split()
@@ -66,7 +66,7 @@ def _our_name(name: str, families: dict[str, str]) -> str | None:
 
 @pytest.mark.parametrize("run_name", ["trec_eval test (qrels.test,results.test)", "cacm anserini sample run"])
 def test_the_mean_over_a_real_run_is_that_of_trec_eval(
-    rows: Path, cases: Callable[[str, str], dict[str, Case]], run_name: str
+    rows: Path, cases: Callable[[str, str], dict[str, Sample]], run_name: str
 ) -> None:
     """nDCG, precision, recall and reciprocal rank agree with trec_eval to all four digits it gives."""
     reference = json.loads((rows / "reference_values" / "ranking.json").read_text())["runs"][run_name]
@@ -81,7 +81,7 @@ def test_the_mean_over_a_real_run_is_that_of_trec_eval(
 
 
 def test_each_query_of_a_real_run_has_the_number_of_trec_eval(
-    rows: Path, cases: Callable[[str, str], dict[str, Case]]
+    rows: Path, cases: Callable[[str, str], dict[str, Sample]]
 ) -> None:
     """Query by query, every measure that trec_eval printed and we have is the same to four digits."""
     records = cases("trec_eval/qrels.test", "trec_eval/results.test")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import Case
+from evals.metrics import Sample
 from evals.metrics.citation_support import Statement, statements
 from evals.schemas import Citation, RetrievedChunk
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 CHUNKS = [RetrievedChunk(chunk_id=f"c{n}", text=f"text {n}") for n in (1, 2, 3, 4)]
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evals.case.refusal import ABSTENTION, CORRECTNESS, OF_BEFORE, JudgedAbstention, judges_word
 from evals.metrics.judged import judge_calls, judged_abstention
 from evals.metrics.registry import select
+from evals.metrics.sample import ABSTENTION, CORRECTNESS, OF_BEFORE, JudgedAbstention, judges_word
 from evals.schemas import EvalQuestion, JudgeVerdict
 
 EVERY, BY_CORRECTNESS, SETTLING = JudgedAbstention("every"), JudgedAbstention("every", True), JudgedAbstention()

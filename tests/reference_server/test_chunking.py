@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.reference_server.chunking import split, title_of
-from evals.reference_server.documents import make_chunks
+from evals.reference_server.index import make_chunks
 
 _LINES = st.one_of(
     st.text(alphabet="ab .!?\t\u2003\r\x0b#-|`é", max_size=60),

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from servers import PATIENCE_S
 
-from evals.reference_server.misbehave import parse_switch
+from evals.reference_server.faults import parse_switch
 
 Serve = Callable[..., httpx.Client]
 QUESTION = {"query": "How long are daily snapshots kept?", "include_chunks": True}

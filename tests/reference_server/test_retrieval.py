@@ -5,10 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.reference_server.answering import ABSTENTION, answer
-from evals.reference_server.documents import Chunk, make_chunks
-from evals.reference_server.index import ChunkIndex
-from evals.reference_server.tokens import stem, tokenize
-from evals.reference_server.units import split_units
+from evals.reference_server.chunking import split_units, stem, tokenize
+from evals.reference_server.index import Chunk, ChunkIndex, make_chunks
 
 
 def _ask(question: str, *chunks: Chunk) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from evals.reference_server import tasks
-from evals.reference_server.documents import Document, read_document
+from evals.reference_server import routes
+from evals.reference_server.index import Document, read_document
 
 Serve = Callable[..., httpx.Client]
 Upload = Callable[[httpx.Client, dict[str, bytes]], dict[str, dict[str, Any]]]
@@ -24,7 +24,7 @@ def test_a_file_that_breaks_the_reader_costs_no_other_file(
         return read_document(content, file_name, max_words)
 
     client = serve(files={})
-    monkeypatch.setattr(tasks, "read_document", read)
+    monkeypatch.setattr(routes, "read_document", read)
     found = upload(client, {"bad.txt": b"x", "good.txt": b"fine"})
     assert found["bad.txt"]["status"] == "error"
     assert found["bad.txt"]["error"] == "bad.txt could not be processed (RecursionError: too deep)."
@@ -35,7 +35,7 @@ def test_a_file_that_breaks_the_reader_costs_no_other_file(
 
 def test_the_status_of_old_batches_is_forgotten(serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that takes uploads for months does not grow by them."""
-    monkeypatch.setattr(tasks, "KEPT_BATCHES", 2)
+    monkeypatch.setattr(routes, "KEPT_BATCHES", 2)
     client, ids = serve(files={}), []
     for number in range(4):
         queued = client.post("/upload", files=[("files", (f"{number}.txt", b"text"))]).json()
@@ -50,6 +50,6 @@ def test_a_batch_that_is_not_done_is_not_forgotten(
     serve: Serve, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many wait, each can be asked for until it was done."""
-    monkeypatch.setattr(tasks, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(routes, "KEPT_BATCHES", 0)
     client = serve(files={})
     assert upload(client, {"a.txt": b"text"})["a.txt"]["status"] == "completed"

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow
 import pytest
 
-from evals.report import write_report
-from evals.scoring.measured import Measured, measured
+from evals.report.document import write_report
+from evals.scoring.conclusion import Measured, measured
 
 
 def unpacked(letters: str) -> Any:

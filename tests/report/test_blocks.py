@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from evals.errors import UnknownNameError
-from evals.report import Block, RunBlocks, packed
-from evals.report.marking import marked
+from evals.report.document import RunBlocks
+from evals.report.page import Block, packed
+from evals.report.questions import marked
 from evals.schemas import EvalRecord
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 
 
 def test_a_block_is_the_same_bytes_for_the_same_value() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report.conftest import unpacked
 
-from evals.case.matching.words import words_of
-from evals.report import Block, RunBlocks, packed
-from evals.report.blocks import as_element
+from evals.report.document import RunBlocks
+from evals.report.page import Block, as_element, packed
 from evals.text.folding import tokens
+from evals.text.matching.words import words_of
 
 
 @given(st.text(max_size=400) | st.binary(max_size=40).map(bytes.hex))

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from evals.client import RAGClient
-from evals.client.tracing import Tracing
+from evals.client.transport import Tracing
 from evals.run.asking import StopRule, ask_all
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 

@@ -8,7 +8,7 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, UnknownNameError
-from evals.run.changes import rescore_config
+from evals.run.resume import rescore_config
 from evals.schemas import EvalRun
 
 MAPPED = {"server": {"map": {"answer": "text"}}}

@@ -13,9 +13,8 @@ from servers import PATIENCE_S
 from evals import EvalConfig, run_evaluation
 from evals.client.profile import resolve_spec
 from evals.errors import ConfigError, ServerUnreachableError
-from evals.run import child_server as embedded
-from evals.run.checks import check_config
-from evals.run.child_server import embedded_server, embedded_spec, other_profile
+from evals.run import setup as embedded
+from evals.run.setup import check_config, embedded_server, embedded_spec, other_profile
 
 
 @pytest.fixture(autouse=True)

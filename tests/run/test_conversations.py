@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from raw_server import answering
 
-from evals.case.case import Case
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.metrics.inquiries import ANSWER_CLAIMS
+from evals.metrics.judge_tasks import ANSWER_CLAIMS
+from evals.metrics.sample import Sample
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalRecord, EvalRun
 from evals.store.runs import RunStore
@@ -122,7 +122,7 @@ def test_a_judge_is_shown_what_was_said_before(tmp_path: Path) -> None:
         config = config_of(tmp_path, server.url, [ROWS[0], {"id": "single", "question": "Why?"}], concurrency=1)
         run = asyncio.run(EvaluationRunner(config).run())
     records = records_of(config, run)
-    cases = [Case(record.question, record.response) for record in records.values() if record.response is not None]
+    cases = [Sample(record.question, record.response) for record in records.values() if record.response is not None]
     shown = {case.question.id: ANSWER_CLAIMS.data(case)["question"] for case in cases}
     assert shown["single"] == "Why?"
     assert shown["c0"] == (

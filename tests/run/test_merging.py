@@ -10,16 +10,16 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EvalsError, RunIncompleteError
-from evals.run.checks import check_config
-from evals.run.merging.merge import merge, put_together
-from evals.run.observer import Observer
+from evals.run.merge import merge, put_together
+from evals.run.notebook import Observer
 from evals.run.resume import check_resumable
 from evals.run.saved import measure_saved, rescore
-from evals.run.work import Work
+from evals.run.setup import check_config
+from evals.run.work import RunPlan
 from evals.runner import run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
-from evals.scoring.measured import Measured, measured
+from evals.scoring.conclusion import Measured, measured
 from evals.store.runs import RunStore
 
 GATES = ["recall_at_10>=0.5"]
@@ -74,7 +74,7 @@ def _part(whole: EvalRun, number: int, count: int, folder: Path, keys: dict[str,
         }
     )
     responses = {record.question.id: record.response for record in records if record.response is not None}
-    work = Work(run=run, questions=[record.question for record in records], responses=responses)
+    work = RunPlan(run=run, questions=[record.question for record in records], responses=responses)
     run_anywhere(measure_saved(work, check_config(config), config, Observer()))
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from evals import EvalConfig, run_evaluation
-from evals.run.notebook import Notebook
-from evals.run.observer import Observer
+from evals.run.notebook import Notebook, Observer
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
 
 QUESTION = EvalQuestion(question="What is covered?")

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from evals.case import case as cases
-from evals.case.abstention import detector
 from evals.cli import app
 from evals.datasets import file
-from evals.run import instruments
+from evals.metrics import sample as cases
+from evals.run import setup
 from evals.store import runs
+from evals.text.refusals import detector
 
-IMPORTED_BEFORE = (file, instruments)
+IMPORTED_BEFORE = (file, setup)
 """Imported while a function is counted, these would keep the one that counts: they ask about other texts."""
 ASK = ["eval", "--datasets", "golden", "--samples", "20", "--no-judge"]
 

@@ -11,19 +11,19 @@ import respx
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
 from evals.errors import CorpusMissingError
-from evals.run.corpus import survey_corpus
-from evals.run.preflight import (
+from evals.run.corpus import (
     PROBES,
     another_question,
     check_probes,
     choose_probes,
     corpus_listed,
     is_final,
+    survey_corpus,
     why_wrong_server,
 )
 from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError, RetrievedChunk
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.text.counts import counted
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.text.numbers import counted
 
 URL = "http://rag.test"
 GOLD = "Daily snapshots are kept for thirty days and weekly ones for twelve weeks."
@@ -93,7 +93,7 @@ def _check(*chunks: list[str] | None, error: bool = False) -> None:
     probes = [(_question(), response) for response in responses]
     if error:
         probes.append((_question(), EvalResponse(error=failed)))
-    check_probes(RAGClient(URL), probes, Cases(ScoreSettings()))
+    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_chunks_without_any_gold_mean_that_the_corpus_is_missing(chunks: list[li
 def _own(*responses: EvalResponse, gold: GoldPassage | None = None) -> None:
     golds = [gold or GoldPassage(text=GOLD)]
     probes = [(EvalQuestion(question=f"How long, {n}?", gold_passages=golds), one) for n, one in enumerate(responses)]
-    check_probes(RAGClient(URL), probes, Cases(ScoreSettings()), own_file=True)
+    check_probes(RAGClient(URL), probes, ScoringContext(ScoreSettings()), own_file=True)
 
 
 MISS = EvalResponse(answer="a", chunks=[RetrievedChunk(text="an unrelated text about ships")])
@@ -166,7 +166,7 @@ def test_chunks_without_text_point_to_the_mapping_not_to_the_corpus() -> None:
     """Uploading documents would not help."""
     probe = (_question(), EvalResponse(answer="a", chunks=[RetrievedChunk(chunk_id="c1")]))
     with pytest.raises(CorpusMissingError, match="carry no text") as caught:
-        check_probes(RAGClient(URL), [probe], Cases(ScoreSettings()))
+        check_probes(RAGClient(URL), [probe], ScoringContext(ScoreSettings()))
     assert "server.map.chunks" in (caught.value.hint or "")
 
 

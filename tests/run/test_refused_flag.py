@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from evals.case.case import Case
-from evals.cli.views.question import print_question
+from evals.cli.views.run import print_question
 from evals.client import ServerSpec
 from evals.config import EvalConfig
+from evals.metrics.sample import Sample
 from evals.runner import run_evaluation
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun
-from evals.scoring.measured import measured
+from evals.scoring.conclusion import measured
 from evals.store.runs import RunStore
 
 FACT = "The battery of the pump lasts for 96 hours when it is new."
@@ -156,7 +156,7 @@ def test_a_profile_without_the_key_has_the_fingerprint_of_before() -> None:
 
 def test_a_saved_verdict_does_not_outweigh_the_flag() -> None:
     """Nothing is open and nothing disputed."""
-    case = Case(EvalQuestion(id="q", question=QUESTION), EvalResponse(answer=FACT, refused=True), judged=True)
+    case = Sample(EvalQuestion(id="q", question=QUESTION), EvalResponse(answer=FACT, refused=True), judged=True)
     assert case.abstained
     assert not case.reads_as_refusal
     assert (case.abstention_judged, case.abstention_open, case.abstention_disputed) == (False, False, False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.client.redaction import MAX_RAW_CHARS
+from evals.client.profile import MAX_RAW_CHARS
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.run.saved import rescore

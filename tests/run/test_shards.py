@@ -9,8 +9,8 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, DatasetError
-from evals.run.checks import check_config
-from evals.run.workload import load_workload
+from evals.run.setup import check_config
+from evals.run.work import load_workload
 
 Cli = Callable[..., Any]
 

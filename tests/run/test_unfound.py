@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evals.run.unfound import chunks_unfound
+from evals.run.corpus import chunks_unfound
 from evals.schemas import EvalResponse, ResponseError, RetrievedChunk
 
 RAW = json.dumps({"answer": "It runs for 96 hours.", "sources": [{"text": "It runs."}]})

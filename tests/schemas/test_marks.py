@@ -6,8 +6,7 @@ import pytest
 
 from evals.client.spec import ServerSpec
 from evals.config import EvalConfig
-from evals.schemas.base import Record
-from evals.schemas.marks import MayChange, marked
+from evals.schemas.base import MayChange, Record, marked
 
 
 class Inner(Record):

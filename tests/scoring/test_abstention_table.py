@@ -5,10 +5,10 @@ from whole_runs import abstention_table
 
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, ResponseError
-from evals.scoring.abstention_table import beside_scorecard
+from evals.scoring.abstention import beside_scorecard
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats.intervals import wilson
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.stats.intervals import wilson
 
 REFUSAL = "I don't have enough information to answer that."
 
@@ -28,7 +28,7 @@ def records(*counts: int) -> list[EvalRecord]:
 
 def test_the_cells_and_the_rates() -> None:
     """Counts add up to the questions, each rate is of its own part, with Wilson's interval."""
-    table = abstention_table(records(6, 2, 1, 3), Cases(ScoreSettings()), 0.9)
+    table = abstention_table(records(6, 2, 1, 3), ScoringContext(ScoreSettings()), 0.9)
     assert table is not None
     assert (table.answerable_answered, table.answerable_abstained) == (6, 2)
     assert (table.unanswerable_answered, table.unanswerable_abstained) == (1, 3)
@@ -48,7 +48,7 @@ def test_the_cells_and_the_rates() -> None:
 
 def test_the_rates_are_those_of_the_metrics() -> None:
     """The table and the scorecard say the same."""
-    asked, cases = records(6, 2, 1, 3), Cases(ScoreSettings())
+    asked, cases = records(6, 2, 1, 3), ScoringContext(ScoreSettings())
     metrics = select([], ["unanswerable_accuracy", "abstention_false_positive_rate", "abstention_false_negative_rate"])
     card = make_scorecard(metrics, score_records(metrics, asked, cases), ScoreSettings())
     table = abstention_table(asked, cases)
@@ -60,7 +60,7 @@ def test_the_rates_are_those_of_the_metrics() -> None:
 
 def test_a_rate_that_the_scorecard_has_too_has_its_interval() -> None:
     """Questions about one document are one cluster: a second, narrower interval of the same number would be wrong."""
-    asked, cases = [*records(20, 10, 10, 5)], Cases(ScoreSettings())
+    asked, cases = [*records(20, 10, 10, 5)], ScoringContext(ScoreSettings())
     for n, record in enumerate(asked):
         question = record.question.model_copy(update={"metadata": {"topic": f"t{n // 5}"}})
         asked[n] = record.model_copy(update={"question": question})
@@ -82,7 +82,7 @@ def test_a_rate_that_the_scorecard_has_too_has_its_interval() -> None:
 
 def test_a_rate_of_other_questions_keeps_its_own_interval() -> None:
     """Where the scorecard's value is another, as of a part of the questions, its interval is not taken."""
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     metrics = select([], ["unanswerable_accuracy"])
     card = make_scorecard(metrics, score_records(metrics, records(6, 2, 1, 3), cases), ScoreSettings())
     table = abstention_table(records(8, 2, 1, 3), cases)
@@ -92,7 +92,7 @@ def test_a_rate_of_other_questions_keeps_its_own_interval() -> None:
 
 def test_a_rate_of_nothing_has_no_value() -> None:
     """A dataset without unanswerable questions says nothing of how they are declined."""
-    table = abstention_table(records(2, 0, 0, 0), Cases(ScoreSettings()))
+    table = abstention_table(records(2, 0, 0, 0), ScoringContext(ScoreSettings()))
     assert table is not None
     assert (table.recall.value, table.recall.interval, table.precision.value) == (None, None, None)
 
@@ -110,4 +110,4 @@ def test_a_rate_of_nothing_has_no_value() -> None:
 def test_what_tells_nothing_of_abstention_is_left_out(parts: dict[str, object]) -> None:
     """Without any other question there is no table."""
     (one,) = records(1, 0, 0, 0)
-    assert abstention_table([one.model_copy(update=parts)], Cases(ScoreSettings())) is None
+    assert abstention_table([one.model_copy(update=parts)], ScoringContext(ScoreSettings())) is None

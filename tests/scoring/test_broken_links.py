@@ -6,7 +6,7 @@ from pydantic import TypeAdapter
 
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
 from evals.scoring.diagnosis import Finding, Link
-from evals.scoring.digest.broken_links import BrokenLinks, BrokenLinksMaker
+from evals.scoring.digest import BrokenLinks, BrokenLinksMaker
 
 
 def record(number: int) -> EvalRecord:

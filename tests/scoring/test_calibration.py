@@ -11,10 +11,18 @@ import pytest
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.registry import parse_metric
 from evals.schemas.calibration import Agreement, Calibration, Figure, LabelledAnswer
-from evals.scoring.calibration.agreement import Labelled, agreement_of, most_frequent
-from evals.scoring.calibration.binding import find_calibration, hashes_of
-from evals.scoring.calibration.figures import Judged, figures_of
-from evals.scoring.calibration.scales import Scale, declared_scale, scale_of
+from evals.scoring.calibration import (
+    Judged,
+    Labelled,
+    Scale,
+    agreement_of,
+    declared_scale,
+    figures_of,
+    find_calibration,
+    hashes_of,
+    most_frequent,
+    scale_of,
+)
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "calibration.py"
 CORRECTNESS, FAITHFULNESS = parse_metric("answer_correctness"), parse_metric("faithfulness")

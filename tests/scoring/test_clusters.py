@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from evals.case.case import Case
 from evals.compare import SavedRun, compare_runs
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.metrics.base import BaseMetric
-from evals.run.workload import load_workload
+from evals.metrics.sample import Sample
+from evals.run.work import load_workload
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, MetricGroup, MetricResult
-from evals.scoring.clusters import check_cluster, cluster_of
+from evals.scoring.run_columns import check_cluster, cluster_of
 from evals.scoring.scorecard import make_scorecard, summarise
 from evals.scoring.settings import ScoreSettings, score_settings
 
@@ -27,7 +27,7 @@ class Quality(BaseMetric):
     group = MetricGroup.GENERATION
     suites: ClassVar = frozenset()
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         return self.result(1.0)
 
 

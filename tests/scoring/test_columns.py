@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricGroup, MetricResult
-from evals.scoring.digest.columns import ScoreColumn
-from evals.scoring.digest.packing import pack, unpack
-from evals.scoring.digest.run_columns import ANSWERABLE, CHUNKS, RunColumns, columns_of, taken
+from evals.scoring.run_columns import ANSWERABLE, CHUNKS, RunColumns, ScoreColumn, columns_of, pack, taken, unpack
 
 _MISSING = st.sampled_from(["not_applicable", "transport", "judge"])
 _RESULT = st.one_of(
@@ -93,7 +91,7 @@ def test_a_question_without_an_answer_may_count_as_the_worst() -> None:
 
 def test_very_many_kinds_of_results_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than the short numbers of a column can tell apart."""
-    monkeypatch.setattr("evals.scoring.digest.columns._MOST_SHORT", 3)
+    monkeypatch.setattr("evals.scoring.run_columns._MOST_SHORT", 3)
     reasons = [{"missing": "judge", "reason": f"{number}"} for number in range(6)]
     column = columns_of(records_of(reasons), "question").scores["mrr"]
     assert column.kinds.typecode == "I"

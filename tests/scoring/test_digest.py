@@ -7,14 +7,13 @@ import pytest
 from whole_runs import abstention_table, risk_coverage
 
 from evals.schemas import EvalRecord, EvalRun
+from evals.scoring.conclusion import measured, passing_cases
 from evals.scoring.diagnosis import count_links, diagnose, facts_of, needs_verification, recall_by_stage, wrong_by
-from evals.scoring.diagnosis.slices import wrong_slices
-from evals.scoring.digest.digest import digest_of
-from evals.scoring.digest.run_columns import columns_of
-from evals.scoring.digest.slices import rows_by, slice_scorecard
-from evals.scoring.measured import measured, passing_cases
+from evals.scoring.diagnosis.counts import wrong_slices
+from evals.scoring.digest import digest_of
+from evals.scoring.run_columns import columns_of
+from evals.scoring.scorecard import rows_by, slice_scorecard, slice_scorecards, slice_value
 from evals.scoring.settings import cases_of, known_metrics, score_settings
-from evals.scoring.slices import slice_scorecards, value_of
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_slices_of_columns_are_those_of_records(run_and_records: tuple[EvalRun, 
     settings, metrics = score_settings(run), known_metrics(run)
     columns = columns_of(records, settings.cluster)
     for key in ("kind", "dataset"):
-        values = [value_of(record.question, key) for record in records]
+        values = [slice_value(record.question, key) for record in records]
         slices = rows_by(values, columns)
         made = {value: slice_scorecard(metrics, columns, own.rows, settings) for value, own in slices.items()}
         assert made == slice_scorecards(metrics, records, key, settings)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.gathered.columns import ResultColumn, ScoreTable
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.columns import ResultColumn, ScoreTable
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 RESPONSE = EvalResponse(answer="Ada")
 METRIC = parse_metric("mrr")
@@ -50,7 +50,7 @@ def test_a_metric_that_some_questions_lack_keeps_to_the_rows_of_those_that_have_
 
 def test_cases_hold_the_records_in_hand_and_no_more() -> None:
     """However many records pass."""
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     records = [EvalRecord(question=EvalQuestion(id=f"q{n}", question="Who?")) for n in range(400)]
     first = cases.about(records[0].question, RESPONSE)
     assert cases.about(records[0].question, RESPONSE) is first

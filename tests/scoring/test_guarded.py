@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import pytest
 
-from evals.case.case import Case
 from evals.errors import ConfigError
 from evals.metrics import BaseMetric
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricCounts, MetricGroup, MetricResult
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 
 class _Odd(BaseMetric):
@@ -27,7 +27,7 @@ class _Odd(BaseMetric):
         "right": lambda: 1.0,
     }
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         return self.result(self.ways[case.response.answer or ""]())
 
 
@@ -51,7 +51,7 @@ def _record(answer: str) -> EvalRecord:
 def test_a_metric_that_raises_loses_that_record_alone(way: str, said: str) -> None:
     """The others have their values, and the counts say whose fault it was."""
     settings = ScoreSettings()
-    first, second = score_records([_Odd()], [_record(way), _record("right")], Cases(settings))
+    first, second = score_records([_Odd()], [_record(way), _record("right")], ScoringContext(settings))
     assert (first.scores[0].value, first.scores[0].missing, second.scores[0].value) == (None, "fault", 1.0)
     assert first.scores[0].reason is not None
     assert first.scores[0].reason.startswith(f"a fault of the metric odd: {said}")
@@ -67,7 +67,7 @@ def test_what_a_user_can_mend_is_told_to_them(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setitem(_Odd.ways, "right", refuse)
     with pytest.raises(ConfigError, match="no such model"):
-        score_records([_Odd()], [_record("right")], Cases(ScoreSettings()))
+        score_records([_Odd()], [_record("right")], ScoringContext(ScoreSettings()))
 
 
 def test_a_file_names_faults_only_where_there_are_some() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evals.schemas import EvalRun, WeightedScore
-from evals.scoring.headline import by_objectives, differing_objectives, headline
+from evals.scoring.config import by_objectives, differing_objectives, headline
 
 Build = Callable[..., Any]
 HALF = {"answer_correctness": 0.5, "citation_recall": 0.5}

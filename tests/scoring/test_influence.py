@@ -12,13 +12,19 @@ from hypothesis import strategies as st
 from evals.metrics.base import BaseMetric
 from evals.metrics.registry import parse_metric
 from evals.schemas import EvalRecord, Scorecard, WeightedScore
+from evals.scoring.columns import ScoreTable
 from evals.scoring.config import ScoringConfig
-from evals.scoring.gathered.columns import ScoreTable
-from evals.scoring.influence import Influence, TableColumns, influence, score_interval, with_interval
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
-from evals.scoring.weighted import make_weighted_score
-from evals.stats import mean_interval
+from evals.scoring.stats import mean_interval
+from evals.scoring.weighted import (
+    Influence,
+    TableColumns,
+    influence,
+    make_weighted_score,
+    score_interval,
+    with_interval,
+)
 
 Columns = Mapping[str, Mapping[str, float]]
 CONFIG = ScoringConfig()

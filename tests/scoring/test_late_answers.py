@@ -8,10 +8,10 @@ import pytest
 from evals.cli.views.scorecard import scorecard_lines
 from evals.export import export_run
 from evals.metrics.performance import LatencyP50, LatencyP95
+from evals.report.wording import interval, value
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricSummary, ResponseError
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.views.formatting import interval, value
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = [LatencyP50(), LatencyP95()]
 
@@ -25,7 +25,7 @@ def measured(answered: list[float], late: list[float]) -> tuple[MetricSummary, M
         EvalRecord(question=EvalQuestion(id=f"q{n}", question="Why?"), response=response)
         for n, response in enumerate(responses)
     ]
-    scored = score_records(METRICS, records, Cases(ScoreSettings()))
+    scored = score_records(METRICS, records, ScoringContext(ScoreSettings()))
     half, most = make_scorecard(METRICS, scored, ScoreSettings()).metrics
     return half, most
 

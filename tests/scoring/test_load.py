@@ -8,12 +8,12 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run.checks import check_config
-from evals.run.workload import load_workload
+from evals.run.setup import check_config
+from evals.run.work import load_workload
 from evals.schemas import EvalQuestion, EvalRun
-from evals.schemas.load import LoadLevel
-from evals.scoring.clusters import cluster_of
-from evals.scoring.design.load import MOST, Window, at_levels, with_load
+from evals.schemas.run_parts import LoadLevel
+from evals.scoring.repeats import MOST, Window, at_levels, with_load
+from evals.scoring.run_columns import cluster_of
 from evals.store.runs import RunStore
 from evals.variants import variants_of
 

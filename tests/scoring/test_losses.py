@@ -8,9 +8,9 @@ import pytest
 from evals.metrics.generation import AnswerCorrectness, Faithfulness
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeFailure
-from evals.scoring.judged.losses import find_losses, notes_on_losses
+from evals.scoring.missing import find_losses, notes_on_losses
 from evals.scoring.scorecard import score_records
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = [Faithfulness(), AnswerCorrectness()]
 Lose = Callable[[int], bool]
@@ -42,7 +42,7 @@ def _record(number: int, failure: JudgeFailure, *, lost: bool) -> EvalRecord:
 
 def found(records: list[EvalRecord]) -> dict[tuple[str, str], bool]:
     """By request and measure, whether the losses are at random."""
-    cases = Cases(ScoreSettings(judged=True))
+    cases = ScoringContext(ScoreSettings(judged=True))
     losses = find_losses(METRICS, score_records(METRICS, records, cases), cases)
     return {(loss.request, loss.by): loss.at_random for loss in losses}
 
@@ -51,7 +51,7 @@ def test_losses_on_the_long_ones_are_told() -> None:
     """With figures, in the notes and in what is saved; what is asked of other requests is not accused."""
     records = judged(lambda number: number > 40)
     assert found(records) == {("faithfulness", "length"): False, ("faithfulness", "items"): True}
-    cases = Cases(ScoreSettings(judged=True))
+    cases = ScoringContext(ScoreSettings(judged=True))
     losses = find_losses(METRICS, score_records(METRICS, records, cases), cases)
     assert [(loss.lost, loss.obtained, loss.level) for loss in losses] == [(20, 40, 0.025)] * 2
     (note,) = notes_on_losses(losses)
@@ -79,7 +79,7 @@ def test_losses_at_random_are_seldom_accused() -> None:
 def test_what_is_too_long_is_never_lost_at_random(lost: int) -> None:
     """However few are lost: it was their length that decided."""
     records = judged(lambda number: number > 60 - lost, failure="too_long")
-    cases = Cases(ScoreSettings(judged=True))
+    cases = ScoringContext(ScoreSettings(judged=True))
     losses = find_losses(METRICS, score_records(METRICS, records, cases), cases)
     (of_length,) = (loss for loss in losses if loss.by == "length")
     assert (of_length.too_long, of_length.lost, of_length.at_random) == (lost, lost, False)

@@ -8,10 +8,10 @@ import pytest
 from evals.config import EvalConfig
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, GoldPassage, RetrievedChunk, ServerRecord
-from evals.scoring.conclusion import Conclusion
+from evals.scoring.conclusion import Scorer
 from evals.scoring.diagnosis import RunFacts, diagnose
-from evals.scoring.sensitivity import by_threshold
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.scorecard import by_threshold
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = select([], ["precision_at_2", "recall_at_2"])
 IGNORED = (
@@ -62,7 +62,7 @@ def concluded() -> Conclude:
             notes=list(notes),
         )
         config = EvalConfig.build({"match": match})
-        conclusion = Conclusion(run, METRICS, Cases(ScoreSettings(match=config.match)).within(asked), config)
+        conclusion = Scorer(run, METRICS, ScoringContext(ScoreSettings(match=config.match)).within(asked), config)
         scored = list(conclusion.scored(asked))
         return conclusion.concluded(scored), scored
 
@@ -110,7 +110,7 @@ def test_what_is_shown_of_a_run_is_matched_as_it_was_scored(concluded: Conclude)
     asked[-1] = asked[-1].model_copy(update={"question": asked[-1].question.model_copy(update=wrong)})
     run, scored = concluded(asked)
     assert values(run) == pytest.approx([0.4, 0.8])
-    cases = Cases(ScoreSettings()).within(scored)
+    cases = ScoringContext(ScoreSettings()).within(scored)
     (finding,) = diagnose(scored, cases, RunFacts())
     assert (finding.record.question.id, finding.hit_ranks) == ("wrong", ())
     (row,) = by_threshold(scored, METRICS, cases.settings, [0.7])

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, ServerRecord
-from evals.scoring.measured import Measured, measured
+from evals.scoring.conclusion import Measured, measured
 
 RUN = EvalRun.model_validate(
     {

@@ -7,7 +7,7 @@ from evals.judges.backends.base import Identity
 from evals.judges.record import tally_of
 from evals.schemas import Citation, EvalQuestion, EvalRecord, EvalResponse, GoldPassage, JudgeVerdict, RetrievedChunk
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 
 def record(question_id: str = "q", **response: object) -> EvalRecord:
@@ -22,14 +22,16 @@ def test_a_citation_is_invalid_only_where_the_chunks_are_known(
     chunks: list[RetrievedChunk] | None, invalid: int
 ) -> None:
     """Nobody knows what a citation points to where the server does not say what it retrieved."""
-    outcomes = count_outcomes([record(chunks=chunks, citations=[Citation(index=1)])], Cases(ScoreSettings()), ())
+    outcomes = count_outcomes(
+        [record(chunks=chunks, citations=[Citation(index=1)])], ScoringContext(ScoreSettings()), ()
+    )
     assert (outcomes.citations, outcomes.invalid_citations) == (1, invalid)
 
 
 @pytest.mark.parametrize(("chunks", "noted"), [(None, True), ([], False)])
 def test_answers_without_any_list_of_chunks_are_noted(chunks: list[RetrievedChunk] | None, noted: bool) -> None:
     """A mapping that finds nothing looks like a server that sends nothing; an empty list is a list."""
-    notes = notes_on_answers([record(chunks=chunks)], Cases(ScoreSettings()))
+    notes = notes_on_answers([record(chunks=chunks)], ScoringContext(ScoreSettings()))
     assert any("server.map.chunks does not find them" in note for note in notes) == noted
 
 
@@ -45,7 +47,7 @@ def test_the_judges_share_is_for_the_questions_that_were_judged() -> None:
 def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> None:
     """Whatever its words; without that it declines."""
     question = EvalQuestion(question="Who built it?", expected_answer=expected, is_unanswerable=False)
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     assert not cases.of(EvalRecord(question=question, response=EvalResponse(answer="unknown"))).abstained
     other = question.model_copy(update={"expected_answer": "Kings"})
     assert cases.of(EvalRecord(question=other, response=EvalResponse(answer="unknown"))).abstained
@@ -55,7 +57,7 @@ def test_an_answer_that_is_what_is_expected_is_no_abstention(expected: str) -> N
 def test_users_who_wait_longer_than_the_latency_says_are_noted(total: float | None, noted: bool) -> None:
     """A tail of 91 ms is no tail where users wait ten seconds for their turn; saved answers do not say."""
     records = [record(latency_ms=91.0, total_ms=total) for _ in range(20)]
-    notes = notes_on_answers(records, Cases(ScoreSettings()))
+    notes = notes_on_answers(records, ScoringContext(ScoreSettings()))
     found = [note for note in notes if note.startswith("users wait longer than latency_p95 says")]
     assert len(found) == noted
     assert all("9.8 s with retries and waiting for room, 0.1 s without" in note for note in found)

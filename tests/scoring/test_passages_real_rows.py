@@ -10,7 +10,7 @@ import bm25s
 import pytest
 
 from evals.cli import app
-from evals.cli.terminal.exits import run
+from evals.cli.terminal import run
 from evals.scoring.passages import score_predictions
 
 pytestmark = pytest.mark.real_rows

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 
-from evals.config import PriceConfig
 from evals.metrics.performance import CostPerQuery
 from evals.metrics.registry import select
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, TokenUsage
 from evals.schemas.verdicts import JudgeUsage
-from evals.scoring.gathered.notes import AnswerNotes
-from evals.scoring.prices import judge_price, server_price, with_prices
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.notes import AnswerNotes
+from evals.scoring.prices import PriceConfig, judge_price, server_price, with_prices
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 USAGE = TokenUsage(prompt_tokens=1_000_000, completion_tokens=1_000_000)
 SERVER = {"llm_model": "m", "cost_per_1m_input_tokens": 1, "cost_per_1m_output_tokens": "2"}
@@ -87,7 +86,7 @@ def test_a_run_says_that_its_cost_is_by_list_prices(prices: dict[str, PriceConfi
     (metric,) = with_prices([CostPerQuery()], prices, {})
     record = EvalRecord(question=question, response=response, scores=[metric.compute(question, response)])
     notes = AnswerNotes()
-    notes.add(record, Cases(ScoreSettings()).of(record))
+    notes.add(record, ScoringContext(ScoreSettings()).of(record))
     assert [note for note in notes.notes(concurrency=1, usage_limit=None) if "list price" in note] == (
         ["cost_per_query is by the list prices of genai-prices: name what you pay in `prices:`"] if told else []
     )

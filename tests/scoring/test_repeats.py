@@ -8,12 +8,12 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run.checks import check_config
-from evals.run.workload import load_workload
+from evals.run.setup import check_config
+from evals.run.work import load_workload
 from evals.schemas import EvalQuestion, EvalRun, MetricGroup, MetricResult
-from evals.schemas.repeats import RepeatedMetric
-from evals.scoring.clusters import cluster_of
-from evals.scoring.design.repeats import repeated, with_repeats
+from evals.schemas.run_parts import RepeatedMetric
+from evals.scoring.repeats import repeated, with_repeats
+from evals.scoring.run_columns import cluster_of
 from evals.store.runs import RunStore
 
 LOST = MetricResult(

@@ -7,7 +7,7 @@ from whole_runs import risk_coverage
 
 from evals.export import export_run
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 CASES = st.lists(st.tuples(st.sampled_from([0.1, 0.4, 0.7, 0.9]), st.booleans()), min_size=1, max_size=12)
 
@@ -25,7 +25,9 @@ def records(*sure: tuple[float | None, bool]) -> list[EvalRecord]:
 
 def test_the_curve_and_its_area() -> None:
     """By hand: of four answers the second surest and the least sure are wrong."""
-    curve = risk_coverage(records((0.2, False), (0.9, True), (0.5, True), (0.7, False)), Cases(ScoreSettings()))
+    curve = risk_coverage(
+        records((0.2, False), (0.9, True), (0.5, True), (0.7, False)), ScoringContext(ScoreSettings())
+    )
     assert curve is not None
     assert [(point.confidence, point.coverage) for point in curve.points] == [
         (0.9, 0.25), (0.7, 0.5), (0.5, 0.75), (0.2, 1.0),
@@ -40,7 +42,7 @@ def test_the_curve_and_its_area() -> None:
 @given(CASES)
 def test_no_order_beats_the_best_one_and_ties_have_none(sure: list[tuple[float, bool]]) -> None:
     """The area lies between the least possible and 1, and does not depend on the order of the questions."""
-    curve, turned = (risk_coverage(records(*some), Cases(ScoreSettings())) for some in (sure, sure[::-1]))
+    curve, turned = (risk_coverage(records(*some), ScoringContext(ScoreSettings())) for some in (sure, sure[::-1]))
     assert curve is not None
     assert turned is not None
     assert curve.area == pytest.approx(turned.area)
@@ -49,24 +51,24 @@ def test_no_order_beats_the_best_one_and_ties_have_none(sure: list[tuple[float, 
 
 def test_the_same_confidence_everywhere_is_chance() -> None:
     """It tells nothing, so its area is the share of wrong answers."""
-    curve = risk_coverage(records(*[(0.5, n % 3 > 0) for n in range(9)]), Cases(ScoreSettings()))
+    curve = risk_coverage(records(*[(0.5, n % 3 > 0) for n in range(9)]), ScoringContext(ScoreSettings()))
     assert curve is not None
     assert curve.area == pytest.approx(curve.area_of_chance) == pytest.approx(1 / 3)
 
 
 def test_answers_without_confidence_and_abstentions_are_left_out() -> None:
     """A server that gives none has no curve."""
-    assert risk_coverage(records((None, True), (None, False)), Cases(ScoreSettings())) is None
+    assert risk_coverage(records((None, True), (None, False)), ScoringContext(ScoreSettings())) is None
     (one,) = records((0.9, True))
     declined = EvalResponse(answer="I don't have enough information to answer that.", confidence=0.1)
-    assert risk_coverage([one.model_copy(update={"response": declined})], Cases(ScoreSettings())) is None
+    assert risk_coverage([one.model_copy(update={"response": declined})], ScoringContext(ScoreSettings())) is None
 
 
 def test_an_answer_to_what_cannot_be_answered_is_wrong() -> None:
     """Whatever it says."""
     asked = EvalQuestion(id="q", question="Which colour is it?", is_unanswerable=True)
     (one,) = records((0.9, True))
-    curve = risk_coverage([one.model_copy(update={"question": asked})], Cases(ScoreSettings()))
+    curve = risk_coverage([one.model_copy(update={"question": asked})], ScoringContext(ScoreSettings()))
     assert curve is not None
     assert curve.area == 1.0
 

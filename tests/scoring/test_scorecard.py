@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.performance import LatencyP50
 from evals.metrics.registry import select
+from evals.metrics.sample import Sample
 from evals.schemas import (
     EvalQuestion,
     EvalRecord,
@@ -27,10 +27,9 @@ from evals.schemas import (
 )
 from evals.schemas.dataset import CalculationCheck, Check, Fact, FactsCheck, ListCheck, ListItem
 from evals.scoring.diagnosis import RunFacts, diagnose
-from evals.scoring.scorecard import make_scorecard, score_records, summarise
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.scoring.slices import slice_by
-from evals.stats import mean_interval, percentile
+from evals.scoring.scorecard import make_scorecard, score_records, slice_by, summarise
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.stats import mean_interval, percentile
 
 WORST = ScoreSettings(worst_on_error=True)
 MISSING = ("not_applicable", "transport", "judge")
@@ -43,7 +42,7 @@ class Quality(BaseMetric):
     name = "quality"
     group = MetricGroup.GENERATION
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         raise NotImplementedError
 
 
@@ -116,7 +115,7 @@ def test_every_metric_counts_every_question_that_was_asked(kinds: list[str]) -> 
     """From records to the scorecard nothing is lost and nothing counted twice, in any metric of the suite."""
     records = [record_of(kind, number) for number, kind in enumerate(kinds)]
     metrics = select(["core"], [])
-    card = make_scorecard(metrics, score_records(metrics, records, Cases(ScoreSettings())), ScoreSettings())
+    card = make_scorecard(metrics, score_records(metrics, records, ScoringContext(ScoreSettings())), ScoreSettings())
     asked = sum(kind != "not asked" for kind in kinds)
     assert {metric.name for metric in card.metrics} == {metric.name for metric in metrics}
     for found in card.metrics:
@@ -142,7 +141,7 @@ def test_what_no_judge_looked_at_has_no_value_even_where_lost_questions_count_as
     question = EvalQuestion(question="Who?", expected_answer="Kings.")
     records = [EvalRecord(question=question, response=response) for response in (lost, EvalResponse(answer="Kings."))]
     metrics = select(["core", "qa"], [])
-    card = make_scorecard(metrics, score_records(metrics, records, Cases(WORST)), WORST)
+    card = make_scorecard(metrics, score_records(metrics, records, ScoringContext(WORST)), WORST)
     for name in ("faithfulness", "answer_correctness", "answer_relevancy", "gptscore", "sentence_coverage"):
         summary = card.get(name)
         assert summary is not None
@@ -155,7 +154,7 @@ def test_a_question_that_a_metric_never_applies_to_is_not_lost_to_a_failure() ->
     record = EvalRecord(question=EvalQuestion(question="Who?", is_unanswerable=True), response=lost)
     settings = replace(WORST, judged=True)
     metrics = select(["claims", "graphrag", "answer"], [])
-    card = make_scorecard(metrics, score_records(metrics, [record], Cases(settings)), settings)
+    card = make_scorecard(metrics, score_records(metrics, [record], ScoringContext(settings)), settings)
     for name in ("context_recall", "ragas_context_recall", "claim_recall", "hallucination", "nugget_all"):
         summary = card.get(name)
         assert summary is not None
@@ -171,7 +170,7 @@ def test_hits_alone_do_not_make_a_factual_match() -> None:
     ]
     metrics = select([], ["factual_match", "fuzzy_match"])
     factual, fuzzy = make_scorecard(
-        metrics, score_records(metrics, records, Cases(ScoreSettings())), ScoreSettings()
+        metrics, score_records(metrics, records, ScoringContext(ScoreSettings())), ScoreSettings()
     ).metrics
     assert (factual.value, factual.ci, factual.bounds) == (None, None, None)
     assert "1 answer that fuzzy_match does not find" in (factual.reason or "")
@@ -265,7 +264,9 @@ def test_a_percentile_is_a_latency_that_did_occur(summary: Callable[..., MetricS
 def test_a_timeout_counts_in_the_latency_and_another_failure_does_not() -> None:
     """A server is not made faster by the questions on which it hung."""
     metric = LatencyP50()
-    records = score_records([metric], [record_of(kind) for kind in ("timeout", "error")], Cases(ScoreSettings()))
+    records = score_records(
+        [metric], [record_of(kind) for kind in ("timeout", "error")], ScoringContext(ScoreSettings())
+    )
     (found,) = make_scorecard([metric], records, ScoreSettings()).metrics
     assert (found.value, found.counts.scored, found.counts.transport) == (5_000.0, 1, 1)
 
@@ -296,15 +297,15 @@ def test_the_scorecard_is_in_the_order_of_the_groups() -> None:
 def test_a_question_that_was_not_asked_is_not_scored() -> None:
     """It keeps its record and is in no denominator."""
     records = [record_of("not asked")]
-    assert score_records(select(["core"], []), records, Cases(ScoreSettings())) == records
+    assert score_records(select(["core"], []), records, ScoringContext(ScoreSettings())) == records
 
 
 def test_scoring_again_replaces_the_scores() -> None:
     """Records are measured anew, their verdicts and responses untouched."""
     record = record_of("gold").model_copy(update={"verdicts": [JudgeVerdict(request="x", reply={})]})
     metrics = select([], ["mrr"])
-    (once,) = score_records(metrics, [record], Cases(ScoreSettings()))
-    (twice,) = score_records(metrics, [once], Cases(ScoreSettings()))
+    (once,) = score_records(metrics, [record], ScoringContext(ScoreSettings()))
+    (twice,) = score_records(metrics, [once], ScoringContext(ScoreSettings()))
     assert once == twice
     assert [(score.name, score.value) for score in once.scores] == [("mrr", 1.0)]
     assert (once.response, once.verdicts) == (record.response, record.verdicts)
@@ -365,10 +366,10 @@ def test_a_fact_may_have_any_name(name: str) -> None:
     ]
     metrics = select([], ["fact_score", "is_correct", "rules_coverage"])
     record = EvalRecord(question=EvalQuestion(question="q", checks=checks), response=EvalResponse(answer="Yes."))
-    records = score_records(metrics, [record], Cases(ScoreSettings()))
+    records = score_records(metrics, [record], ScoringContext(ScoreSettings()))
     card = make_scorecard(metrics, records, ScoreSettings())
     assert [(summary.value, summary.rules, summary.labels) for summary in card.metrics] == [(1.0, {}, {})] * 3
-    assert diagnose(records, Cases(ScoreSettings()), RunFacts()) == []
+    assert diagnose(records, ScoringContext(ScoreSettings()), RunFacts()) == []
     assert records[0].scores[0].details["facts"] == {name: True}
 
 

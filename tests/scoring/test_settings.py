@@ -19,11 +19,9 @@ from evals.schemas import (
     RetrievedChunk,
     ServerRecord,
 )
-from evals.scoring.saved_config import scoring_config
-from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.sensitivity import by_threshold
-from evals.scoring.settings import Cases, ScoreSettings, known_metrics, score_settings
-from evals.scoring.slices import slice_scorecards
+from evals.scoring.config import scoring_config
+from evals.scoring.scorecard import by_threshold, make_scorecard, score_records, slice_scorecards
+from evals.scoring.settings import ScoreSettings, ScoringContext, known_metrics, score_settings
 
 TEXT = "the cooling-off period is fourteen days from the day on which the policy begins"
 
@@ -69,7 +67,7 @@ def test_a_slice_of_all_questions_is_the_scorecard(
     """By one rule, so that no figure of a run stands against another."""
     settings = score_settings(saved(on_error=on_error))
     metrics = select([], ["recall_at_5", "mrr"])
-    scored = score_records(metrics, records, Cases(settings))
+    scored = score_records(metrics, records, ScoringContext(settings))
     whole = make_scorecard(metrics, scored, settings)
     assert slice_scorecards(metrics, scored, "dataset", settings) == {"golden": whole}
     assert [summary.value for summary in whole.metrics] == [0.5 if on_error == "worst" else 1.0] * 2
@@ -82,7 +80,7 @@ def test_the_threshold_that_was_used_gives_the_value_of_the_scorecard(
     """Looking at how much depends on it changes nothing."""
     settings = score_settings(saved(on_error=on_error))
     metrics = select([], ["recall_at_5"])
-    (whole,) = make_scorecard(metrics, score_records(metrics, records, Cases(settings)), settings).metrics
+    (whole,) = make_scorecard(metrics, score_records(metrics, records, ScoringContext(settings)), settings).metrics
     (row,) = by_threshold(records, metrics, settings, [settings.match.overlap_threshold])
     assert row.summaries[0].value == whole.value
 
@@ -118,7 +116,7 @@ def test_metrics_that_do_not_exist_here_are_passed_over(
 ) -> None:
     """Of a plug-in that is not installed."""
     metrics = select([], ["mrr"])
-    card = make_scorecard(metrics, score_records(metrics, records, Cases(ScoreSettings())), ScoreSettings())
+    card = make_scorecard(metrics, score_records(metrics, records, ScoringContext(ScoreSettings())), ScoreSettings())
     foreign = card.metrics[0].model_copy(update={"name": "cosiness"})
     run = saved().model_copy(update={"scorecard": card.model_copy(update={"metrics": [foreign, *card.metrics]})})
     assert [metric.name for metric in known_metrics(run)] == ["mrr"]

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 from scipy.stats import hypergeom
 
-from evals.metrics.claims import ClaimPrecision
+from evals.metrics.claims import ClaimPrecision, NuggetAll
 from evals.metrics.generation import AnswerCorrectness
-from evals.metrics.nuggets import NuggetAll
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, JudgeVerdict, MetricSummary, RetrievedChunk
-from evals.scoring.judged.datasets_of_losses import notes_on_datasets
-from evals.scoring.judged.losses import find_losses, notes_on_losses
+from evals.scoring.missing import find_losses, notes_on_datasets, notes_on_losses
 from evals.scoring.scorecard import make_scorecard, score_records
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats.hypergeometric import too_many_p
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.stats.intervals import too_many_p
 
 METRICS = [AnswerCorrectness(), NuggetAll(), ClaimPrecision()]
 SETTINGS = ScoreSettings(judged=True)
@@ -70,7 +68,7 @@ def record(number: int, lose: Lose, repeats: int) -> EvalRecord:
 
 def scored(lose: Lose = nothing, repeats: int = 1) -> list[EvalRecord]:
     records = [record(number, lose, repeats) for number in range(QUESTIONS)]
-    return score_records(METRICS, records, Cases(SETTINGS))
+    return score_records(METRICS, records, ScoringContext(SETTINGS))
 
 
 def summary(records: list[EvalRecord], name: str) -> MetricSummary:
@@ -84,7 +82,7 @@ def values(records: list[EvalRecord], name: str) -> list[float]:
 
 
 def notes(records: list[EvalRecord]) -> list[str]:
-    return [*notes_on_losses(find_losses(METRICS, records, Cases(SETTINGS))), *notes_on_datasets(records)]
+    return [*notes_on_losses(find_losses(METRICS, records, ScoringContext(SETTINGS))), *notes_on_datasets(records)]
 
 
 SHAPES: dict[str, Lose] = {

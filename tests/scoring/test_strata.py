@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from evals.case.case import Case
 from evals.metrics.base import Aggregation, BaseMetric
 from evals.metrics.generation import AnswerCorrectness
 from evals.metrics.ragas import RagasFaithfulness
+from evals.metrics.sample import Sample
 from evals.schemas import MetricGroup, MetricResult, MetricSummary
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
@@ -29,7 +29,7 @@ class Share(BaseMetric):
     name = "share"
     group = MetricGroup.GENERATION
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         raise NotImplementedError
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.config import ScoringConfig
 from evals.schemas import MetricCounts, MetricGroup, MetricSummary, Scorecard
+from evals.scoring.config import ScoringConfig
 from evals.scoring.weighted import make_weighted_score
 
 UNITS = {"cost_per_query": "USD", "latency_p50": "ms"}

@@ -6,10 +6,10 @@ from zlib import crc32
 
 import pytest
 
-from evals.metrics import Case
+from evals.metrics import Sample
+from evals.metrics.embedders import Semantics, Vector
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.schemas.dataset import KeySentence
-from evals.semantics import Semantics, Vector
 from evals.text.folding import bag
 
 
@@ -70,14 +70,14 @@ def semantics(embedder: BagOfWords, scorer: WordOverlap) -> Semantics:
 
 
 @pytest.fixture
-def make_case(semantics: Semantics) -> Callable[..., Case]:
+def make_case(semantics: Semantics) -> Callable[..., Sample]:
     """An answered question; keywords are fields of the question, or `answer`, `error` and `semantics`."""
 
-    def make(answer: str | None = "Burst pipes are covered.", **fields: Any) -> Case:
+    def make(answer: str | None = "Burst pipes are covered.", **fields: Any) -> Sample:
         keys = [KeySentence(text=text, source="test") for text in fields.pop("keys", ())]
         response = EvalResponse(answer=answer, error=fields.pop("error", None))
         with_semantics = fields.pop("semantics", semantics)
         question = EvalQuestion(**{"question": "What is covered?", "key_sentences": keys, **fields})
-        return Case(question, response, semantics=with_semantics)
+        return Sample(question, response, semantics=with_semantics)
 
     return make

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.semantics import cosine
+from evals.metrics.embedders import cosine
 
 numbers = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
 pairs = st.integers(1, 8).flatmap(lambda n: st.tuples(*[st.lists(numbers, min_size=n, max_size=n)] * 2))

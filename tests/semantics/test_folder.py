@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.semantics.folder import shown_name
+from evals.metrics.embedders import shown_name
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from evals.errors import ConfigError
-from evals.semantics import loading
-from evals.semantics.config import ModelChoice, SemanticConfig
-from evals.semantics.loading import check_choice, load_semantics
+from evals.metrics import embedders
+from evals.metrics.embedders import ModelChoice, SemanticConfig, check_choice, load_semantics
 
 
 def choice_of(**keys: Any) -> ModelChoice:
@@ -31,7 +30,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let exactly these modules be installed."""
 
     def only(*modules: str) -> None:
-        monkeypatch.setattr(loading, "find_spec", lambda name: name if name in modules else None)
+        monkeypatch.setattr(embedders, "find_spec", lambda name: name if name in modules else None)
 
     return only
 
@@ -51,9 +50,9 @@ def models(monkeypatch: pytest.MonkeyPatch, install: Callable[..., None], embedd
         return build
 
     install("sentence_transformers", "bert_score")
-    monkeypatch.setattr(loading, "SentenceTransformersEmbedder", make("embedder", embedder))
-    monkeypatch.setattr(loading, "BertScorer", make("scorer", scorer))
-    monkeypatch.setattr(loading, "knows_layers", lambda model: model == "org/known")
+    monkeypatch.setattr(embedders, "SentenceTransformersEmbedder", make("embedder", embedder))
+    monkeypatch.setattr(embedders, "BertScorer", make("scorer", scorer))
+    monkeypatch.setattr(embedders, "knows_layers", lambda model: model == "org/known")
     return made
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.semantics.memo import RememberingEmbedder, RememberingScorer
+from evals.metrics.embedders import RememberingEmbedder, RememberingScorer
 
 
 def test_a_text_is_embedded_once(embedder: Any) -> None:

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from evals.errors import ConfigError
-from evals.semantics import cosine
-from evals.semantics.bert_scorer import BertScorer
-from evals.semantics.config import ModelChoice, SemanticConfig
-from evals.semantics.loading import load_semantics
-from evals.semantics.quiet import quietly
-from evals.semantics.sentence_transformers_embedder import SentenceTransformersEmbedder
+from evals.metrics.embedders import (
+    BertScorer,
+    ModelChoice,
+    SemanticConfig,
+    SentenceTransformersEmbedder,
+    cosine,
+    load_semantics,
+    quietly,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("packages")]
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"

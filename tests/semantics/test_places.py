@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.semantics.places import Places
+from evals.metrics.embedders import Places
 
 
 @settings(derandomize=True, deadline=None, max_examples=50)

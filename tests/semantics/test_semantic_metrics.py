@@ -7,14 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evals.metrics import BaseMetric, Case, Need, select
+from evals.metrics import BaseMetric, Need, Sample, select
+from evals.metrics.embedders import Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError, RetrievedChunk
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
-from evals.semantics import Semantics
 
-MakeCase = Callable[..., Case]
+MakeCase = Callable[..., Sample]
 EXPECTED = "Burst pipes are covered."
 KEYS = ("Burst pipes are covered.", "Slow leaks are not.")
 AGAINST_EXPECTED = [SemanticSimilarityPercentage(), BertScoreF1()]

@@ -10,13 +10,13 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError
-from evals.run import instruments
+from evals.metrics import embedders
+from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
+from evals.run import setup
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.runtime import run_anywhere
 from evals.schemas import EvalRun
-from evals.semantics import Semantics, loading
-from evals.semantics.memo import RememberingEmbedder, RememberingScorer
 from evals.store.runs import RunStore
 
 NAMES = ("semantic_similarity_percentage", "bert_score_f1", "sentence_coverage")
@@ -60,7 +60,7 @@ def models(monkeypatch: pytest.MonkeyPatch, embedder: Any, scorer: Any) -> list[
         tools = RememberingEmbedder(embedder), RememberingScorer(scorer)
         return Semantics(*tools, coverage_threshold=choice.config.sentence_coverage_threshold)
 
-    monkeypatch.setattr(instruments, "load_semantics", load)
+    monkeypatch.setattr(setup, "load_semantics", load)
     return asked
 
 
@@ -93,7 +93,7 @@ def test_only_what_a_metric_needs_is_loaded(config: MakeConfig, models: list[Any
 
 def test_without_the_packages_a_run_says_what_to_install(config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """No error: these metrics have no value, the others do."""
-    monkeypatch.setattr(loading, "find_spec", lambda _name: None)
+    monkeypatch.setattr(embedders, "find_spec", lambda _name: None)
     run = run_evaluation(config())
     assert (run.status, run.semantics) == ("complete", None)
     missing = "sentence-transformers and bert-score are not installed: pip install 'rag-evals[semantic]'"

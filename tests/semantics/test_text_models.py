@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from evals.metrics.embedders import RememberingEmbedder, RememberingScorer, Semantics
 from evals.metrics.semantic import BertScoreF1, SemanticSimilarityPercentage, SentenceCoverage
-from evals.run.observer import Observer
+from evals.run.notebook import Observer
 from evals.run.text_models import compare_texts, leave_out_models
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, KeySentence, ResponseError
 from evals.scoring.scorecard import score_records
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.semantics import Semantics
-from evals.semantics.memo import RememberingEmbedder, RememberingScorer
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 METRICS = [SemanticSimilarityPercentage(), BertScoreF1(), SentenceCoverage()]
 
@@ -37,9 +36,9 @@ class Heard(Observer):
 
 
 @pytest.fixture
-def remembering(embedder: Any, scorer: Any) -> Cases:
+def remembering(embedder: Any, scorer: Any) -> ScoringContext:
     """How records are scored, with models that remember."""
-    return Cases(ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer))))
+    return ScoringContext(ScoreSettings(semantics=Semantics(RememberingEmbedder(embedder), RememberingScorer(scorer))))
 
 
 @pytest.fixture
@@ -64,16 +63,16 @@ def records() -> Callable[[int], list[EvalRecord]]:
     return make
 
 
-def compared(records: Sequence[EvalRecord], cases: Cases, observer: Observer | None = None) -> Cases:
+def compared(records: Sequence[EvalRecord], cases: ScoringContext, observer: Observer | None = None) -> ScoringContext:
     asyncio.run(compare_texts(METRICS, records, cases, observer or Heard()))
     return cases
 
 
 def test_scoring_finds_everything_compared(
-    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any, scorer: Any
 ) -> None:
     """No model is asked again while records are scored, and the scores are those of the models asked one by one."""
-    alone = Cases(ScoreSettings(semantics=Semantics(embedder, scorer)))
+    alone = ScoringContext(ScoreSettings(semantics=Semantics(embedder, scorer)))
     expected = score_records(METRICS, records(5), alone)
     embedder.calls.clear()
     scorer.calls.clear()
@@ -85,7 +84,7 @@ def test_scoring_finds_everything_compared(
 
 
 def test_work_is_cut_into_batches_with_progress(
-    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any, scorer: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any, scorer: Any
 ) -> None:
     """Between two batches the run can be ended; none holds more than 64 texts, nothing is left out or done twice."""
     heard = Heard()
@@ -105,7 +104,7 @@ def test_without_models_nothing_is_done(
 ) -> None:
     """The settings come back as they are, and nobody hears of a phase."""
     heard = Heard()
-    settings = Cases(ScoreSettings(semantics=semantics))
+    settings = ScoringContext(ScoreSettings(semantics=semantics))
     assert compared(records(2), settings, heard) is settings
     assert heard.phases == []
 
@@ -113,7 +112,7 @@ def test_without_models_nothing_is_done(
 @pytest.mark.parametrize("error", [RuntimeError("out of memory\ndetails"), MemoryError(), OSError("gone")], ids=repr)
 def test_a_model_that_fails_costs_only_its_metrics(
     records: Callable[[int], list[EvalRecord]],
-    remembering: Cases,
+    remembering: ScoringContext,
     scorer: Any,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -134,7 +133,7 @@ def test_a_model_that_fails_costs_only_its_metrics(
 
 
 def test_cancelling_ends_the_comparison_between_two_batches(
-    records: Callable[[int], list[EvalRecord]], remembering: Cases, embedder: Any
+    records: Callable[[int], list[EvalRecord]], remembering: ScoringContext, embedder: Any
 ) -> None:
     """Ctrl-C is obeyed once the batch at work is done; no further one starts."""
 
@@ -157,7 +156,7 @@ def test_cancelling_ends_the_comparison_between_two_batches(
 
 def test_a_run_that_compares_nothing_keeps_its_settings() -> None:
     """Interrupted or not, where no metric wants a model there is nothing to leave out."""
-    plain, comparing = Cases(ScoreSettings()), Cases(ScoreSettings(semantics=Semantics()))
+    plain, comparing = ScoringContext(ScoreSettings()), ScoringContext(ScoreSettings(semantics=Semantics()))
     for cases in (plain, comparing):
         leave_out_models(cases, "interrupted")
     assert (plain.settings.semantics, comparing.settings.semantics) == (None, Semantics(reason="interrupted"))
@@ -165,6 +164,6 @@ def test_a_run_that_compares_nothing_keeps_its_settings() -> None:
 
 def test_a_model_that_cannot_be_had_is_told_as_that_in_a_run_that_is_interrupted_too() -> None:
     """Records that were scored before say it already."""
-    cases = Cases(ScoreSettings(semantics=Semantics(reason="bert-score is not installed")))
+    cases = ScoringContext(ScoreSettings(semantics=Semantics(reason="bert-score is not installed")))
     leave_out_models(cases, "interrupted")
     assert cases.settings.semantics == Semantics(reason="bert-score is not installed")

@@ -9,10 +9,18 @@ import pytest
 from scipy import stats as scipy_stats
 from sklearn import metrics as sklearn_metrics
 
-from evals.stats.agreement import cohen_kappa, gwet_ac1, observed_agreement
-from evals.stats.auroc import auroc_interval
-from evals.stats.correlation import auroc, kendall, pearson, ranks, spearman
-from evals.stats.jackknife import jackknife_interval
+from evals.scoring.stats.agreement import (
+    auroc,
+    auroc_interval,
+    cohen_kappa,
+    gwet_ac1,
+    kendall,
+    observed_agreement,
+    pearson,
+    ranks,
+    spearman,
+)
+from evals.scoring.stats.differences import jackknife_interval
 
 SEEDS = range(40)
 CORRELATIONS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [

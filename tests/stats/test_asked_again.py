@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.compare.measured import measure
+from evals.compare.statistics import measure
 from evals.metrics.registry import select
-from evals.stats import mean_interval, paired_difference, percentile_estimate
-from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.clusters import FEWEST, asked_again, group, units_of
-from evals.stats.intervals import wilson
-from evals.stats.jackknife import jackknife_interval
+from evals.scoring.stats import mean_interval, paired_difference, percentile_estimate
+from evals.scoring.stats.differences import jackknife_interval, paired_percentile_difference
+from evals.scoring.stats.intervals import FEWEST, asked_again, group, units_of, wilson
 
 Values = list[float]
 

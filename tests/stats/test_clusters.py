@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.stats.clusters import group, standard_error, units_of
+from evals.scoring.stats.intervals import group, standard_error, units_of
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=200)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.stats import Difference, Mark, mcnemar_p, mean_interval, paired_difference, tango
-from evals.stats.distributions import normal_quantile
+from evals.scoring.stats import Difference, Mark, mcnemar_p, mean_interval, paired_difference, tango
+from evals.scoring.stats.intervals import normal_quantile
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 pairs = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=40)

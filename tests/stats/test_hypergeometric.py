@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.stats.hypergeometric import too_many_p
+from evals.scoring.stats.intervals import too_many_p
 
 
 def exact(marked: int, size: int, all_marked: int, total: int) -> float:

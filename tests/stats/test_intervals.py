@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.stats import mean_interval
-from evals.stats.distributions import t_quantile
-from evals.stats.intervals import percentile, percentile_interval, wilson
+from evals.scoring.stats import mean_interval
+from evals.scoring.stats.intervals import percentile, percentile_interval, t_quantile, wilson
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 deterministic = settings(derandomize=True, deadline=None, max_examples=200)

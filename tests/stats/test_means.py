@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.stats import IntervalEstimate, Mark, mean_interval, wilson
-from evals.stats.means import pseudo_weight
+from evals.scoring.stats import IntervalEstimate, Mark, mean_interval, wilson
+from evals.scoring.stats.means import pseudo_weight
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=300)
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=40)

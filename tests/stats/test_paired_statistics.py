@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from evals.stats.bootstrap import paired_percentile_difference
-from evals.stats.intervals import mcnemar_p, percentile
-from evals.stats.sign_flip import sign_flip_p
+from evals.scoring.stats.differences import paired_percentile_difference, sign_flip_p
+from evals.scoring.stats.intervals import mcnemar_p, percentile
 
 deterministic = settings(derandomize=True, deadline=None, max_examples=200)
 

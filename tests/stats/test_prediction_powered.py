@@ -5,7 +5,7 @@ from statistics import fmean, variance
 
 import pytest
 
-from evals.stats.prediction_powered import Part, prediction_powered_mean, rogan_gladen
+from evals.scoring.stats.missing import Part, prediction_powered_mean, rogan_gladen
 
 
 def drawn(n: int, seed: int, prevalence: float = 0.6, right: float = 0.85) -> tuple[list[float], list[float]]:

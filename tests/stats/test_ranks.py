@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
-from evals.stats.ranks import mann_whitney_p
+from evals.scoring.stats.agreement import mann_whitney_p
 
 sizes = st.lists(st.integers(0, 6), min_size=2, max_size=30)
 

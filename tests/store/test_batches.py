@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evals.errors import StoreError
-from evals.store.batches import KEPT, BatchLog, LoggedBatch
+from evals.judges.batch_api import KEPT, BatchLog, LoggedBatch
 
 Open = Callable[..., BatchLog]
 

@@ -8,9 +8,9 @@ import pytest
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun, JudgeVerdict, MetricGroup, MetricResult
+from evals.store.disk_buffer import SpilledMapping
 from evals.store.journal import Journal, read_records, record_line
 from evals.store.runs import RunStore
-from evals.store.spill import SpilledMapping
 
 Write = Callable[[Journal], None]
 

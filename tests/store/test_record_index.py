@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, EvalRun
 from evals.store.journal import read_records
-from evals.store.record_file import RecordFile
 from evals.store.record_index import index_path, load_index, make_index
+from evals.store.records import RecordFile
 from evals.store.runs import RunStore
 
 

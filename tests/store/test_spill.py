@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from evals.errors import StoreError
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.store.plain import is_plain
-from evals.store.spill import Chosen, SpilledList, SpilledMapping
+from evals.store.disk_buffer import Chosen, DiskList, SpilledMapping, is_json_safe
 
 
 @pytest.fixture(autouse=True, scope="module", params=[0, 30, 1 << 20], ids=["on disk", "in part", "in memory"])
 def _held(request: pytest.FixtureRequest) -> Iterator[None]:
     """All is so whether values are read from disk or held in memory, or the first of them are."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("evals.store.spill._HELD", request.param)
+        patched.setattr("evals.store.disk_buffer._HELD", request.param)
         yield
 
 
@@ -31,7 +30,7 @@ WORDS = st.lists(st.text(max_size=5).filter(lambda text: text.isprintable()), ma
 @given(WORDS)
 def test_a_list_on_disk_is_that_list(words: list[str]) -> None:
     """By place, by slice, from the end, and walked."""
-    spilled = SpilledList(str, words)
+    spilled = DiskList(str, words)
     assert list(spilled) == words
     assert len(spilled) == len(words)
     assert list(spilled[1:3]) == words[1:3]
@@ -45,7 +44,7 @@ def test_a_question_comes_back_as_it_was() -> None:
     question = EvalQuestion.model_validate(
         {"id": "ü", "question": "Wo?", "gold_passages": [{"text": "T", "span": [1, 2]}], "metadata": {"a": [1.5, None]}}
     )
-    assert list(SpilledList(EvalQuestion, [question])) == [question]
+    assert list(DiskList(EvalQuestion, [question])) == [question]
 
 
 ODD = [("a", 1), date(2024, 5, 1), float("inf"), {"deep": [(1, 2)]}, {1: "a number"}, "half \ud83d", 10**5000, b"\x80"]
@@ -55,7 +54,7 @@ ODD = [("a", 1), date(2024, 5, 1), float("inf"), {"deep": [(1, 2)]}, {1: "a numb
 def test_metadata_that_json_would_change_comes_back_as_it_was(value: object) -> None:
     """A loader may bring what is no JSON: labels of clusters are made of it, in the run as before it."""
     question = EvalQuestion(id="q", question="Q?", metadata={"plain": 1.5, "odd": value})
-    (read,) = SpilledList(EvalQuestion, [question])
+    (read,) = DiskList(EvalQuestion, [question])
     assert read == question
     assert type(read.metadata["odd"]) is type(value)
 
@@ -63,7 +62,7 @@ def test_metadata_that_json_would_change_comes_back_as_it_was(value: object) -> 
 def test_values_of_no_declared_type_come_back_as_they_were() -> None:
     """The rows of a file of questions, whatever its cells hold."""
     rows = [("q.jsonl, line 1", {"question": "Q?", "at": date(2024, 5, 1), "n": (1, 2.5, None), "half": "\udc00"})]
-    assert list(SpilledList(None, rows)) == rows
+    assert list(DiskList(None, rows)) == rows
 
 
 JSON_VALUES = st.recursive(
@@ -78,7 +77,7 @@ JSON_VALUES = st.recursive(
 def test_what_is_called_plain_is_the_same_as_json(value: object) -> None:
     """Types included."""
     metadata = {"key": value}
-    if is_plain(metadata):
+    if is_json_safe(metadata):
         question = EvalQuestion(id="q", question="Q?", metadata=metadata)
         assert repr(EvalQuestion.model_validate_json(question.model_dump_json()).metadata) == repr(metadata)
 
@@ -88,9 +87,9 @@ def test_what_stands_too_deep_is_not_plain() -> None:
     value: list[object] = []
     for _ in range(300):
         value = [value]
-    assert not is_plain(value)
+    assert not is_json_safe(value)
     question = EvalQuestion(id="q", question="Q?", metadata={"deep": value})
-    assert next(iter(SpilledList(EvalQuestion, [question]))) == question
+    assert next(iter(DiskList(EvalQuestion, [question]))) == question
 
 
 def test_the_last_value_of_a_key_counts() -> None:
@@ -106,14 +105,14 @@ def test_the_last_value_of_a_key_counts() -> None:
 
 def test_what_is_chosen_of_a_sequence_is_read_from_it() -> None:
     """In the order of the choice."""
-    chosen = Chosen(SpilledList(str, ["a", "b", "c", "d"]), [3, 1, 0])
+    chosen = Chosen(DiskList(str, ["a", "b", "c", "d"]), [3, 1, 0])
     assert list(chosen) == ["d", "b", "a"]
     assert list(chosen[1:]) == ["b", "a"]
 
 
 def test_the_file_has_no_name_that_a_kill_could_leave_behind(tmp_path: Path) -> None:
     """Nothing is to be cleared up."""
-    spilled = SpilledList(str, ["text"] * 9, tmp_path)
+    spilled = DiskList(str, ["text"] * 9, tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert spilled[8] == "text"
 
@@ -126,7 +125,7 @@ def test_a_full_disk_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(StoreError, match="No space left") as caught:
-        SpilledList(str)
+        DiskList(str)
     assert "TMPDIR" in (caught.value.hint or "")
 
 
@@ -135,7 +134,7 @@ def test_a_full_disk_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch)
 def test_values_are_read_as_they_stand_however_they_are_asked_for(places: list[int], more: list[int]) -> None:
     """In their order some are read ahead: what is written between, or asked for out of order, is right all the same."""
     words = [str(number) * 4000 for number in range(41)]
-    spilled = SpilledList(str, words[:10])
+    spilled = DiskList(str, words[:10])
     for number, place in enumerate(places):
         if number < len(words) - 10:
             spilled.append(words[10 + number])

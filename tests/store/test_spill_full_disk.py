@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evals.errors import StoreError
-from evals.store.spill import Spill, SpilledList
+from evals.store.disk_buffer import DiskBuffer, DiskList
 
 
 class _FullDisk(io.BytesIO):
@@ -17,7 +17,7 @@ class _FullDisk(io.BytesIO):
 
 def test_a_full_disk_is_told_of_when_a_value_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits in the buffer is written by the next reading, which may be what finds the disk full."""
-    spill: Spill[str] = Spill(str)
+    spill: DiskBuffer[str] = DiskBuffer(str)
     number = spill.append("an answer")
     monkeypatch.setattr(spill, "_file", _FullDisk())
     with pytest.raises(StoreError, match="No space left"):
@@ -33,14 +33,14 @@ class _Kept(io.BytesIO):
 def test_what_a_full_disk_kept_back_is_dropped_with_the_spill(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of the process nobody could hear of it but by a traceback."""
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: _Kept())
-    values = SpilledList(str, ["an answer"])
+    values = DiskList(str, ["an answer"])
     values.close()
     assert values._spill._file.closed
 
 
 def test_the_folder_without_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is that of the runs, not that of temporary files."""
-    values = SpilledList(str, folder=tmp_path)
+    values = DiskList(str, folder=tmp_path)
     number = values._spill.append("an answer")
     values._spill._held.clear()
     monkeypatch.setattr(values._spill, "_file", _FullDisk())

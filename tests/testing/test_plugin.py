@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from conftest import IS_INSTALLED
 
-from evals.testing.questions import parametrize
+from evals.testing import parametrize
 
-PLUGIN = () if IS_INSTALLED else ("-p", "evals.testing.plugin")
+PLUGIN = () if IS_INSTALLED else ("-p", "evals.pytest_plugin")
 QUESTIONS = '{"id": "q1", "question": "What is covered?"}\n{"id": "q two", "question": "And what not?"}\n'
 
 
@@ -152,13 +152,13 @@ import evals.testing.plugin
 print(sorted(set(sys.modules) - before))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert found.strip() == "['evals', 'evals.testing', 'evals.testing.plugin', 'evals.version']"
+    assert found.strip() == "['evals', 'evals.testing', 'evals.pytest_plugin', 'evals']"
 
 
 def test_the_entry_point_is_the_plugin() -> None:
     """Pytest finds it by that."""
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert '[project.entry-points.pytest11]\nevals = "evals.testing.plugin"' in text
+    assert '[project.entry-points.pytest11]\nevals = "evals.pytest_plugin"' in text
 
 
 def test_a_second_file_of_questions_is_not_left_out_in_silence(pytester: pytest.Pytester) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.text.counts import agree, counted, share
+from evals.text.numbers import agree, counted, share
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "evals"
 NOUNS = r"questions|answers(?! \{| with)|documents|decisions|citations|calls|chunks|texts|passages|queries|snippets|ids"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.text.dates import agree, dates, says_all, without_dates
+from evals.text.numbers import dates, dates_agree, says_all, without_dates
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_dates_are_taken_out_of_a_text() -> None:
 
 def test_dates_agree_where_one_says_less() -> None:
     """A month contradicts none of its days, but does not say which."""
-    assert agree("2024-03-01", "2024-03-?")
-    assert not agree("2024-03-01", "2024-04-?")
+    assert dates_agree("2024-03-01", "2024-03-?")
+    assert not dates_agree("2024-03-01", "2024-04-?")
     assert says_all("2024-03-?", "2024-03-01")
     assert not says_all("2024-03-01", "2024-03-?")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.text import hashing
-from evals.text.hashing import Hashes, hash64, holds
+from evals.text import folding
+from evals.text.folding import Hashes, hash64, holds
 
 
 @settings(derandomize=True, deadline=None)
@@ -23,7 +23,7 @@ def test_what_two_sets_share_is_what_the_sets_of_their_texts_share(left: list[st
 
 def test_what_comes_again_and_again_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus of few documents takes no more room after a million answers."""
-    monkeypatch.setattr(hashing, "_MOST_DOUBLE", 16)
+    monkeypatch.setattr(folding, "_MOST_DOUBLE", 16)
     some = Hashes()
     for _ in range(1000):
         some.update([3, 1, 2])
@@ -37,7 +37,7 @@ def test_sets_that_are_compared_part_by_part_share_the_same(monkeypatch: pytest.
     one.update(map(hash64, map(str, range(500))))
     other.update(map(hash64, map(str, range(300, 900))))
     whole = one.in_both(other)
-    monkeypatch.setattr(hashing, "_AT_ONCE", 64)
+    monkeypatch.setattr(folding, "_AT_ONCE", 64)
     assert one.in_both(other) == whole
     assert len(whole) == 8 * 200
     one.update(map(hash64, map(str, range(500))))

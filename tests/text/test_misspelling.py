@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.text.confused_words import CONFUSED
-from evals.text.misspelling import is_misspelt
+from evals.text.spelling import CONFUSED, is_misspelt
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_only_pairs_that_would_pass_are_listed(monkeypatch: pytest.MonkeyPatch) 
     """A pair that the rules tell apart needs no line."""
     pairs = sorted(map(sorted, CONFUSED))
     assert all(len(pair) == 2 for pair in pairs)
-    monkeypatch.setattr("evals.text.misspelling.CONFUSED", frozenset())
+    monkeypatch.setattr("evals.text.spelling.CONFUSED", frozenset())
     assert [pair for pair in pairs if not is_misspelt(*pair)] == []
 
 

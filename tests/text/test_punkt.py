@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.tokenize import punkt as nltk_punkt
 
 from evals.text import sentences as own
-from evals.text.abbreviations import STARTERS
+from evals.text.folding import STARTERS
 
 PIECES = [
     *("Dr.", "e.g.", "no.", "No.", "U.S.", "etc.", "p.m.", "J.", "x.", "Inc.", "3.", "2019.", "-1.5", "word", "Word"),

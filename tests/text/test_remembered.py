@@ -3,12 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.matching.words import words_of
-from evals.text.folding import bag, padded, tokens
-from evals.text.remembered import Remembered, remembered
+from evals.text.folding import BoundedCache, bag, padded, remembered, tokens
+from evals.text.matching.words import words_of
 
 
-def counting(characters: int) -> tuple[Remembered[str], list[str]]:
+def counting(characters: int) -> tuple[BoundedCache[str], list[str]]:
     """A function that remembers, and the texts that it was really called with."""
     called: list[str] = []
 

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.text.number_words import spelt_out
-from evals.text.numbers import Quantity
-from evals.text.same_numbers import asks_for_share, distinct, missing
-from evals.text.units import contradict
+from evals.text.notation import contradict
+from evals.text.numbers import Quantity, asks_for_share, distinct, missing, spelt_out
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from evals.text import words
-from evals.text.sentences import sentences
-from evals.text.words import word_set
+from evals.text import sentences as words
+from evals.text.sentences import sentences, word_set
 
 MARKS = [*"aB1.,:;'\"’“”«-—()[]{}<>?!*#@$%&… \n\t\u00a0", "``", "...", "--", " "]
 WORDS = ["n't", "'s", "cannot", "gonna", "wanna", "'tis", "more'n"]

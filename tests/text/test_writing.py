@@ -2,8 +2,8 @@
 
 import pytest
 
-from evals.text.clauses import read_clauses
-from evals.text.writing import given_name_first, unaccented, undotted, with_name_turned
+from evals.text.folding import given_name_first, unaccented, undotted, with_name_turned
+from evals.text.sentences import read_clauses
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evals.errors import ConfigError, TrackerError
-from evals.scoring.measured import measured
-from evals.trackers.mlflow_tracker import log_to_mlflow, metrics_of, params_of
+from evals.report.mlflow import log_to_mlflow, metrics_of, params_of
+from evals.scoring.conclusion import measured
 
 Build = Callable[..., Any]
 

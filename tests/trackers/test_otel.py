@@ -15,12 +15,12 @@ from opentelemetry.sdk.trace import ReadableSpan  # noqa: E402 - where it is ins
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult  # noqa: E402
 from raw_server import RawServer, answering  # noqa: E402
 
-from evals import trackers  # noqa: E402
 from evals.config import EvalConfig  # noqa: E402
 from evals.errors import ConfigError  # noqa: E402
-from evals.run.checks import check_config  # noqa: E402
+from evals.run import tracing  # noqa: E402
+from evals.run.setup import check_config  # noqa: E402
+from evals.run.tracing import traced_run  # noqa: E402
 from evals.runner import EvaluationRunner  # noqa: E402
-from evals.trackers.otel import traced_run  # noqa: E402
 
 Build = Callable[..., Any]
 TRACEPARENT = re.compile(rb"(?im)^traceparent: 00-([0-9a-f]{32})-([0-9a-f]{16})-0[13]\r$")
@@ -116,7 +116,7 @@ def test_a_collector_that_is_not_there_ends_no_run(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     told: list[str] = []
-    with trackers.traced("a", "http://127.0.0.1", told.append):
+    with tracing.traced("a", "http://127.0.0.1", told.append):
         pass
     assert len(told) == 1
     assert capfd.readouterr().err == ""
@@ -131,7 +131,7 @@ def test_what_cannot_be_traced_is_refused(keys: dict[str, Any], said: str, tmp_p
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the way to install it."""
-    monkeypatch.setattr("evals.run.checks.find_spec", lambda _name: None)
+    monkeypatch.setattr("evals.run.setup.find_spec", lambda _name: None)
     with pytest.raises(ConfigError) as caught:
         check_config(config_of("http://127.0.0.1:9", tmp_path, tracing=True))
     assert "rag-evals[otel]" in (caught.value.hint or "")

@@ -13,7 +13,7 @@ from evals.run.resume import APART
 from evals.runner import run_evaluation
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore
-from evals.variants.resume import is_in_turn
+from evals.variants import is_in_turn
 
 Cli = Callable[..., Any]
 Saved = Callable[[], dict[str, EvalRun]]

@@ -9,7 +9,7 @@ import pytest
 
 from evals.run.asking import StopRule
 from evals.schemas import EvalQuestion, EvalResponse, ResponseError
-from evals.variants.turns import Lane, ask_in_turn, order_of
+from evals.variants import Lane, ask_in_turn, order_of
 
 REFUSED = EvalResponse(error=ResponseError(kind="status", status=401, message="401"))
 ANSWER = EvalResponse(answer="a")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.vary import vary
+from evals.cli.commands.eval import vary
 from evals.config import EvalConfig
 from evals.errors import ConfigError
 from evals.variants import added_fields, variants_of

@@ -10,11 +10,10 @@ from typing import Any
 import httpx
 from servers import PATIENCE_S
 
+from evals.report.app import Listening, bind, create_app
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, GoldPassage, ServerRecord
 from evals.schemas.response import RetrievedChunk
 from evals.store.runs import RunStore
-from evals.viewer.app import create_app
-from evals.viewer.listening import Listening, bind
 
 TOKEN = "a-token-that-nobody-guesses"
 

@@ -9,9 +9,9 @@ import pytest
 from viewer.shown import TOKEN, Shown, showing
 
 from evals.errors import ConfigError
+from evals.report.app import bind
 from evals.schemas import EvalRun
 from evals.store.runs import RunStore
-from evals.viewer.listening import bind
 
 Show = Callable[..., Shown]
 Save = Callable[..., EvalRun]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from viewer.shown import Shown
 
-from evals.datasets.labels import read_labels
-from evals.export.label_sheet import Labelling, labels_in, put_label
+from evals.datasets.answers import read_labels
+from evals.report.review import Labelling, labels_in, put_label
 from evals.run.calibrating import read_label_set
 from evals.schemas import EvalRun
 

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from viewer.shown import Shown, answer_to, minutes_later
 
+from evals.report.folder import RunProgress, RunsFolder
 from evals.schemas import EvalQuestion, EvalResponse, EvalRun, JudgeVerdict
 from evals.schemas.response import ResponseError
 from evals.store.atomic import write_atomically
-from evals.viewer.folder import RunsFolder
-from evals.viewer.progress import RunProgress
 
 Show = Callable[..., Shown]
 Save = Callable[..., EvalRun]

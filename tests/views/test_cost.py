@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from evals.report.wording import cost_lines
 from evals.schemas.verdicts import JudgeRecord
-from evals.views.cost import cost_lines
 
 
 def test_the_server_and_the_judge_have_a_line_each(build_run: Callable[..., Any]) -> None:

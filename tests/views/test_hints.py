@@ -3,10 +3,10 @@
 import pytest
 
 from evals.metrics import parse_metric
+from evals.report.wording import Hint, all_hints, applying
 from evals.schemas import Outcomes, Scorecard
 from evals.scoring.scorecard import summarise
 from evals.scoring.settings import ScoreSettings
-from evals.views.hints import Hint, all_hints, applying
 
 NOTHING = Outcomes()
 

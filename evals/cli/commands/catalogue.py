@@ -2,28 +2,193 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.flags import names_of
-from evals.cli.terminal.console import DOUBTFUL, console
+from evals.cli.flags import names_of, sample_count
+from evals.cli.terminal import DOUBTFUL, clean, console
+from evals.client.profile import DEFAULT_PROFILE, about_profile, list_profiles, profile_text, resolve_spec
+from evals.client.spec import measurable
+from evals.config import EvalConfig
 from evals.datasets.registry import get_loader, list_available
 from evals.errors import ConfigError, DatasetError
 from evals.metrics.base import BaseMetric, Need
-from evals.metrics.describe import facts, over_a_run, value_range
 from evals.metrics.judged import judge_calls
-from evals.metrics.registry import metric_classes, metrics_of, parse_metric
+from evals.metrics.registry import facts, metric_classes, metrics_of, over_a_run, parse_metric, select, value_range
 from evals.metrics.registry import suites as suite_names
-from evals.schemas import MetricGroup
-from evals.views.formatting import arrow
+from evals.report.wording import arrow, left_out, questions_of
+from evals.run.work import RunDataset, load_workload
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.results import MetricGroup
+from evals.text.numbers import counted
+
+# The kinds of servers that are known: `evals profiles`.
+
+
+def show_profiles(name: str | None) -> None:
+    """Print the file of the profile named, or list all with what can be measured of each.
+
+    Raises:
+        ConfigError: There is no such profile, or it is in no file.
+    """
+    if name is None:
+        _list()
+    else:
+        sys.stdout.write(profile_text(name))
+
+
+def _list() -> None:
+    table = Table("profile", "for", "what can be measured", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for name in list_profiles():
+        default = " (default)" if name == DEFAULT_PROFILE else ""
+        try:
+            table.add_row(
+                f"{name}{default}", about_profile(name), ", ".join(measurable(resolve_spec({"profile": name})))
+            )
+        except ConfigError as error:  # a plug-in that is broken hides no other profile
+            table.add_row(f"{name}{default}", f"{error.message}; {error.hint}", style=DOUBTFUL)
+    out = console()
+    out.print(table)
+    out.print(
+        "\nas far as the server sends it; `evals profiles NAME` prints the file, which says what a server cannot tell. "
+        "Another kind of server: write its keys to a YAML file and pass --profile FILE.yml (docs/profiles.md)"
+    )
+
+
+# `evals stats`: what the datasets hold.
+
+
+_COLUMNS = (
+    "dataset", "questions", "answerable", "with\ngold", "golds\neach", "references", "documents", "words\neach",
+)  # fmt: skip
+
+
+def show_stats(
+    datasets: str | None,
+    samples: int | None,
+    seed: int,
+    data_dir: Path | None,
+    dataset_file: Path | None,
+    columns: str | None,
+) -> None:
+    """Print a row a dataset; one that cannot be loaded says why and does not stop the others.
+
+    Raises:
+        ConfigError: Both datasets and a file are named, no name is a name, samples is below 0, or columns are no pairs.
+        DatasetError: Not one could be loaded.
+    """
+    if datasets is not None and dataset_file is not None:
+        raise ConfigError("--dataset-file and --datasets exclude each other")
+    keys: dict[str, Any] = {"seed": seed, "data_dir": data_dir, "dataset_file": dataset_file}
+    if columns is not None:
+        keys["columns"] = columns
+    if samples is not None:
+        keys["samples_per_dataset"] = sample_count(samples)
+    names = list_available() if datasets is None else names_of(datasets, "--datasets")
+    loaded, problems, drawn = {}, {}, 0
+    for name in [dataset_file.stem] if dataset_file else names:
+        config = EvalConfig.build(keys, {"datasets": [name]})
+        try:
+            loaded[name] = load_workload(config)
+        except DatasetError as error:
+            problems[name] = error
+            continue
+        drawn = drawn or _drawn(loaded[name], config)
+    out = console()
+    if loaded:
+        _print(out, loaded)
+    if drawn:
+        out.print(
+            f"drawn: at most {counted(drawn, 'question')} of each dataset (--samples 0 for all)",
+            style="dim",
+        )
+    for name, problem in problems.items():
+        out.print(clean(f"{name}: {problem.message}"), style=DOUBTFUL)
+    if not loaded:
+        raise next(iter(problems.values()))
+
+
+def _print(out: Console, loaded: Mapping[str, RunDataset]) -> None:
+    """A row a dataset, and below the table what else there is to say of each."""
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for title in _COLUMNS:
+        table.add_column(title, justify="left" if title == "dataset" else "right", overflow="fold", vertical="bottom")
+    for name, workload in loaded.items():
+        table.add_row(*_row(name, workload))
+    out.print(table)
+    for name, workload in loaded.items():
+        out.print(clean(_source(name, workload)), style="dim")
+        if workload.fingerprints[0].columns:
+            _print_reading(out, workload)
+
+
+def _drawn(workload: RunDataset, config: EvalConfig) -> int:
+    """How many questions --samples may have cut the dataset to; 0 where all there are were taken."""
+    count, (found,) = len(workload.questions), workload.fingerprints
+    return count if count == config.samples_per_dataset and count != found.available else 0
+
+
+def _row(name: str, workload: RunDataset) -> list[str]:
+    questions = workload.questions
+    known = [question for question in questions if question.is_unanswerable is not None]
+    answerable = sum(not question.is_unanswerable for question in known)
+    golds = [len(question.gold_passages) for question in questions if question.gold_passages]
+    return [
+        name,
+        questions_of(workload.fingerprints, len(questions)).removesuffix("s").removesuffix(" question"),
+        f"{answerable / len(known):.0%}" if known else "not said",
+        str(len(golds)),
+        f"{sum(golds) / len(golds):.1f}" if golds else "–",
+        str(sum(question.expected_answer is not None for question in questions)),
+        str(len(workload.documents)),
+        f"{median(len(document.text.split()) for document in workload.documents):.0f}" if workload.documents else "–",
+    ]
+
+
+def _source(name: str, workload: RunDataset) -> str:
+    """Where the rows came from, what was left out of them, and what they feed."""
+    (found,) = workload.fingerprints
+    without = f"; left out: {left_out(found.dropped)}" if found.dropped else ""
+    fed = ", ".join(_fed_groups(workload.questions)) or "no group of metrics"
+    return f"{name}: from {found.source}{without}; feeds {fed}"
+
+
+def _print_reading(out: Console, workload: RunDataset) -> None:
+    """How the columns of a file were read, and what came of its first row: its owner sees what is wrong."""
+    (found,), first = workload.fingerprints, workload.questions[0]
+    read = ", ".join(name if name == column else f"{name} from {column!r}" for name, column in found.columns.items())
+    out.print(clean(f"read: {read}"), style="dim")
+    for note in found.notes:
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
+    golds = [gold.text or gold.document_id or gold.chunk_id or "" for gold in first.gold_passages]
+    shown = (("question", first.question), ("expected", first.expected_answer), *(("gold", gold) for gold in golds))
+    for label, text in shown:
+        out.print(Text.assemble(f"  {label:<10}", clean(text or "–", 300)))
+
+
+def _fed_groups(questions: Sequence[EvalQuestion]) -> list[str]:
+    """The groups with a metric of the core suite that applies to at least one question."""
+    metrics = [metric for metric in select(["core"], []) if metric.group is not MetricGroup.PERFORMANCE]
+    fed = {m.group for m in metrics if any(m.not_applicable_to(question) is None for question in questions)}
+    return [group.value for group in MetricGroup if group in fed]
+
 
 # A docstring is wrapped for its file, and here anew for the terminal; lists and what begins a new matter stay apart.
 _IN_PARAGRAPH = re.compile(r"(?<=\S)\n(?![\s\-*=]|(?:Formula|Range|Reference)\b)")
 
+
 _ALL_COLUMNS = 110
 """The list of metrics leaves out columns on a console narrower than this."""
+
+
 _WITH_NEEDS = 72
 """Below this there is no room for what a metric needs either."""
 

@@ -7,43 +7,47 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evals.case.abstention.detector import is_abstention
-from evals.cli.commands.probe import body_of, choose, pick_allowed, show_reading
+from evals.cli.commands.server import body_of, choose, pick_allowed, show_reading
 from evals.cli.flags import InitFlags
-from evals.cli.starting.config_text import FirstConfig, config_text
-from evals.cli.starting.question_rows import (
+from evals.cli.init_files import (
     UNANSWERABLE,
+    FirstConfig,
+    config_text,
     first_questions,
     is_template,
     rows_text,
     template_text,
     typed_row,
 )
-from evals.cli.terminal.asking import ask_line, ask_yes, is_terminal
-from evals.cli.terminal.console import clean, console
-from evals.cli.terminal.output import check_output
-from evals.client.address import check_url
+from evals.cli.terminal import ask_line, ask_yes, check_output, clean, console, is_terminal
 from evals.client.profile import resolve_spec
+from evals.client.spec import check_url
 from evals.config import EvalConfig
-from evals.credentials.judge_keys import KEY_VARIABLES
 from evals.datasets.golden import CORPUS as GOLDEN_CORPUS
 from evals.datasets.golden import QUESTIONS as GOLDEN_QUESTIONS
 from evals.errors import ConfigError, RunInterruptedError, ServerRefusedError
-from evals.inputs.strict_yaml import load_yaml
-from evals.inputs.yaml_layers import VARIABLE
 from evals.judges.config import DEFAULT_PROVIDER
-from evals.run.probing.assent import Assent
+from evals.run.probing.fields import Headers, read_headers
 from evals.run.probing.guess import Doubt
+from evals.run.probing.openapi import Assent
 from evals.run.probing.probe import Reached, ask, survey
 from evals.run.probing.reading import DEFAULT_QUESTION, Target
-from evals.run.probing.secrets import Headers, read_headers
+from evals.secrets import KEY_VARIABLES
 from evals.store.atomic import write_output
+from evals.text.refusals.detector import is_abstention
+from evals.text.yaml_files import VARIABLE, load_yaml
 
 GOLDEN = "golden"
+
 _QUESTIONS = "questions.jsonl"
+
 _MOST_ASKED = 3
+
 _SAID = 400
+
 _NO_FILE = "--columns are those of a file of yours, and none is named"
+
+
 _NO_CHUNKS = (
     "no chunks were seen, so that retrieval cannot be measured: where the server sends them, give it documents that "
     "answer the first questions, and repeat this with --force"

@@ -1,42 +1,223 @@
 """A run on the terminal: its head, score and notes, and its failures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.cli.terminal.console import BAD, DOUBTFUL, clean, draws
-from evals.cli.views.gates import print_gates
-from evals.cli.views.load import print_load
-from evals.cli.views.repeats import print_repeats
-from evals.cli.views.scorecard import scorecard_lines
-from evals.cli.views.weighted import print_weighted
+from evals.cli.terminal import BAD, DOUBTFUL, clean, draws
+from evals.cli.views.scorecard import print_gates, print_load, print_repeats, print_weighted, scorecard_lines
 from evals.metrics.registry import parse_metric
-from evals.schemas import EvalRun
-from evals.scoring.diagnosis import Finding, Link, in_turn
-from evals.scoring.diagnosis.slices import wrong_slices
-from evals.scoring.measured import Measured
-from evals.scoring.sensitivity import Sensitivity, by_threshold
+from evals.metrics.sample import Sample
+from evals.report.wording import (
+    abstention_cells,
+    abstention_rates,
+    applying,
+    area_line,
+    bracketed,
+    card_lines,
+    detail_line,
+    interval_notes,
+    judge_line,
+    link_lines,
+    number,
+    one_line,
+    outcome_parts,
+    place_of,
+    questions_of,
+    ratio,
+    reading_notes,
+    risk_line,
+    stage_lines,
+    stages_in_a_line,
+    wrong_line,
+)
+from evals.schemas.calibration import Agreement, Calibration, Figure
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun
+from evals.scoring.conclusion import Measured
+from evals.scoring.diagnosis.counts import wrong_slices
+from evals.scoring.diagnosis.outcome import Finding, in_turn
+from evals.scoring.diagnosis.stages import Link
+from evals.scoring.scorecard import Sensitivity, by_threshold
 from evals.scoring.settings import confidence
-from evals.store.commands import command
-from evals.text.counts import counted, share
-from evals.views.abstention import abstention_cells, abstention_rates
-from evals.views.formatting import number, one_line, place_of
-from evals.views.hints import applying
-from evals.views.intervals import interval_notes
-from evals.views.judge_card import card_lines
-from evals.views.judge_line import judge_line
-from evals.views.links import link_lines, wrong_line
-from evals.views.outcomes import outcome_parts
-from evals.views.questions import questions_of, reading_notes
-from evals.views.risk import area_line, risk_line
-from evals.views.stages import stage_lines, stages_in_a_line
+from evals.store.naming import command
+from evals.text.numbers import counted, share
+
+# A judge's calibration on the terminal: the judge beside annotators, a constant guess and the length of answers.
+
+
+_FIGURES = (
+    ("agreement", "agreement"),
+    ("kappa", "Cohen's kappa"),
+    ("ac1", "Gwet's AC1"),
+    ("sensitivity", "sensitivity"),
+    ("specificity", "specificity"),
+    ("auroc", "AUROC"),
+    ("pearson", "Pearson"),
+    ("spearman", "Spearman"),
+    ("kendall", "Kendall"),
+)
+
+_WIDTHS = (15, 20, 20, 10, 10)
+
+
+def print_calibration(out: Console, found: Calibration, run: EvalRun) -> None:
+    """Print what was compared, a line a figure, and what there is to mind."""
+    out.print()
+    out.print(clean(f"{found.model} against people: {found.metric}"), style="bold")
+    out.print(clean(_head_calibration(found)))
+    out.print()
+    for row, line in enumerate(_table(found)):
+        out.print(Text(line.rstrip()), style=None if row else "bold")
+    out.print()
+    for line in _means(found):
+        out.print(clean(line))
+    if found.preference is not None:
+        out.print(clean(_preference(found)))
+    for reason in dict.fromkeys(_reasons(found.judge)):
+        out.print(clean(f"– {reason}"), style="dim")
+    if run.judge is not None:
+        cost = "price unknown" if run.judge.cost_usd is None else f"${run.judge.cost_usd:.4f}"
+        out.print(clean(f"{counted(run.judge.calls, 'call')}, {run.judge.cached} from the cache, {cost}"))
+    for note in run.notes:
+        out.print(clean(f"! {note}"), style=DOUBTFUL)
+
+
+def _head_calibration(found: Calibration) -> str:
+    clusters = len({answer.cluster for answer in found.answers})
+    parts = [counted(len(found.answers), "labelled answer") + f" ({found.scale})"]
+    parts += [counted(clusters, "cluster")] if clusters != len(found.answers) else []
+    parts += [f"{found.lost} without a value of the judge"] if found.lost else []
+    parts += [counted(found.unlabelled, "row") + " without a label"] if found.unlabelled else []
+    return ", ".join(parts)
+
+
+def _table(found: Calibration) -> Iterator[str]:
+    yield _row("", "judge", "annotators", "constant", "length")
+    for field, title in _FIGURES:
+        others = [_of(agreement, field) for agreement in (found.annotators, found.always_the_same, found.length)]
+        yield _row(title, bracketed(_of(found.judge, field)), bracketed(others[0]), *map(ratio, others[1:]))
+
+
+def _of(agreement: Agreement | None, field: str) -> Figure:
+    return Figure() if agreement is None else getattr(agreement, field)
+
+
+def _row(*cells: str) -> str:
+    return "".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+
+
+def _means(found: Calibration) -> Iterator[str]:
+    if found.label_mean.value is None:
+        return
+    yield f"mean by people {bracketed(found.label_mean)}, by the judge {bracketed(found.score_mean)}"
+
+
+def _preference(found: Calibration) -> str:
+    preference = found.preference
+    if preference is None:
+        return ""
+    said = f"{counted(preference.pairs, 'pair')} of answers, {preference.tied} tied by the judge"
+    return f"{said}: agrees with people's preference on {bracketed(preference.agreement)}"
+
+
+def _reasons(agreement: Agreement) -> Iterator[str]:
+    for field, title in _FIGURES:
+        figure = _of(agreement, field)
+        if figure.value is None and figure.reason:
+            yield f"no {title}: {figure.reason}"
+
+
+# One question whole: what was asked, expected, answered, retrieved and measured.
+
+
+_DETAILS = 1000
+"""Characters of a metric's details: what a check found and what is missing, but no whole passages."""
+
+
+_BODY = 2000
+"""Characters of a body in which no answer was found: enough to see how it is built."""
+
+
+def print_question(out: Console, record: EvalRecord, measured: Measured) -> None:
+    """Print a record with nothing cut."""
+    _print_asked(out, record.question, record.response.turns if record.response else ())
+    if record.response is None:
+        out.print("not asked")
+        return
+    _print_failure(out, record.response)
+    out.print(Text.assemble("answer    ", clean(record.response.answer or "–")))
+    case = measured.cases.of(record)
+    if case.response.refused is not None:
+        said = "declined" if case.is_flagged else "did not decline"
+        out.print(f"refused   {str(case.response.refused).lower()}: the server says that it {said}")
+    if case.abstention_disputed:
+        sides = ("a refusal", "an answer") if case.reads_as_refusal else ("an answer", "a refusal")
+        out.print("disputed  the text rules take it for {}, the judge for {}".format(*sides), style=DOUBTFUL)
+    _print_chunks(out, case)
+    _print_scores(out, record, measured.run)
+
+
+def _print_asked(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
+    out.print(clean(question.id), style="bold")
+    _print_before(out, question, answers)
+    out.print(Text.assemble("question  ", clean(question.question)))
+    out.print(Text.assemble("expected  ", clean(question.expected_answer or "–")))
+    for gold in question.gold_passages:
+        where = " § ".join(part for part in (gold.document_id, gold.section) if part)
+        said = gold.text or ("" if where else f"chunk {gold.chunk_id}")
+        out.print(Text.assemble("gold      ", clean(": ".join(part for part in (where, said) if part))))
+
+
+def _print_before(out: Console, question: EvalQuestion, answers: Sequence[EvalResponse]) -> None:
+    """What was said before, as far as it was answered."""
+    for message, turn in zip(question.turns[:-1], answers, strict=False):
+        out.print(Text.assemble("before    ", clean(message)))
+        out.print(Text.assemble("      →   ", clean(turn.answer or "–")))
+
+
+def _print_failure(out: Console, response: EvalResponse) -> None:
+    if response.error is None:
+        return
+    out.print(clean(f"no answer after {counted(response.attempts, 'attempt')}: {response.error.message}"), style=BAD)
+    if response.error.kind == "malformed" and response.raw:
+        out.print(Text.assemble("body      ", clean(response.raw, _BODY)))
+
+
+def _print_chunks(out: Console, case: Sample) -> None:
+    cited = {source.place for source in case.cited}
+    for place, chunk in enumerate(case.response.chunks or []):
+        golds = case.matches.by_chunk[place]
+        marks = "".join(("✓" if golds else " ", "c" if place in cited else " "))
+        rules = f" [{', '.join(sorted(set(golds.values())))}]" if golds else ""
+        out.print(
+            Text.assemble(f"{marks} {place + 1:>3}    ", clean(place_of(chunk)), rules, ": ", clean(chunk.text or ""))
+        )
+    if case.response.chunks:
+        out.print("✓ holds gold, by the rule in brackets; c is cited by the answer", style="dim")
+
+
+def _print_scores(out: Console, record: EvalRecord, run: EvalRun) -> None:
+    units = {summary.name: summary.unit for summary in run.scorecard.metrics}
+    for score in record.scores:
+        unit = units.get(score.name, "ratio")
+        value = number(score.value, unit) if score.value is not None else f"– {score.reason}"
+        out.print(Text.assemble(f"{score.name:<32}", clean(value)))
+        details = detail_line(score)
+        if details:
+            out.print(Text.assemble("  ", clean(details, _DETAILS)), style="dim")
+
 
 _CHUNKS_SHOWN = 3
+
 _SLICES_SHOWN = 12
+
 _SHARDS_SHOWN = 8
+
 _SENSITIVE = ("recall_at_5", "precision_at_5")
 
 

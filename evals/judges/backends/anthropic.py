@@ -9,20 +9,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from evals.client.connections.proxies import proxy_for
-from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
+from evals.client.connections import proxy_for
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.failures import status_failure
-from evals.judges.backends.prompt_cache import cut_at, kept_prefixes
-from evals.judges.backends.proxied import http_client
-from evals.judges.backends.sdk import SdkBackend
-from evals.judges.replies.reading import name_of, text_of, usage_of
+from evals.judges.backends.base import (
+    BackendError,
+    Call,
+    JudgeReply,
+    cut_at,
+    http_client,
+    kept_prefixes,
+    name_of,
+    text_of,
+    usage_of,
+)
+from evals.judges.backends.sdk import SdkBackend, status_failure
 from evals.schemas.verdicts import JudgeUsage
+from evals.secrets import KEY_VARIABLES, sendable_key
 
 TIMEOUT_S = 120.0
+
 _KEY, _TOKEN = KEY_VARIABLES["anthropic"]
+
 _DEFAULT_ORIGIN = "https://api.anthropic.com"
+
 _STOPS = {"refusal": "refused", "max_tokens": "truncated", "model_context_window_exceeded": "truncated"}
 
 

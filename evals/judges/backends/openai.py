@@ -12,29 +12,36 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from evals.client.connections.proxies import proxy_for
-from evals.credentials.judge_keys import KEY_VARIABLES, sendable_key
+from evals.client.connections import proxy_for
 from evals.errors import JudgeError
-from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.failures import status_failure
-from evals.judges.backends.proxied import http_client
-from evals.judges.backends.sdk import SdkBackend
-from evals.judges.replies.reading import name_of, text_of, usage_of
+from evals.judges.backends.base import BackendError, Call, JudgeReply, http_client, name_of, text_of, usage_of
+from evals.judges.backends.sdk import SdkBackend, status_failure
 from evals.schemas.verdicts import JudgeUsage
+from evals.secrets import KEY_VARIABLES, sendable_key
 
 HOME = "https://api.openai.com/v1"
+
+
 TIMEOUT_S = 300.0
 """A local model writes slowly, and calls wait for each other there."""
+
 _STOPS = {"length": "truncated", "content_filter": "refused"}
+
 _FILTERED_CODES = frozenset({"content_filter", "content_policy_violation"})
+
+
 _REFUSING_STATUSES = frozenset({400, 422, 500, 501})
 """What servers answer to a parameter they do not know; some let it fail inside."""
 
-
 _LIMIT = re.compile(r"max_(?:completion_)?tokens")
+
 _FORM = re.compile(r"response_format|json_schema|json_object")
+
+
 _TOO_LARGE = re.compile(r"large|at most|less than|smaller|exceed|maximum|between|range")
 """In an error about the limit of tokens: its value is wrong, and not its name."""
+
+
 _LEAST_TOKENS = 128
 """The limit is not lowered below this."""
 
@@ -82,6 +89,8 @@ class _Dialect:
 
 
 _NO_VERSION = " (judge.base_url may lack /v1)"
+
+
 _IN_WORDS = (
     "Reply with one JSON object and nothing else: no text around it, no code fence. It follows this JSON schema:"
 )

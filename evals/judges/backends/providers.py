@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from evals.credentials.judge_keys import KEY_VARIABLES, key_in
 from evals.judges.backends import openai as openai_backend
 from evals.judges.backends.anthropic import AnthropicBackend
 from evals.judges.backends.base import Backend
 from evals.judges.backends.openai import OpenAIBackend
+from evals.secrets import KEY_VARIABLES, key_in
 
 
 class MakeBackend(Protocol):

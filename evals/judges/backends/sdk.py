@@ -1,16 +1,196 @@
 """What backends by different SDKs have in common: the SDKs are built alike, down to the names of their errors."""
 
+import asyncio
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from evals.client.connections.proxies import Proxy
-from evals.judges.backends.address import origin_of
-from evals.judges.backends.base import BackendError, Call, JudgeReply
-from evals.judges.backends.failures import connection_failure, deadline, status_failure
-from evals.judges.masking import KeyMasker
+from evals.client.connections import Proxy
+from evals.client.transport import parse_retry_after
+from evals.judges.backends.base import BackendError, Call, JudgeReply, error_field, error_message, origin_of
+from evals.secrets import MASK, Masker, secrets_in_environment, secrets_in_url
+
+# What an error of a vendor's SDK means: whether calling again may help, and whether any further call can.
+
+
+_NO_ACCESS = frozenset({401, 402, 403, 404})
+
+_TRANSIENT = frozenset({408, 409, 429})
+
+_OVERLOADED = frozenset({429, 503, 529})
+
+_REJECTED = frozenset({400, 422})
+
+_REFUSED_FOR_MONEY = frozenset({400, 403, 429})
+
+
+_SPENT = re.compile(
+    r"credit balance|spend(?:ing)?[ _]limit|specified api usage limits|insufficient_quota"
+    r"|billing_(?:error|hard_limit_reached|not_active)",
+    re.IGNORECASE,
+)
+"""How vendors say that an account may spend no more."""
+
+
+_SPENT_HINT = (
+    "raise the spend limit or add credit at the judge's vendor, and resume the run; "
+    "or measure everything else with --no-judge"
+)
+
+
+_UNSENDABLE = frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
+"""Errors of the HTTP client about the request itself."""
+
+
+_UNSENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"})
+"""Errors of the HTTP client before a request is on its way."""
+
+_TORN = "without sending complete message body"
+
+
+class OverloadedError(BackendError):
+    """The vendor takes no further call at the moment: not this one, and no other."""
+
+
+class RejectedError(BackendError):
+    """The vendor does not take this request."""
+
+    kind = "rejected"
+
+
+class SpendLimitError(BackendError):
+    """The account may spend no more: no call is taken until its owner pays or raises the limit."""
+
+    kind = "spend_limit"
+
+
+class UnreachableError(BackendError):
+    """The connection failed or broke off: where all calls end so, the judge is not there."""
+
+
+def status_failure(error: Any, *, fatal: bool = False, remark: str = "") -> BackendError:
+    """What an error status means: refused access is fatal, overload and rate limits are transient.
+
+    Args:
+        error: An `APIStatusError` of either SDK.
+        fatal: Whether the vendor's code says that every further call would fail.
+        remark: Appended to the server's message.
+    """
+    status = error.status_code
+    fatal = fatal or status in _NO_ACCESS
+    retryable = not fatal and (status in _TRANSIENT or status >= 500)
+    message = f"HTTP {status}: {error_message(error.body) or error.message}{remark}"
+    if _is_spent(status, error.body):
+        return SpendLimitError(message, fatal=True, hint=_SPENT_HINT)
+    if status in _REJECTED and not fatal:
+        rejected = RejectedError(message)
+        rejected.field = error_field(error.body)
+        return rejected
+    kind = OverloadedError if retryable and status in _OVERLOADED else BackendError
+    return kind(message, retryable=retryable, fatal=fatal, retry_after_s=_retry_after(error.response.headers))
+
+
+def _is_spent(status: int, body: Any) -> bool:
+    return status == 402 or (status in _REFUSED_FOR_MONEY and _SPENT.search(str(body)) is not None)
+
+
+def connection_failure(error: Any, remark: str = "") -> BackendError:
+    """What an `APIConnectionError` of either SDK means; its cause says more than its message, "Connection error.".
+
+    Args:
+        error: Of the SDK.
+        remark: Appended to the message.
+    """
+    cause = error.__cause__
+    unsendable = type(cause).__name__ in _UNSENDABLE
+    message = f"{type(error).__name__}: {str(cause or '') or error}{remark}"
+    if unsendable:
+        return BackendError(message, fatal=True)
+    has_answered = type(error).__name__ == "APITimeoutError" or _TORN in message  # a body that began says who is there
+    kind = BackendError if has_answered else UnreachableError
+    return kind(message, retryable=True, unanswered=type(cause).__name__ not in _UNSENT)
+
+
+@asynccontextmanager
+async def deadline(seconds: float) -> AsyncIterator[None]:
+    """Bound a call as a whole: the timeouts of an SDK begin anew with every byte that arrives.
+
+    Raises:
+        BackendError: The time is over.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise BackendError(f"no complete reply within {seconds:g} s", retryable=True, unanswered=True) from error
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds; the header in milliseconds, which some vendors send, is the more exact one."""
+    milliseconds = parse_retry_after(headers.get("retry-after-ms"))
+    return parse_retry_after(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
+
+
+# Keys are masked in whatever comes from a judge, because some servers repeat what they were sent.
+
+
+_LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])sk-[\w*-]{9,}")
+
+_LONGEST_MESSAGE = 500
+
+_LONGEST_NAME = 200
+
+
+class KeyMasker:
+    """Masks the keys that were sent, those in the environment, and the password of the address.
+
+    Args:
+        keys: Those that were sent.
+        address: Where the judge is.
+        model: Its name, which is masked in no case.
+    """
+
+    def __init__(self, keys: Iterable[str | None], address: str, model: str) -> None:
+        self._secrets = {*filter(None, keys), *secrets_in_environment(), *secrets_in_url(address)}
+        self._model = model
+        self._masker = Masker(self._secrets)
+
+    def clean(self, error: BackendError) -> None:
+        """Make the message of an error fit to be saved and shown: keys are masked, then it is cut."""
+        error.args = (self._shown(str(error))[:_LONGEST_MESSAGE],)
+        error.field = error.field and self._shown(error.field)[:_LONGEST_NAME]
+
+    def _shown(self, text: str) -> str:
+        return _LIKE_A_KEY.sub(MASK, self._masker.text(text.encode("utf-8", "replace").decode()))
+
+    def reply(self, reply: JudgeReply, call: Call) -> JudgeReply:
+        """The reply without keys, and with names of bounded length. Keys are looked for in the parsed JSON.
+
+        A key that stands in what the judge was sent is not masked: a key such as `ollama` is an ordinary word there.
+        """
+        given = f"{self._model}\n{call.system}\n{call.content}\n{json.dumps(call.schema)}"
+        masker = Masker(secret for secret in self._secrets if Masker([secret]).text(given) == given)
+        return replace(
+            reply,
+            text=_without_secrets(reply.text, masker),
+            model=reply.model and masker.text(reply.model)[:_LONGEST_NAME],
+            request_id=reply.request_id and masker.text(reply.request_id)[:_LONGEST_NAME],
+        )
+
+
+def _without_secrets(text: str, masker: Masker) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return _LIKE_A_KEY.sub(MASK, masker.text(text))
+    masked = masker.value(value)
+    return text if masked == value else json.dumps(masked, ensure_ascii=False)
+
 
 _LOOK_S = 10.0
 

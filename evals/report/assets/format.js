@@ -1,4 +1,4 @@
-// Numbers by their unit, as the command line shows them (evals/views/formatting.py).
+// Numbers by their unit, as the command line shows them (evals/report/wording.py).
 (function (app) {
   "use strict";
 

@@ -1,20 +1,331 @@
 """Which fields of a list of objects are the text, the id, the document and the score of a chunk."""
 
+import json
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from evals.run.probing import words
-from evals.run.probing.words import last_name, snake, word_count
+from evals.errors import ConfigError
+from evals.secrets import remember
+from evals.text.yaml_files import VARIABLE, expand_env
+
+# Headers as they were given: what is sent, and what may be written of it.
+
+
+_SCHEME = re.compile(r"(Bearer|Basic|Token|ApiKey|Digest|Key)\s+(\S.*)", re.IGNORECASE)
+
+_OPEN = frozenset({"accept", "content-type", "accept-language", "user-agent"})
+
+
+@dataclass(slots=True)
+class Headers:
+    """The headers of a probe.
+
+    Attributes:
+        sent: With their values.
+        written: As they stand in a configuration: each value is a ${NAME}.
+        variables: The names to export, which are not set yet.
+        secrets: Values that are nowhere printed.
+    """
+
+    sent: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)
+    secrets: set[str] = field(default_factory=set)
+
+
+def read_headers(given: Iterable[str], environ: Mapping[str, str] | None = None) -> Headers:
+    """Read headers such as `X-API-Key: abc`, and remember their values as secrets.
+
+    Raises:
+        ConfigError: One has no colon, or names a variable that is not set; the message does not hold its value.
+    """
+    headers = Headers()
+    for header in given:
+        name, colon, value = header.partition(":")
+        if not colon or not name.strip() or not value.strip():
+            raise ConfigError("a header is not of a name and a value", 'write --header "Name: value"')
+        _add(headers, name.strip(), value.strip(), os.environ if environ is None else environ)
+    for secret in headers.secrets:
+        remember(secret)
+    return headers
+
+
+def _add(headers: Headers, name: str, value: str, environ: Mapping[str, str]) -> None:
+    if VARIABLE.search(value):
+        headers.written[name] = value
+        headers.sent[name] = expand_env(value, headers.secrets, environ)
+        headers.secrets.add(headers.sent[name])
+        return
+    headers.sent[name] = value
+    if name.lower() in _OPEN:
+        headers.written[name] = value
+        return
+    scheme = _SCHEME.fullmatch(value)
+    secret = scheme[2] if scheme else value
+    variable = re.sub(r"\W", "_", name).upper() if name.lower() != "authorization" else "RAG_TOKEN"
+    headers.written[name] = f"{scheme[1]} ${{{variable}}}" if scheme else f"${{{variable}}}"
+    headers.variables.append(variable)
+    headers.secrets |= {value, secret}
+
+
+# The section `server:` of a configuration, as YAML of few lines.
+
+
+_SECTION_PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
+
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+
+
+_ON_LINES = frozenset({"map"})
+"""Keys whose parts stand on lines of their own."""
+
+
+def section_text(server: Mapping[str, Any]) -> str:
+    """The section with a line for each part."""
+    lines = ["server:"]
+    for key, value in server.items():
+        if key in _ON_LINES and isinstance(value, Mapping):
+            lines += [f"  {key}:", *(f"    {name}: {flow(part)}" for name, part in value.items())]
+        else:
+            lines.append(f"  {key}: {flow(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{flow(str(key))}: {flow(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    if isinstance(value, str) and _SECTION_PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return json.dumps(value, ensure_ascii=isinstance(value, str) and not value.isprintable())
+
+
+# A body walked from its root: what stands where, as JMESPath.
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+_DEEPEST = 6
+
+_ROLES = frozenset({"user", "assistant", "human", "ai", "bot", "system", "agent", "tool"})
+
+_KIND_KEYS = ("type", "kind", "role")
+
+
+def child(at: str, key: str) -> str:
+    """The expression of a key below another."""
+    name = key if _PLAIN.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return f"{at}.{name}" if at else name
+
+
+def below(at: str, path: str) -> str:
+    """The expression of a relative path below another; both may be empty."""
+    if not at or not path:
+        return at or path
+    return f"{at}{path}" if path.startswith("[") else f"{at}.{path}"
+
+
+def raw(text: str) -> str:
+    """A text as JMESPath writes one."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def leaves(value: Any, at: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+    """Everything below objects that is neither an object nor a list, with its path."""
+    if isinstance(value, Mapping):
+        if depth:
+            for key, item in value.items():
+                yield from leaves(item, child(at, key), depth - 1)
+    elif not isinstance(value, list):
+        yield at, value
+
+
+def lists_below(value: Any, at: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, list[Any]]]:
+    """Every list below objects, with its path; a list that holds nothing but one list is that one."""
+    if isinstance(value, Mapping):
+        if depth:
+            for key, item in value.items():
+                yield from lists_below(item, child(at, key), depth - 1)
+    elif isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list):
+            yield f"{at}[0]", value[0]
+        else:
+            yield at, value
+
+
+def are_objects(items: Any) -> bool:
+    """Whether it is a list of objects, and not empty."""
+    return isinstance(items, list) and bool(items) and all(isinstance(item, Mapping) for item in items)
+
+
+def are_texts(items: Any) -> bool:
+    """Whether it is a list of texts, and not empty."""
+    return isinstance(items, list) and bool(items) and all(isinstance(item, str) for item in items)
+
+
+def columns(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The leaves of objects by their paths: a value for each object, None where it has none."""
+    rows = [dict(leaves(item)) for item in items]
+    paths = dict.fromkeys(path for row in rows for path in row)
+    return {path: [row.get(path) for row in rows] for path in paths}
+
+
+def kind_key(items: Sequence[Mapping[str, Any]]) -> str | None:
+    """The key that says of what kind each item is; None where there is none."""
+    return next((key for key in _KIND_KEYS if all(isinstance(item.get(key), str) for item in items)), None)
+
+
+def within(items: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """What the lists within objects hold together, by their paths."""
+    found: dict[str, list[Any]] = {}
+    for path, inner in (each for item in items for each in lists_below(item)):
+        found.setdefault(path, []).extend(inner)
+    return found
+
+
+def are_messages(items: Sequence[Mapping[str, Any]], question: str) -> bool:
+    """Whether objects are those of a conversation: they say who speaks, or one of them repeats the question."""
+    key = kind_key(items)
+    if key is not None and {item[key].lower() for item in items} <= _ROLES:
+        return True
+    if any(map(_holds_message, items)):
+        return True
+    return len(items) > 1 and any(_repeats(item, question) for item in items)
+
+
+def _holds_message(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Mapping) and value.get("role") in _ROLES for value in item.values())
+
+
+def _repeats(item: Mapping[str, Any], question: str) -> bool:
+    return any(value == question for _, value in leaves(item))
+
+
+def are_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether objects are typed parts of one text: a kind, a text, and nothing that says where it is from."""
+    key = kind_key(items)
+    if key is None:
+        return False
+    others = [value for item in items for name, value in item.items() if name != key]
+    if any(isinstance(value, Mapping | int | float) and value != {} for value in others):
+        return False
+    return any(map(_is_prose, others)) and all(_text_count(item) <= 2 for item in items)
+
+
+def _is_prose(value: Any) -> bool:
+    return isinstance(value, str) and " " in value
+
+
+def _text_count(item: Mapping[str, Any]) -> int:
+    return sum(isinstance(value, str) for value in item.values())
+
+
+# Names that parts of answers often bear.
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_STEP = re.compile(r"[\w-]+")
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names of a list with blanks."""
+    return frozenset(text.split())
+
+
+ANSWERS = names_in("answer answers response reply completion generated summary textresponse output_text")
+
+MAY_BE_ANSWERS = names_in("text content result results output data message said body value")
+
+
+NO_ANSWERS = names_in(
+    "prompt context instruction instructions system question query input intent reasoning reasoning_content thought "
+    "thoughts thinking disclaimer notice footer warning warnings error detail title description status state id "
+    "rewritten_query search_query terms greeting hint tip"
+)
+
+TEXTS = names_in("text content page_content passage chunk snippet body blurb excerpt full_text document")
+
+NO_TEXTS = names_in("question query title description prompt summary")
+
+CHUNK_IDS = names_in("id chunk_id _id uid uuid segment_id passage_id node_id key chunk_key ref_id")
+
+NO_CHUNK_IDS = names_in("document doc file source parent index position rank number page reference_id")
+
+
+DOCUMENT_NAMES = (
+    *("document_name", "file_name", "filename", "file_path", "filepath", "path", "file", "document", "doc"),
+    *("source", "semantic_identifier", "title", "name", "url", "uri", "link", "origin"),
+)
+"""The surest come first."""
+
+DOCUMENT_IDS = ("document_id", "doc_id", "file_id", "source_id", "parent_id")
+
+SECTIONS = names_in("section heading section_title section_name")
+
+SCORES = names_in("score similarity distance relevance relevance_score _score rerank_score distances scores")
+
+
+PASSAGES = names_in(
+    "chunks documents passages contexts context sources source_documents results hits snippets evidence references "
+    "search_results retriever_resources chunk_search_results matches top_documents nodes citations"
+)
+
+
+NO_PASSAGES = names_in(
+    "entities relationships edges suggestions followups follow_ups related questions history messages steps tools "
+    "tool_calls warnings logs keywords annotations"
+)
+
+_CITES = re.compile(r"cit|refer|^refs?$|used|ground|based_on|support")
+
+
+def last_name(path: str) -> str:
+    """The last key of a path: `full_text` of `sources[0].full_text`."""
+    steps: list[str] = _STEP.findall(re.sub(r"\[[^\]]*\]", "", path))
+    return steps[-1] if steps else ""
+
+
+def snake(name: str) -> str:
+    """The name in small letters with underscores, so that `chunkId` is `chunk_id`."""
+    joined = "_".join(parts_of(name))
+    return f"_{joined}" if name.startswith("_") else joined
+
+
+def parts_of(name: str) -> list[str]:
+    """The words of a name in small letters, split at separators and at the humps of camelCase."""
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+def is_of_citations(name: str) -> bool:
+    """Whether a key is called as lists of what was cited are."""
+    return _CITES.search(snake(name)) is not None
+
+
+def word_count(text: str) -> int:
+    """How many words a text has, by its white space."""
+    return len(text.split())
+
 
 _FILE = re.compile(r"\S+\.[A-Za-z]{2,5}|https?://\S+")
+
 _LEAST_WORDS = 3
+
 _MOST_WORDS_OF_A_NAME = 3
+
 _SEVERAL = 2
+
+
 _NEAR = 0.5
 """A field whose texts are at least half as long as the longest may be the text too."""
+
 ColumnValues = Mapping[str, Sequence[Any]]
 
 
@@ -68,7 +379,7 @@ def _texts(columns: ColumnValues) -> list[tuple[str, float]]:
         mean = sum(map(word_count, given)) / len(values)
         if given and mean >= _LEAST_WORDS:
             name = snake(last_name(path))
-            weights[path] = mean * (2 if name in words.TEXTS else 0.4 if name in words.NO_TEXTS else 1)
+            weights[path] = mean * (2 if name in TEXTS else 0.4 if name in NO_TEXTS else 1)
     return sorted(weights.items(), key=lambda item: -item[1])
 
 
@@ -88,7 +399,7 @@ def _section(columns: ColumnValues) -> str | None:
 
 def _are_sections(path: str, values: Sequence[Any]) -> bool:
     texts = all(value is None or isinstance(value, str) for value in values)
-    return texts and snake(last_name(path)) in words.SECTIONS
+    return texts and snake(last_name(path)) in SECTIONS
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
@@ -103,7 +414,7 @@ def _are_labels(values: Sequence[Any]) -> bool:
 def _name_document(short: ColumnValues, found: Fields) -> None:
     texts = {path: values for path, values in short.items() if _are_texts(values)}
     by_name = {snake(last_name(path)): path for path in reversed(texts)}
-    named, ids = _named(by_name, words.DOCUMENT_NAMES), _named(by_name, words.DOCUMENT_IDS)
+    named, ids = _named(by_name, DOCUMENT_NAMES), _named(by_name, DOCUMENT_IDS)
     document = _document(texts, named)
     if document is not None:
         found.paths["document_name"] = document
@@ -132,7 +443,7 @@ def _name_inner_document(texts: ColumnValues, found: Fields) -> None:
     """A label that stands within another one, as a file does in `guide#3`, is the document; so is one that repeats."""
     for path, values in texts.items():
         is_short = all(word_count(value) <= _MOST_WORDS_OF_A_NAME for value in values)
-        if is_short and snake(last_name(path)) not in words.CHUNK_IDS and _is_of_several(path, texts):
+        if is_short and snake(last_name(path)) not in CHUNK_IDS and _is_of_several(path, texts):
             found.paths["document_name"] = path
             found.unsure.append("document_name")
             return
@@ -165,13 +476,13 @@ def _name_chunk_id(short: ColumnValues, found: Fields) -> None:
 
 def _called_ids(paths: Iterable[str]) -> list[str]:
     named = {path: snake(last_name(path)) for path in paths}
-    ids = [path for path, name in named.items() if name in words.CHUNK_IDS]
+    ids = [path for path, name in named.items() if name in CHUNK_IDS]
     return ids or [path for path, name in named.items() if name.endswith("_id") and not _is_of_other(name)]
 
 
 def _is_of_other(name: str) -> bool:
     """Whether a key is called as labels of documents and places are."""
-    return name in words.DOCUMENT_IDS or name in words.NO_CHUNK_IDS or "document" in name
+    return name in DOCUMENT_IDS or name in NO_CHUNK_IDS or "document" in name
 
 
 def _look_like_ids(values: Sequence[Any]) -> bool:
@@ -183,7 +494,7 @@ def _look_like_ids(values: Sequence[Any]) -> bool:
 def _score(columns: ColumnValues) -> str | None:
     """A field of numbers: one that is called so, else the only fractions that rise or fall from item to item."""
     numbers = {path: values for path, values in columns.items() if _are_numbers(values)}
-    named = [path for path in numbers if snake(last_name(path)) in words.SCORES]
+    named = [path for path in numbers if snake(last_name(path)) in SCORES]
     if named:
         return min(named, key=lambda path: path.count("."))
     falling = [path for path, values in numbers.items() if len(values) > 1 and are_in_order(values)]

@@ -10,18 +10,22 @@ from evals.client.profile import list_profiles, load_profile, resolve_spec
 from evals.client.spec import ServerSpec
 from evals.client.transport import Reply, Transport, TransportFailure
 from evals.errors import ConfigError, ServerUnreachableError
-from evals.inputs.json_body import parse_json
-from evals.inputs.yaml_layers import VARIABLE, expand_env
-from evals.run.probing.assent import USUAL
-from evals.run.probing.openapi import paths_of
-from evals.run.probing.requests import QUESTION, Plan
+from evals.run.probing.openapi import QUESTION, USUAL, Plan, paths_of
+from evals.text.decoding import parse_json
+from evals.text.yaml_files import VARIABLE, expand_env
 
 _TIMEOUT_S = 5.0
+
 _HEALTH = ("/health", "/healthz", "/api/health", "/ping", "/ok", "/status")
+
 _NOTHING = "/evals-probe-finds-nothing-here"
+
+
 _FINGERPRINTS = {"openwebui": "/api/v1/files/"}
 """By profile, a path that tells a server whose web page answers a GET of every path that takes a POST alone."""
+
 _THERE = frozenset({200, 400, 401, 403, 405, 415, 422})
+
 Tell = Callable[[str], None]
 
 

@@ -1,22 +1,215 @@
 """Which operation of an OpenAPI document asks a question, and the body that it wants."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evals.run.probing.requests import QUESTION, Plan
-from evals.run.probing.words import names_in, parts_of, snake
+from evals.run.probing.fields import names_in, parts_of, snake
+from evals.text.decoding import parse_json
+
+# The request that may ask a question: what is known of it, and where from.
+
+
+QUESTION = "{{question}}"
+
+_QUOTED = re.compile(r"[\"'`]([A-Za-z_][\w.-]{0,40})[\"'`]")
+
+_ABOUT_MISSING = re.compile(r"miss|requir|expect|need|lack|absent|must|not found|unknown", re.IGNORECASE)
+
+_NAMED = re.compile(r"\b(?:field|parameter|key|property)\s+(\w+)")
+
+
+_IS_MISSING = re.compile(
+    r"(?<![\w.-])([A-Za-z_]\w*(?:\.\w+)*)\s+(?:is|was)\s+(?:missing|required|absent)\b", re.IGNORECASE
+)
+
+
+_NO_NAMES = frozenset(
+    {"field", "parameter", "key", "property", "value", "it", "this", "that", "which", "what", "token", "is", "was"}
+)
+
+
+_WORDS_OF_JSON = frozenset(
+    {"detail", "error", "message", "type", "loc", "msg", "input", "missing", "code", "status", "body", "url", "ctx"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A request.
+
+    Attributes:
+        method: HTTP method.
+        path: Below the server's URL.
+        body: JSON with {{question}} in it; None for a request without.
+        query: Parameters of the URL.
+        source: What it was made of, in words.
+        profile: The built-in profile that it is of; None where it is of none.
+        doubts: What of it is a guess, in words.
+    """
+
+    method: str
+    path: str
+    body: Any = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    profile: str | None = None
+    doubts: Sequence[str] = ()
+
+    @property
+    def told(self) -> str:
+        """What is sent, and why, for whoever watches."""
+        guess = f"; guess: {', '.join(self.doubts)}" if self.doubts else ""
+        sent = dict(self.query) if self.body is None else self.body
+        return f"{self.method} {self.path} with {json.dumps(sent, ensure_ascii=False)} ({self.source}{guess})"
+
+    @property
+    def ask(self) -> dict[str, Any]:
+        """As `server.ask` of a configuration."""
+        keys: dict[str, Any] = {} if self.method == "POST" else {"method": self.method}
+        keys["path"] = self.path
+        if self.query:
+            keys["query"] = dict(self.query)
+        if self.body is not None:
+            keys["json"] = self.body
+        return keys
+
+
+def missing_fields(said: bytes) -> list[tuple[str, ...]]:
+    """The paths of the fields that a refusal says it misses, as web frameworks and people write it."""
+    try:
+        body = parse_json(said)
+    except ValueError:
+        return _quoted(said.decode("utf-8", "replace"))
+    located = list(_located(body))
+    return located or [path for text in _texts(body) for path in _quoted(text)]
+
+
+def _located(body: Any) -> list[tuple[str, ...]]:
+    """The fields of `{"detail": [{"loc": ["body", "question"], "type": "missing"}]}`."""
+    details = body.get("detail") if isinstance(body, Mapping) else None
+    items = [item for item in details if isinstance(item, Mapping)] if isinstance(details, list) else []
+    paths = [tuple(map(str, item.get("loc") or ())) for item in items]
+    return [path[1:] for path in paths if len(path) > 1]
+
+
+def _texts(body: Any) -> list[str]:
+    if isinstance(body, str):
+        return [body]
+    items = body.values() if isinstance(body, Mapping) else body if isinstance(body, list) else ()
+    return [text for item in items for text in _texts(item)]
+
+
+def _quoted(text: str) -> list[tuple[str, ...]]:
+    if not _ABOUT_MISSING.search(text):
+        return []
+    quoted = [name for name in _QUOTED.findall(text) if name not in _WORDS_OF_JSON]
+    named = [] if quoted else [*_NAMED.findall(text), *_IS_MISSING.findall(text)]
+    named = [name for name in named if name.lower() not in _NO_NAMES | _WORDS_OF_JSON]
+    return [tuple(name.split(".")) for name in dict.fromkeys([*quoted, *named])]
+
+
+def with_field(plan: Plan, path: Sequence[str]) -> Plan:
+    """The request with the question at the field that was missed, which is no longer that of a profile."""
+    value: Any = QUESTION
+    for step in reversed(path):
+        value = {step: value}
+    source = f"the refusal, which names {'.'.join(path)}"
+    if plan.method == "GET":
+        return replace(plan, query={path[-1]: QUESTION}, source=source, profile=None)
+    return replace(plan, body=value, source=source, profile=None)
+
+
+# Which requests the probe may send: some freely, some with somebody's assent, some never.
+
+
+USUAL = ("/query", "/ask", "/chat", "/api/chat", "/api/query", "/api/ask", "/v1/query", "/rag", "/answer", "/search")
+"""Paths that ask a question on most servers that have them."""
+
+_CHANGES = names_in("delete purge drop reset clear remove rebuild train pull upload")
+
+
+_CHANGES_ELSEWHERE = names_in("create update send")
+"""Words of change except in operations of built-in profiles, such as `createChatCompletion`."""
+
+
+Assent = Callable[[Sequence[Plan]], Sequence[Plan]]
+"""Gets the requests that need assent; returns those that may be sent."""
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The requests that may ask the question, the likeliest first.
+
+    Attributes:
+        free: To paths of built-in profiles, to usual paths, and to the path that the user named.
+        others: To all other paths; they need assent.
+        never: To operations that change something, each with the word that says so.
+    """
+
+    free: list[Plan] = field(default_factory=list)
+    others: list[Plan] = field(default_factory=list)
+    never: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def named_never(self) -> str:
+        """The operations that are never called, each with its word, in one line."""
+        return ", ".join(f"{name} ({word})" for name, word in self.never.items())
+
+
+def sort_out(
+    plans: Sequence[Plan], document: Mapping[str, Any], of_profiles: Collection[str], named: str | None
+) -> Candidates:
+    """Sort requests by what they need before they may be sent.
+
+    Args:
+        plans: The requests.
+        document: OpenAPI, whose operationIds count beside the paths; empty without one.
+        of_profiles: The paths of built-in profiles.
+        named: The path in the URL; None without one.
+    """
+    found = Candidates()
+    for plan in plans:
+        words = _CHANGES if plan.path in of_profiles else _CHANGES | _CHANGES_ELSEWHERE
+        told = parts_of(f"{plan.path} {_operation_id(document, plan)}")
+        word = next((part for part in told if part in words), None)
+        if word is not None:
+            found.never[f"{plan.method} {plan.path}"] = word
+        elif plan.path == named or plan.path in of_profiles or plan.path in USUAL:
+            found.free.append(plan)
+        else:
+            found.others.append(plan)
+    return found
+
+
+def _operation_id(document: Mapping[str, Any], plan: Plan) -> str:
+    path = plan.path.rstrip("/")
+    for name, operations in document.get("paths", {}).items():
+        if name.rstrip("/") == path and isinstance(operations, Mapping):
+            operation = operations.get(plan.method.lower())
+            return str(operation.get("operationId", "")) if isinstance(operation, Mapping) else ""
+    return ""
+
 
 _FIELDS = (
     *("question", "query", "q", "prompt", "user_query", "query_text", "search_query", "user_input", "input", "message"),
     *("text", "content", "ask", "inquiry", "request", "utterance", "search", "term"),
 )
+
 _ASKING = names_in("ask query question chat answer rag search completion completions generate invoke run")
+
+
 _OTHERS = names_in(
     "upload ingest index feedback login auth token health status metrics delete documents files batch stream admin "
     "settings config users embed embeddings rerank evaluate log logs"
 )
+
 _WANTED = ("include", "return", "with")
+
 _DEEPEST = 5
+
 Schema = Mapping[str, Any]
 
 

@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from evals.client.streams.collector import END
-from evals.client.streams.formats import FORMATS, RawPiece
-from evals.client.streams.spec import StreamFormat
-from evals.run.probing.answers import find_answers
-from evals.run.probing.citing import find_citing
-from evals.run.probing.guess import Doubt, Guess, take_chunks, take_citing, take_sides
+from evals.client.spec import StreamFormat
+from evals.client.streams import END, FORMATS, RawPiece
+from evals.run.probing.fields import below, child, last_name, leaves, names_in, raw
+from evals.run.probing.guess import Doubt, Guess, find_answers, find_citing, take_chunks, take_citing, take_sides
 from evals.run.probing.passages import Passages, find_passages
-from evals.run.probing.walk import below, child, leaves, raw
-from evals.run.probing.words import last_name, names_in
 
 _LAST = names_in("done end finish finished complete completed final close closed stop eof bye")
+
 _JSON_LINES = ("ndjson", "jsonl", "json-lines", "jsonlines", "json-seq")
+
 _KINDS = ("type", "event", "kind", "object", "op")
 
 

@@ -6,34 +6,51 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from evals.client.address import check_url
 from evals.client.exchange import rendered
-from evals.client.login.hints import REFUSED
+from evals.client.oauth2 import REFUSED
 from evals.client.profile import about_profile, load_profile
-from evals.client.spec import AskSpec, ServerSpec
+from evals.client.spec import AskSpec, ServerSpec, check_url
 from evals.client.transport import Reply, Transport, TransportFailure
-from evals.credentials.masker import Masker
 from evals.errors import ConfigError, ServerRefusedError
-from evals.inputs.json_body import parse_json
-from evals.inputs.yaml_layers import VARIABLE
-from evals.run.probing.assent import USUAL, Assent, Candidates, sort_out
 from evals.run.probing.looking import Sighted, Tell, built_in, fitting, is_askable, look, plan_of, usual
-from evals.run.probing.openapi import plans_of
+from evals.run.probing.openapi import (
+    QUESTION,
+    USUAL,
+    Assent,
+    Candidates,
+    Plan,
+    missing_fields,
+    plans_of,
+    sort_out,
+    with_field,
+)
+from evals.run.probing.passages import says_no
 from evals.run.probing.reading import AnswerReader, Probed, Settle, Target
-from evals.run.probing.requests import QUESTION, Plan, missing_fields, with_field
-from evals.run.probing.sides import says_no
-from evals.schemas import ResponseError
+from evals.schemas.response import ResponseError
+from evals.secrets import Masker
+from evals.text.decoding import parse_json
+from evals.text.yaml_files import VARIABLE
 
 _MOST_TRIES = 6
+
 _TIMEOUT_S = 120.0
+
 _HINT_FORM = "give --body for the form of the request"
+
 _HINT_PATH = "give the path with the URL, and --body for the form of the request"
+
 _HINT_NOTHING = 'give the path with the URL, and --body \'{"question": "{{question}}"}\' in the form that it wants'
+
 _HINT_LOGIN = 'give the login that it wants: --header "{}"'
+
 _HINT_PROFILE = "evals init --rag-url {} --profile {}"
+
 _HINT_ASSENT = "give the path with the URL, or --yes where each of these may be called"
+
 _HINT_NEVER = "where one of them only answers questions, write server.ask and server.map yourself: docs/profiles.md"
+
 _NEVER = "never called, as its name says that it changes something"
+
 _HINT_OTHER_FORM = 'give another form by --body, or what the server wants beside it: --header "Name: value"'
 
 

@@ -1,32 +1,109 @@
 """What the answer of a server is read as: by a built-in profile, or by its shape."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.client import RAGClient
-from evals.client.bodies import stored_body
+from evals.client.exchange import stored_body
 from evals.client.mapping import MappingError, find
-from evals.client.profile import NO_PROFILE, resolve_spec
-from evals.client.redaction import MAX_RAW_CHARS
+from evals.client.profile import MAX_RAW_CHARS, NO_PROFILE, resolve_spec
+from evals.client.rag_client import RAGClient
 from evals.client.spec import RequestSpec
 from evals.client.transport import Reply
 from evals.config import EvalConfig
-from evals.credentials.masker import Masker
 from evals.errors import ConfigError
-from evals.inputs.json_body import parse_json
 from evals.metrics.base import Need
 from evals.metrics.registry import select
-from evals.run.doctor.computable import Computable, computable
+from evals.run.doctor import Computable, computable
+from evals.run.probing.fields import Headers, child
 from evals.run.probing.guess import Doubt, Guess, guess_body
 from evals.run.probing.looking import Sighted
+from evals.run.probing.openapi import Plan
 from evals.run.probing.pieces import guess_stream, stream_format
-from evals.run.probing.requests import Plan
-from evals.run.probing.secrets import Headers
-from evals.run.probing.unread import unread_fields
-from evals.schemas import EvalQuestion, EvalResponse, GoldPassage, ResponseError
+from evals.schemas.dataset import EvalQuestion, GoldPassage
+from evals.schemas.response import EvalResponse, ResponseError
+from evals.secrets import Masker
+from evals.text.decoding import parse_json
+
+# The fields of a body that a mapping does not read.
+
+
+_MOST = 200
+"""So many fields are looked at: each takes a reading of the body."""
+
+
+Path = tuple[str | None, ...]
+"""Keys from the root; None stands for every item of a list."""
+
+
+def unread_fields(raw: str, read: Callable[[str], Any]) -> list[str]:
+    """The fields that hold something and without which the same is read, as JMESPath.
+
+    Args:
+        raw: JSON, or a stream of lines of it.
+        read: Reads such a body.
+    """
+    pieces = _pieces(raw)
+    paths = list(dict.fromkeys(path for _, value in pieces for path in _paths(value)))[:_MOST]
+    whole = read(raw)
+    return [_text(path) for path in paths if read(_joined(pieces, path)) == whole]
+
+
+def _pieces(raw: str) -> list[tuple[str, Any]]:
+    """Each line with what stands before its JSON; a line without JSON is nothing but that. A whole body is one line."""
+    try:
+        return [("", parse_json(raw.encode()))]
+    except ValueError:
+        return [_piece(line) for line in raw.split("\n")]
+
+
+def _piece(line: str) -> tuple[str, Any]:
+    text = line.removeprefix("data:")
+    try:
+        return line.removesuffix(text), parse_json(text.encode())
+    except ValueError:
+        return line, None
+
+
+def _joined(pieces: list[tuple[str, Any]], path: Path) -> str:
+    return "\n".join(
+        before if value is None else f"{before}{json.dumps(_without(value, path))}" for before, value in pieces
+    )
+
+
+def _paths(value: Any, at: Path = ()) -> Iterator[Path]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _paths(item, (*at, key))
+    elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):
+        for item in value:
+            yield from _paths(item, (*at, None))
+    elif at and value not in (None, "", []):
+        yield at
+
+
+def _without(value: Any, path: Path) -> Any:
+    if path and path[0] is None and isinstance(value, list):
+        return [_without(item, path[1:]) for item in value]
+    return _without_key(value, *path) if path and isinstance(value, Mapping) else value
+
+
+def _without_key(value: Mapping[str | None, Any], key: str | None, *rest: str | None) -> dict[str | None, Any]:
+    others = {name: item for name, item in value.items() if name != key}
+    return {**value, key: _without(value[key], rest)} if rest and key in value else others
+
+
+def _text(path: Path) -> str:
+    text = ""
+    for step in path:
+        text = f"{text}[]" if step is None else child(text, step)
+    return text
+
 
 DEFAULT_QUESTION = "What is this about?"
+
+
 Settle = Callable[[Doubt], str | None]
 """Is given a doubt with alternatives; returns the one that is meant, or None for what was chosen."""
 

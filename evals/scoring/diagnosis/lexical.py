@@ -16,58 +16,150 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from re import Pattern
 
-from evals.metrics.fact_inclusion import inclusion
-from evals.schemas import EvalQuestion
-from evals.scoring.diagnosis.notation import in_one_notation
-from evals.scoring.diagnosis.opposites import is_reversed
-from evals.scoring.diagnosis.values import Values, in_place_of, lacking, wanted_values
-from evals.text.dates import without_dates
-from evals.text.denials import denials, may_deny
-from evals.text.folding import tokens
-from evals.text.number_words import spelt_out
-from evals.text.remembered import remembered
-from evals.text.sentences import sentences
-from evals.text.stop_words import STOP_WORDS
-from evals.text.units import UNITS
+from evals.metrics.qa import inclusion
+from evals.schemas.dataset import EvalQuestion
+from evals.scoring.diagnosis.values import Values, in_one_notation, in_place_of, lacking, wanted_values
+from evals.text.folding import STOP_WORDS, remembered, tokens
+from evals.text.notation import UNITS
+from evals.text.numbers import spelt_out, without_dates
+from evals.text.sentences import denials, may_deny, sentences
+
+# Whether an answer says the opposite of what is expected: fell for rose, at most for at least, after for before.
+
+
+def _either(words: str) -> Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+_NUMBER = r"(?=\s+(?:[$€£]|\d|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|half)\b))"
+"""What stands behind a word that bounds a number: not "over the counter"."""
+
+
+_PAIRS = (
+    (
+        _either(
+            "rise[sn]?|rose|rising|increas(?:e[sd]?|ing)|grow(?:s|n|ing)?|grew|growth|gain(?:s|ed)?|climb(?:s|ed)?|"
+            "rais(?:e[sd]?|ing)|higher|extend(?:s|ed)?|up from"
+        ),
+        _either(
+            "fall(?:s|en|ing)?|fell|decreas(?:e[sd]?|ing)|declin(?:e[sd]?|ing)|drop(?:s|ped|ping)?|shr[aiu]nk(?:s|en)?|"
+            "reduc(?:e[sd]?|ing|tion)|lower(?:s|ed|ing)?|cut(?:s|ting)?|shorten(?:s|ed)?|down from|lost|loss"
+        ),
+    ),
+    (
+        _either(
+            "more than|at least|no less than|not less than|no fewer than|minimum|exceed(?:s|ed|ing)?|greater than|"
+            rf"longer than|or (?:more|over|above|older|later)|older than|(?:over|above){_NUMBER}"
+        ),
+        _either(
+            "less than|fewer than|at most|no more than|not more than|no longer than|maximum|shorter than|"
+            rf"or (?:less|fewer|under|below|younger|earlier)|younger than|(?:under|below|up to|within){_NUMBER}"
+        ),
+    ),
+    (_either("before|prior to|ahead of|in advance|until|no later than"), _either("after|no earlier than")),
+    (
+        _either("grant(?:s|ed)?|allow(?:s|ed)?|permit(?:s|ted)?|approv(?:e[sd]?|al)|accept(?:s|ed)?"),
+        _either(
+            "den(?:y|ies|ied)|refus(?:e[sd]?|al)|forbid(?:s|den)?|reject(?:s|ed)?|prohibit(?:s|ed)?|revok(?:e[sd]?)"
+        ),
+    ),
+    (
+        _either("inhibit(?:s|ed|ion)?|block(?:s|ed)?|prevent(?:s|ed)?|suppress(?:es|ed)?"),
+        _either("promot(?:e[sd]?|ion)|stimulat(?:e[sd]?|ion)|activat(?:e[sd]?|ion)|enhanc(?:e[sd]?)"),
+    ),
+    (_either("enabl(?:e[sd]?|ing)"), _either("disabl(?:e[sd]?|ing)")),
+    (_either("includ(?:e[sd]?|ing)"), _either("exclud(?:e[sd]?|ing)")),
+    (_either("mandatory|compulsory|required|obligatory|must|necessary|needed"), _either("optional|voluntary")),
+)
+"""Words with their opposites; words of one side say the same here."""
+
+
+def is_reversed(expected: str, sentence: str) -> bool:
+    """Whether a sentence has the opposite of a word that is expected, and none that says the same.
+
+    Where one of the two denies and the other does not, opposites say the same: not allowed is prohibited.
+
+    Args:
+        expected: The expected answer.
+        sentence: The sentence of the answer that is nearest to it.
+    """
+    if bool(denials(tokens(expected))) is not bool(denials(tokens(sentence))):
+        return False
+    return any(
+        bool(wanted.search(expected)) and not other.search(expected)
+        and bool(other.search(sentence)) and not wanted.search(sentence)
+        for pair in _PAIRS
+        for wanted, other in (pair, pair[::-1])
+    )  # fmt: skip
+
 
 OVERLAP = 0.5
 """Share of the telling words of an expected answer without values from which an answer counts as right."""
+
+
 OVERLAP_WITH_VALUES = 1 / 3
 """Share of values and telling words together, where all values that must be there are."""
+
 _FEW_VALUES = 3
+
 _OF_MANY = 2 / 3
+
+
 _SAME_SENTENCE = 0.7
 """Share of the words from which a sentence with another negation says the contrary."""
+
+
 _BARE = 4
 """Telling words of an answer that is nothing but its fact."""
+
+
 _IN_PLACE = 2
 """Words of its own with which an answer takes the place of an expected word."""
+
 _ITEMS = re.compile(r"\s*(?:[;/&\n•]|,(?!\d{3}\b)|\band\b|\bor\b|(?<=\s)[*-](?=\s))\s*")
+
 _ITEM_WORDS = 3
+
+
 _BESIDE = re.compile(
     r"\b(?:on|at|before|after|during|for|from|with|near|behind|beside|since|until) (?:the |an? |our )?(\w+)"
 )
 """Words behind a preposition, which are about something else than what is asked for, unless it is asked where."""
+
 _ASKS_WHERE = re.compile(r"\b(?:where|when|(?:on|at|for|from|with|in) (?:which|what|whom))\b", re.IGNORECASE)
 
 _SAYS = {"yes": True, "yeah": True, "true": True, "correct": True, "no": False, "false": False, "nope": False}
+
+
 _SAYS_NOTHING = STOP_WORDS | UNITS.keys() | _SAYS.keys() | {"percent"}
 """Words that tell nothing of what an answer is about, or that its values tell."""
+
 _YES_AND_NO = {"Y": "yes", "N": "no"}
+
 _ANSWER_IS = re.compile(r"\banswer (?:is|would be) (yes|no|true|false)\b", re.IGNORECASE)
+
 _CLAUSE_END = re.compile(r"[;.](?!\d)")
+
+
 _WHETHER = re.compile(
     r"(?:is|are|was|were|am|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b", re.IGNORECASE
 )
+
 _SUBJECTS = frozenset({"it", "this", "that", "they", "these", "those", "he", "she"})
+
+
 _FORBIDS = frozenset(
     (
         *("forbidden", "prohibited", "banned", "excluded", "disallowed", "impossible", "refused", "denied", "without"),
         *("unable", "ineligible", "illegal", "unlawful", "invalid", "cannot", "fails", "lacks"),
     )
 )
+
 _PREFIXES = ("un", "non", "in", "im", "dis")
+
+
 _EVASIVE = re.compile(
     r"\b(?:(?:is|are|was|were|be|been|being) (?:\w+ )?(?:described|explained|defined|determined|specified|regulated|"
     r"governed|laid down|set out|set forth|stated|listed|found|outlined|covered|detailed|documented|mentioned|given|"

@@ -4,28 +4,44 @@ A stage is a list of chunks under a name: objects with ids or texts, or plain id
 the text of the chunk with this id in any answer of the run; of an id that no answer has, nobody knows the text.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from statistics import fmean
 from typing import Any
 
-from evals.case.case import Case
-from evals.case.matching import match
-from evals.schemas import EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
+from evals.metrics.generation import AnswerCorrectness
+from evals.metrics.judge_tasks import COMPARED
+from evals.metrics.judged import JudgedMetric
+from evals.metrics.qa import GPTScore
+from evals.metrics.ragas import CorrectAnswersCount, WrongAnswersCount
+from evals.metrics.sample import Sample
 from evals.schemas.base import Finite, Record
-from evals.scoring.settings import Cases
+from evals.schemas.dataset import GoldPassage
+from evals.schemas.response import EvalResponse, RetrievedChunk
+from evals.schemas.results import WITHOUT_VERDICT, EvalRecord, EvalRun, MetricResult
+from evals.scoring.settings import ScoringContext, score_of
+from evals.text.matching.documents import document_key
+from evals.text.matching.recognise import match
 
 Library = Mapping[str, RetrievedChunk]
 """The chunks of a run by their ids; an id that stands for several texts is not there."""
+
 
 StagesSeen = dict[str, list[tuple[float, bool]]]
 """By stage, for each answer: the share of the golds that it holds, and whether the others are known not to be there."""
 
 _LISTS = ("items", "chunks", "results", "documents", "hits", "passages", "texts", "ids")
+
 _NAMES = ("name", "stage")
+
 _CHUNK_IDS = ("chunk_id", "id")
+
 _DOCUMENT_IDS = ("document_id", "doc_id", "document_name")
+
 _TEXTS = ("text", "content", "page_content")
+
 _LONGEST_ID = 80
 
 
@@ -91,7 +107,7 @@ def stages_of(said: Sequence[Any] | None) -> list[Stage]:
     return [stage for stage in read if stage is not None]
 
 
-def found_by_stage(case: Case, library: Library) -> list[StageFound]:
+def found_by_stage(case: Sample, library: Library) -> list[StageFound]:
     """Which golds each stage of an answer holds; nothing where the server lists none, or there is no gold."""
     golds = case.question.gold_passages
     if not golds or case.response.stages is None:
@@ -124,7 +140,7 @@ def lost_in(gold: int, stages: Sequence[StageFound]) -> str | None:
     return "found by no stage" if stages and all(stage.is_sure for stage in stages) else None
 
 
-def recall_by_stage(records: Sequence[EvalRecord], cases: Cases) -> list[StageRecall]:
+def recall_by_stage(records: Sequence[EvalRecord], cases: ScoringContext) -> list[StageRecall]:
     """The recall at each stage, in the order in which the stages come; empty where the server lists none."""
     library = library_of(records)
     seen: StagesSeen = {}
@@ -133,7 +149,7 @@ def recall_by_stage(records: Sequence[EvalRecord], cases: Cases) -> list[StageRe
     return recalls_of(seen)
 
 
-def add_stages(seen: StagesSeen, record: EvalRecord, cases: Cases, library: Library) -> None:
+def add_stages(seen: StagesSeen, record: EvalRecord, cases: ScoringContext, library: Library) -> None:
     """Add what the stages of one answer found."""
     if record.response is not None and record.response.stages is not None:
         golds = len(record.question.gold_passages)
@@ -184,3 +200,303 @@ def _known(chunk: RetrievedChunk, own: Library, library: Library) -> RetrievedCh
     if chunk.text or not chunk.chunk_id:
         return chunk
     return own.get(chunk.chunk_id) or library.get(chunk.chunk_id) or chunk
+
+
+# What a whole run says that one record cannot: whether the server cites, how much it sends on, what it lacks.
+
+
+DEFAULT_K = 10
+"""Chunks that are taken to be sent on where the server does not say how many it does."""
+
+
+_SENT_ON = ("final_top_n", "rerank_top_n", "top_n", "retrieval_top_k", "top_k")
+"""Names of the number of chunks that a server sends on to its model, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the diagnosis of a record needs to know of its run.
+
+    Attributes:
+        cites: Whether the server cites in any answer of the run.
+        answers: Whether it answers at all; one that only retrieves does not.
+        k: How many chunks it sends on.
+        missing: Gold documents that its corpus lacks, as `document_key`s.
+        library: The chunks of all answers by id, for stages that name theirs by id alone.
+    """
+
+    cites: bool = False
+    answers: bool = False
+    k: int = DEFAULT_K
+    missing: frozenset[str] = frozenset()
+    library: Library = field(default_factory=dict)
+
+
+def facts_of(run: EvalRun, records: Iterable[EvalRecord]) -> RunFacts:
+    """What a run says of itself and of its server."""
+    every = records if isinstance(records, Sequence) else list(records)
+    answered = (record.response for record in every if record.response is not None)
+    return AnswersSeen(run, answered).facts(every)
+
+
+class AnswersSeen:
+    """What some answer of a run has: citations, an answer, stages, a document that its server's list lacks.
+
+    Args:
+        run: As far as it is known.
+        responses: Those that are there already.
+    """
+
+    def __init__(self, run: EvalRun, responses: Iterable[EvalResponse] = ()) -> None:
+        self._run = run
+        self._missing = frozenset(map(document_key, run.server.missing_documents or ()))
+        self._cites = self._answers = self._stages = self._retrieved = False
+        for response in responses:
+            self.add(response)
+
+    def add(self, response: EvalResponse) -> None:
+        """Add what one answer has, as it comes or from a record; one that failed has nothing."""
+        self._cites = self._cites or bool(response.citations)
+        self._answers = self._answers or response.answer is not None
+        self._stages = self._stages or bool(response.stages)
+        self._retrieved = self._retrieved or not self._missing.isdisjoint(self._documents(response))
+
+    def _documents(self, response: EvalResponse) -> Iterable[str]:
+        return _retrieved(response) if self._missing else ()
+
+    def facts(self, records: Iterable[EvalRecord]) -> RunFacts:
+        """What follows from all that were added.
+
+        Args:
+            records: Of these answers; they are walked only where the server lists stages.
+        """
+        return RunFacts(
+            cites=self._cites,
+            answers=self._answers,
+            k=sent_on(self._run) or DEFAULT_K,
+            library=library_of(records) if self._stages else {},
+            # A list of documents that leaves out what was retrieved is not whole: it may lack others that are there.
+            missing=frozenset() if self._retrieved else self._missing,
+        )
+
+
+def _retrieved(response: EvalResponse) -> set[str]:
+    """The documents of all chunks, as `document_key`s."""
+    chunks = response.chunks or ()
+    return {document_key(name) for chunk in chunks for name in (chunk.document_id, chunk.document_name) if name}
+
+
+def sent_on(run: EvalRun) -> int | None:
+    """How many chunks the server sends on to its model, by its configuration or by what it was asked for."""
+    server = run.eval_config.get("server")
+    ask = server.get("ask") if isinstance(server, dict) else None
+    asked = ask.get("json") if isinstance(ask, dict) else None
+    places: Sequence[Any] = (asked, run.config, *run.server.snapshot_start.values())
+    for name in _SENT_ON:
+        for place in places:
+            value = place.get(name) if isinstance(place, dict) else None
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+    return None
+
+
+# The links of the chain from a question to its answer, in the order in which they can break.
+
+
+class Link(StrEnum):
+    """Where a question that ended wrong went wrong first; the members are in the order of the chain."""
+
+    TRANSPORT = "transport"
+    CORPUS = "corpus"
+    NOT_RETRIEVED = "not_retrieved"
+    PART_RETRIEVED = "part_retrieved"
+    BELOW_K = "below_k"
+    SHOULD_HAVE_ABSTAINED = "should_have_abstained"
+    WRONG_ABSTENTION = "wrong_abstention"
+    CONTRADICTS_REFERENCE = "contradicts_reference"
+    NO_MATCH_BY_WORDS = "no_match_by_words"
+    """In a run without a judge: the words of the answer do not match, and it has no other value in their place."""
+    UNUSED = "unused"
+    WRONG_CITATION = "wrong_citation"
+    PARTLY_CORRECT = "partly_correct"
+    JUDGE_COULD_NOT_TELL = "judge_could_not_tell"
+    RIGHT_WITHOUT_GOLD = "right_without_gold"
+    """No failure: the answer is right although nothing of the gold was retrieved. Counted apart."""
+
+    @property
+    def label(self) -> str:
+        """The link in words."""
+        return _LABELS[self]
+
+    @property
+    def place(self) -> int:
+        """Its place in the chain, from 0."""
+        return _PLACES[self]
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether a question with this link ended wrong."""
+        return self is not Link.RIGHT_WITHOUT_GOLD
+
+
+_LABELS = {
+    Link.TRANSPORT: "no answer came",
+    Link.CORPUS: "the corpus lacks the gold",
+    Link.NOT_RETRIEVED: "gold not retrieved",
+    Link.PART_RETRIEVED: "part of the gold not retrieved",
+    Link.BELOW_K: "gold retrieved too low to be sent on",
+    Link.SHOULD_HAVE_ABSTAINED: "answered, though unanswerable",
+    Link.WRONG_ABSTENTION: "abstained, though answerable",
+    Link.CONTRADICTS_REFERENCE: "contradicts the reference",
+    Link.NO_MATCH_BY_WORDS: "does not match the reference (by words)",
+    Link.UNUSED: "gold in the context, not used",
+    Link.WRONG_CITATION: "right, but wrongly cited",
+    Link.PARTLY_CORRECT: "partly correct",
+    Link.JUDGE_COULD_NOT_TELL: "the judge could not tell",
+    Link.RIGHT_WITHOUT_GOLD: "right without retrieved gold",
+}
+
+_PLACES = {link: place for place, link in enumerate(Link)}
+
+
+# What a judge says of an answer, out of whatever it was asked.
+
+
+class JudgedAs(StrEnum):
+    """How right an answer is."""
+
+    CORRECT = "correct"
+    PARTLY = "partly_correct"
+    INCORRECT = "incorrect"
+    CANNOT_TELL = "cannot_tell"
+
+
+_LABELLED = (
+    (AnswerCorrectness, {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT}),
+    (GPTScore, {1.0: JudgedAs.CORRECT, 0.0: JudgedAs.INCORRECT}),
+    (CorrectAnswersCount, {1.0: JudgedAs.CORRECT}),
+    (WrongAnswersCount, {1.0: JudgedAs.INCORRECT}),
+)
+"""The metrics whose judge says whether an answer is right, the most telling first, and what their values mean."""
+
+_VERDICT_NAMES = frozenset(metric.name for metric, _ in _LABELLED)
+
+_COMPARED_LISTS = ("answer_claims", "reference_claims")
+
+
+_SETTLED = ("abstained", "answered")
+"""How the verdict of a value begins that no judge gave."""
+
+_NOT_ASKED = "the judge was not asked"
+
+
+_DENIES = re.compile(
+    r"\b(?:contradict\w*|conflict\w*|instead of|rather than|in place of|whereas|disagree\w*|differs?|different|"
+    r"not match|mismatch|other than|but the reference|while the reference)\b",
+    re.IGNORECASE,
+)
+
+
+_LACKS = re.compile(
+    r"\b(?:omit\w*|missing|lacks?|evasi\w+|evades?|vague|incomplete|nothing|no answer|fails? to|without|only|"
+    r"(?:does|did) not (?:\w+ )?(?:mention|give|say|state|answer|name|include|provide|address|specify|contain))\b",
+    re.IGNORECASE,
+)
+
+
+def verdict_of(record: EvalRecord, case: Sample) -> JudgedAs | None:
+    """What the judge of the run says of an answer; None where none was asked whether it is right."""
+    if _is_unjudged(record):
+        return None
+    said = [verdict for metric, meaning in _LABELLED if (verdict := _labelled(metric, meaning, record, case))]
+    said += [by_claims] if (by_claims := _by_claims(record)) else []
+    return next((verdict for verdict in said if verdict is not JudgedAs.CANNOT_TELL), said[0] if said else None)
+
+
+def contradicted(record: EvalRecord, case: Sample) -> bool | None:
+    """Whether the judge finds something in the answer that the reference denies; None where it was not asked."""
+    reply = _reply(record, COMPARED.name)
+    if reply is not None and reply["answer_claims"]:
+        return any(claim["verdict"] == "contradicted" for claim in reply["answer_claims"])
+    result = _result(GPTScore, record, case)
+    criteria = result.details.get("criteria") if result else None
+    said = criteria.get("no_contradiction") if isinstance(criteria, dict) else None
+    return {"not_met": True, "met": False}.get(str(said))
+
+
+def says_that_it_denies(record: EvalRecord, case: Sample) -> bool:
+    """Whether the judge's own words say that the answer denies the reference, and not that it lacks something."""
+    words = justification(record, case)
+    return bool(_DENIES.search(words)) and not _LACKS.search(words)
+
+
+def justification(record: EvalRecord, case: Sample) -> str:
+    """The judge's sentence on an answer; empty where there is none."""
+    if _is_unjudged(record):
+        return ""
+    for metric, _ in _LABELLED:
+        result = _result(metric, record, case)
+        if result is not None and isinstance(result.details.get("justification"), str):
+            return str(result.details["justification"])
+    return ""
+
+
+def _is_unjudged(record: EvalRecord) -> bool:
+    """Whether nothing was said of how right the answer is, as in a run without a judge."""
+    return not record.verdicts and all(map(_says_nothing, record.scores))
+
+
+def _says_nothing(score: MetricResult) -> bool:
+    """Whether a result is no judgement, given or lost, of how right the answer is."""
+    if score.name not in _VERDICT_NAMES:
+        return True
+    return score.value is None and (score.missing not in WITHOUT_VERDICT or score.reason == _NOT_ASKED)
+
+
+def _labelled(
+    metric: type[JudgedMetric], meaning: Mapping[float, JudgedAs], record: EvalRecord, case: Sample
+) -> JudgedAs | None:
+    result = _result(metric, record, case)
+    if result is None or str(result.details.get("verdict", "")).startswith(_SETTLED):
+        return None
+    if result.value is None:
+        return JudgedAs.CANNOT_TELL if result.missing in WITHOUT_VERDICT and result.reason != _NOT_ASKED else None
+    if metric is AnswerCorrectness and 0 < result.value < 1:
+        return JudgedAs.PARTLY
+    return meaning.get(result.value)
+
+
+def _result(metric: type[JudgedMetric], record: EvalRecord, case: Sample) -> MetricResult | None:
+    """The value that a run has of a metric, else the one that its verdicts give; None where it has neither."""
+    scored = next((score for score in record.scores if score.name == metric.name), None)
+    if scored is not None:
+        return scored
+    asked = {inquiry.name for inquiry in metric.inquiries}
+    return score_of(metric(), case) if any(verdict.request in asked for verdict in record.verdicts) else None
+
+
+def _by_claims(record: EvalRecord) -> JudgedAs | None:
+    """What the comparison of claims comes to, where no other judgement was asked for."""
+    reply = _reply(record, COMPARED.name)
+    if reply is None:
+        return None
+    if any(claim["verdict"] == "contradicted" for claim in reply["answer_claims"]):
+        return JudgedAs.INCORRECT
+    conveyed = {claim["verdict"] for claim in reply["reference_claims"]}
+    if not conveyed or conveyed == {"cannot_tell"}:
+        return None
+    if conveyed <= {"conveyed", "cannot_tell"}:
+        return JudgedAs.CORRECT
+    return JudgedAs.PARTLY if conveyed & {"conveyed", "partly"} else JudgedAs.INCORRECT
+
+
+def _reply(record: EvalRecord, request: str) -> dict[str, Any] | None:
+    """The reply to a comparison of claims; None where there is none, or somebody changed it on disk."""
+    replies = (one.reply for one in record.verdicts if one.request == request and one.reply is not None)
+    return next((reply for reply in replies if all(map(_is_judged, map(reply.get, _COMPARED_LISTS)))), None)
+
+
+def _is_judged(claims: Any) -> bool:
+    return isinstance(claims, list) and all(
+        isinstance(claim, dict) and isinstance(claim.get("verdict"), str) for claim in claims
+    )

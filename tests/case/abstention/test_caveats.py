@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from evals.case.abstention.detector import is_abstention
 from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
+from evals.text.refusals.detector import is_abstention
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.case.abstention.detector import is_abstention
+from evals.text.refusals.detector import is_abstention
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evals.case.abstention.expected import holds_expected
-from evals.case.case import Case
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.text.refusals.detector import holds_expected
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def test_an_abstention_by_its_words_is_none_where_it_holds_the_expected_answer(
     """Of a question that cannot be answered nothing is expected, whatever a dataset holds beside it."""
     question = EvalQuestion(question="Who built it?", expected_answer="Kings", is_unanswerable=is_unanswerable)
     answer = EvalResponse(answer="I don't know for sure whether the Kings did.")
-    assert Case(question, answer).abstained is abstains
+    assert Sample(question, answer).abstained is abstains
 
 
 def test_citation_marks_do_not_part_the_words_of_the_expected_answer() -> None:
     """The answer is compared as its text is elsewhere."""
     question = EvalQuestion(question="Who?", expected_answer="Ana Ruiz", is_unanswerable=False)
     response = EvalResponse(answer="I cannot tell. Ana [1] Ruiz?", chunks=[], citations=[{"index": 1}])
-    assert not Case(question, response).abstained
+    assert not Sample(question, response).abstained

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.abstention import detector
-from evals.case.abstention.idle import HINTS, WITHOUT_APOSTROPHE
-from evals.case.abstention.idle import is_idle as is_idle_word
-from evals.case.abstention.roles import every_lexicon
+from evals.text.refusals import detector
+from evals.text.refusals.evidence import HINTS, WITHOUT_APOSTROPHE
+from evals.text.refusals.evidence import is_idle as is_idle_word
+from evals.text.refusals.roles import every_lexicon
 
 LABELLED = Path(__file__).with_name("answers.jsonl")
 PLAIN = [

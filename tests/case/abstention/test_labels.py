@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evals.case.case import Case
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
 
 LABELS = Path(__file__).with_name("answers.jsonl")
@@ -30,7 +30,7 @@ def shares(**fields: str) -> tuple[float, float]:
 
 def _abstained(row: dict[str, Any]) -> bool:
     question = EvalQuestion(question=row["question"], expected_answer=row.get("expected"))
-    return Case(question, EvalResponse(answer=row["answer"])).abstained
+    return Sample(question, EvalResponse(answer=row["answer"])).abstained
 
 
 @pytest.mark.parametrize(("split", "floor"), [("development", 0.97), ("learnt", 0.95), ("held_out", 0.88)])

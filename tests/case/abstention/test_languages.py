@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.case.abstention.detector import is_abstention
+from evals.text.refusals.detector import is_abstention
 
 REFUSED = {
     "en": ("Who leads it?", ("I don't know who leads it.", "The documents do not name a leader.", "Not specified.")),

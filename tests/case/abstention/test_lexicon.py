@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.abstention.grammar import RULES, declined
-from evals.case.abstention.languages import LANGUAGES
-from evals.case.abstention.languages.base import ROLES, Language
-from evals.case.abstention.others import declines_elsewhere
-from evals.case.abstention.roles import WORD, Lexicon, lexicons_of, without_accents
+from evals.text.refusals.grammar import RULES, declined
+from evals.text.refusals.lexicon import ROLES, Language
+from evals.text.refusals.reading import declines_elsewhere
+from evals.text.refusals.roles import LANGUAGES, WORD, Lexicon, lexicons_of, without_accents
 
 LETTERS = {letter for letters in ROLES.values() for letter in letters} | set("._,")
 SOME = ["the", "documents", "do", "not", "say", "who", "paid", ",", "nada", "nicht", "keine", "7", "é"]

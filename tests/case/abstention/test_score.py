@@ -8,20 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.case.abstention.detector import is_abstention, read_answer
-from evals.case.abstention.evidence import circumstances, signs
-from evals.case.abstention.languages import LANGUAGES
-from evals.case.abstention.languages.signs import SIGNS as SIGN_WORDS
-from evals.case.abstention.roles import WORD, without_accents
-from evals.case.abstention.score import score
-from evals.case.abstention.weights import CIRCUMSTANCES, SIGNS, TOGETHER
+from evals.text.refusals.detector import is_abstention, read_answer, score
+from evals.text.refusals.evidence import circumstances, signs
+from evals.text.refusals.lexicon import SIGNS as SIGN_WORDS
+from evals.text.refusals.roles import CIRCUMSTANCES, LANGUAGES, SIGN_WEIGHTS, TOGETHER, WORD, without_accents
 
 LABELS = Path(__file__).with_name("answers.jsonl")
 
 
 def test_every_weight_is_of_evidence_that_there_is() -> None:
     """A name that no answer gives would never weigh; a sign is a part or a sign of a word, or two."""
-    for table in SIGNS.values():
+    for table in SIGN_WEIGHTS.values():
         for bits, weight in table.items():
             assert 1 <= bits.bit_count() <= 2
             assert math.isfinite(weight)
@@ -31,7 +28,7 @@ def test_every_weight_is_of_evidence_that_there_is() -> None:
     assert names >= CIRCUMSTANCES.keys()
     assert names >= TOGETHER.keys() | {other for table in TOGETHER.values() for other in table}
     assert all(one < other for one, table in TOGETHER.items() for other in table)
-    assert {place for answer in read for place, _ in signs(answer)} >= SIGNS.keys()
+    assert {place for answer in read for place, _ in signs(answer)} >= SIGN_WEIGHTS.keys()
 
 
 @pytest.mark.parametrize("code", [language.code for language in LANGUAGES])

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from evals.case.abstention.clear import is_clear_refusal
-from evals.case.abstention.detector import is_abstention
-from evals.case.abstention.wrapping import unwrapped
-from evals.case.case import Case
+from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
+from evals.text.refusals.detector import is_abstention, is_clear_refusal, unwrapped
 
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("shapes.jsonl").read_text(encoding="utf-8").splitlines()
@@ -111,10 +109,10 @@ def test_an_answer_in_nearly_the_expected_words_is_none(answer: str, unanswerabl
     question = EvalQuestion(
         question="What is the cap on damages?", expected_answer=expected, is_unanswerable=unanswerable
     )
-    assert Case(question, EvalResponse(answer=answer)).abstained is abstains
+    assert Sample(question, EvalResponse(answer=answer)).abstained is abstains
 
 
 def test_nearly_the_words_of_a_statement_do_not_count() -> None:
     """A refusal that repeats a question shares most words with what answers it."""
     question = EvalQuestion(question="What does Pro cost a month?", expected_answer="Pro costs 9 euros a month.")
-    assert Case(question, EvalResponse(answer="What Pro costs a month is not specified.")).abstained
+    assert Sample(question, EvalResponse(answer="What Pro costs a month is not specified.")).abstained

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streaming import OPENAI, ask, event, token
 
-from evals.client.streams.doubts import CUMULATIVE, DOUBLED, UNREAD_ERROR, repetition
+from evals.client.streams import CUMULATIVE, DOUBLED, UNREAD_ERROR, repetition
 
 GROWING = ["The", "The battery", "The battery lasts", "The battery lasts 96 hours"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.client.streams.formats import FORMATS, NotInFormatError
-from evals.client.streams.spec import StreamFormat
+from evals.client.spec import StreamFormat
+from evals.client.streams import FORMATS, NotInFormatError
 
 Pieces = list[tuple[str, str | None]]
 

@@ -11,7 +11,7 @@ from streaming import END, HEAD, OPENAI, ask, chunk, event, token
 
 from evals.client import RAGClient
 from evals.client.profile import resolve_spec
-from evals.client.streams.collector import Collector
+from evals.client.streams import Collector
 
 both = pytest.mark.parametrize("library", ["aiohttp", "httpx"])
 
@@ -239,7 +239,7 @@ def test_a_stream_without_an_end_stops_at_the_limit(piece: bytes) -> None:
 
 def test_the_pieces_of_a_stream_are_bounded_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes hundreds of bytes in memory, whatever it takes on the wire."""
-    monkeypatch.setattr("evals.client.streams.collector.MAX_VALUES", 1000)
+    monkeypatch.setattr("evals.client.streams.MAX_VALUES", 1000)
     response, _ = ask([chunk('data: {"a":1}\n\n' * 100)] * 10, **OPENAI)
     assert response.error is not None
     assert (response.error.kind, response.answer) == ("too_large", None)

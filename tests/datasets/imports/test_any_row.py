@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from whole_runs import read_answers
 
+from evals.datasets.columns import EITHER, NAMES, SYSTEM
 from evals.datasets.file import read_file
-from evals.datasets.imports.columns import EITHER, NAMES, SYSTEM
 from evals.errors import DatasetError
 from evals.schemas import EvalResponse
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from evals.datasets.columns import plain_name
 from evals.datasets.file import QuestionFile, read_file
-from evals.datasets.imports.columns import plain_name
 from evals.errors import DatasetError
 
 Read = Callable[..., QuestionFile]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from evals.config import EvalConfig, PriceConfig
-from evals.judges.batches.pace import Pace
-from evals.run import instruments
+from evals.config import EvalConfig
+from evals.judges.batch_api import Pace
+from evals.run import setup
+from evals.scoring.prices import PriceConfig
 
 JUDGE = {"then": {"python": "judge"}}
 
@@ -17,7 +18,7 @@ JUDGE = {"then": {"python": "judge"}}
 @pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent is listed at once."""
-    monkeypatch.setattr(instruments, "Pace", partial(Pace, grace_s=0.0))
+    monkeypatch.setattr(setup, "Pace", partial(Pace, grace_s=0.0))
 
 
 @pytest.fixture

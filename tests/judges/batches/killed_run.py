@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.config import EvalConfig
-from evals.judges.batches.vendor import AnthropicBatches
+from evals.judges.batch_api import AnthropicBatches
 from evals.runner import run_evaluation
 from evals.store.journal import Journal
 

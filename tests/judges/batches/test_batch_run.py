@@ -9,13 +9,13 @@ import pytest
 
 from evals.config import EvalConfig
 from evals.errors import ConfigError, JudgeError
-from evals.judges import parts
-from evals.run.observer import Observer
+from evals.judges import prompt
+from evals.judges.batch_api import FOLDER
+from evals.run.notebook import Observer
 from evals.run.resume import resumed_config
 from evals.run.saved import rescore
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.store.batches import FOLDER
 from evals.store.runs import RunStore
 
 JUDGE = {"then": {"python": "judge"}}
@@ -194,7 +194,7 @@ def test_what_a_kept_reply_cost_is_what_was_paid_for_it(config: Configure, batch
 
 def test_long_lists_are_asked_in_parts_and_kept_by_part(config: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run finds every part in the cache."""
-    monkeypatch.setattr(parts, "MOST_ITEMS", 2)
+    monkeypatch.setattr(prompt, "MOST_ITEMS", 2)
     keys = {"metrics": ["faithfulness", "ragas_context_precision"], "judge": {"cache": True}}
     run = run_evaluation(config(**keys))
     verdicts = [v for record in RunStore(config().runs_dir).records(run) for v in record.verdicts]

@@ -13,9 +13,9 @@ import pytest
 from servers import HOME, PATIENCE_S
 
 from evals.config import EvalConfig
+from evals.judges.batch_api import FOLDER
 from evals.runner import EvaluationRunner, run_evaluation
 from evals.schemas import EvalRun
-from evals.store.batches import FOLDER
 from evals.store.runs import RunStore
 
 PROGRAM = Path(__file__).with_name("killed_run.py")

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from messages_api.batches import BatchMode
 
-from evals.judges.batches.judge import BatchJudge
-from evals.judges.batches.pace import Pace
-from evals.judges.batches.vendor import AnthropicBatches, BatchResult, BatchState
-from evals.judges.decision import Decision
+from evals.judges.batch_api import AnthropicBatches, BatchLog, BatchResult, BatchState, Pace
+from evals.judges.batches import BatchJudge
+from evals.judges.replies import Decision
 from evals.schemas.verdicts import JudgeUsage, VerdictRequest
-from evals.store.batches import BatchLog
 
 PACE = Pace(first_s=0.001, limit_s=20.0, grace_s=0.0)
 Serving = Callable[..., AbstractAsyncContextManager[Any]]

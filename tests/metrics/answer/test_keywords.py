@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics.answer.keywords import keywords
-from evals.text.stop_words import STOP_WORDS
+from evals.metrics.answer import keywords
+from evals.text.folding import STOP_WORDS
 
 
 def test_phrases_numbers_and_words_are_keywords() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.metrics.answer.squad import best_exact, best_f1, best_hotpot_f1, normalise
+from evals.metrics.squad import best_exact, best_f1, best_hotpot_f1, normalise
 from evals.schemas import MetricResult
 
 Score = Callable[..., MetricResult]

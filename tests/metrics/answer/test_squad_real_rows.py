@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from evals.metrics.answer.squad import SquadEM, SquadF1, best_exact, best_f1
+from evals.metrics.squad import SquadEM, SquadF1, best_exact, best_f1
 from evals.schemas import EvalQuestion, EvalResponse
 
 pytestmark = pytest.mark.real_rows

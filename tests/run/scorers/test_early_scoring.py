@@ -13,23 +13,22 @@ from raw_server import answering
 from servers import wait_until
 from whole_runs import run_to_conclude
 
-from evals.case.matching import evidence_of
 from evals.config import EvalConfig
 from evals.errors import StoreError
 from evals.metrics.registry import select
-from evals.run.scorers import early
-from evals.run.scorers.early import EarlyScoring
-from evals.run.scorers.how import HowToScore, Scoring
-from evals.run.work import RunRecords, Work
+from evals.run import overlapped
+from evals.run.overlapped import OverlappedScorer, ScoreConfig, Scoring
+from evals.run.work import RunPlan, RunRecords
 from evals.runner import EvaluationRunner
 from evals.schemas import EvalQuestion, EvalResponse
-from evals.scoring.conclusion import Conclusion
-from evals.scoring.diagnosis.facts import AnswersSeen, RunFacts
-from evals.scoring.digest.digest import DigestMaker, digest_of
+from evals.scoring.conclusion import Scorer
+from evals.scoring.diagnosis.stages import AnswersSeen, RunFacts
+from evals.scoring.digest import RunSummaryBuilder, digest_of
 from evals.scoring.scorecard import score_record
-from evals.scoring.settings import Cases, ScoreSettings, cases_of
+from evals.scoring.settings import ScoreSettings, ScoringContext, cases_of
 from evals.store.journal import record_line
 from evals.store.runs import RunStore
+from evals.text.matching import evidence_of
 
 FIRST = 10
 SLOW_MS = 60_000.0
@@ -38,7 +37,7 @@ SLOW_MS = 60_000.0
 
 @pytest.fixture(autouse=True)
 def _few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early, "_FIRST", FIRST)
+    monkeypatch.setattr(overlapped, "_FIRST", FIRST)
 
 
 def question(number: int) -> EvalQuestion:
@@ -79,12 +78,12 @@ class Waiting:
 
     def __init__(self, folder: Path, count: int = 40) -> None:
         self.config = EvalConfig.build({"judge": False, "runs_dir": str(folder)})
-        self.work = Work(run_to_conclude(count), [question(n) for n in range(count)])
+        self.work = RunPlan(run_to_conclude(count), [question(n) for n in range(count)])
         self.seen = AnswersSeen(self.work.run)
         self.metrics = select(["core"], [])
         settings = ScoreSettings(match=self.config.match)
-        how = HowToScore(self.work.run, self.metrics, settings, RunFacts(), self.config)
-        self.early = EarlyScoring(self.work, how, self.seen, folder)
+        how = ScoreConfig(self.work.run, self.metrics, settings, RunFacts(), self.config)
+        self.early = OverlappedScorer(self.work, how, self.seen, folder)
 
     def answer(self, number: int, given: EvalResponse | None = None) -> None:
         """Have the answer to a question come."""
@@ -121,9 +120,9 @@ class Waiting:
     def late_scoring(self) -> Scoring:
         """All of it, scored at the end."""
         records = RunRecords(self.work, {})
-        cases = Cases(ScoreSettings(match=self.config.match)).within(records)
-        digest = DigestMaker(self.seen.facts(records), cases)
-        conclusion = Conclusion(self.work.run, self.metrics, cases, self.config, digest)
+        cases = ScoringContext(ScoreSettings(match=self.config.match)).within(records)
+        digest = RunSummaryBuilder(self.seen.facts(records), cases)
+        conclusion = Scorer(self.work.run, self.metrics, cases, self.config, digest)
         lines = [(one.question.id, record_line(one)) for one in conclusion.scored(records)]
         return Scoring(conclusion, digest, lines)
 
@@ -254,7 +253,7 @@ def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, mon
         failed.set()
         raise StoreError("cannot write: no space left on device")
 
-    monkeypatch.setattr(early, "SpilledList", full)
+    monkeypatch.setattr(overlapped, "SpilledList", full)
     for number in range(FIRST):
         waiting.answer(number)
     assert failed.wait(60)
@@ -270,7 +269,7 @@ def test_what_is_scored_early_gives_way_where_the_disk_gets_full(
     wait_until(lambda: waiting.done == FIRST, "the first records")
     lines = waiting.early._lines
     assert lines is not None
-    monkeypatch.setattr(early, "_ROOM", 1 << 60)
+    monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
     wait_until(lambda: waiting.early._lines is None, "room")
     waiting.answer(FIRST)
     assert waiting.early_scoring() is None
@@ -295,7 +294,7 @@ def test_what_would_not_find_room_a_second_time_is_scored_at_the_end(
         waiting.answer(number)
     wait_until(lambda: waiting.done == 40, "all records")
     waiting.early.end()
-    monkeypatch.setattr(early, "_ROOM", 1 << 60)
+    monkeypatch.setattr(overlapped, "_ROOM", 1 << 60)
     assert waiting.early_scoring() is None
     assert waiting.early._lines is None
 
@@ -310,7 +309,7 @@ def test_what_breaks_while_records_are_scored_is_raised_when_the_asking_ends(
         failed.set()
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Conclusion, "score", broken)
+    monkeypatch.setattr(Scorer, "score", broken)
     for number in range(FIRST):
         waiting.answer(number)
     assert failed.wait(60)
@@ -324,15 +323,15 @@ def test_a_run_over_a_server_that_takes_its_time_is_scored_by_its_last_answer(
 ) -> None:
     """Its records, scorecard and digest are those of its saved answers, scored anew."""
     kept: list[int] = []
-    scoring = EarlyScoring.scoring
+    scoring = OverlappedScorer.scoring
 
-    def watched(self: EarlyScoring, *given: Any) -> Scoring | None:
+    def watched(self: OverlappedScorer, *given: Any) -> Scoring | None:
         found = scoring(self, *given)
         kept.append(0 if found is None else len(found.lines))
         return found
 
-    monkeypatch.setattr(EarlyScoring, "scoring", watched)
-    monkeypatch.setattr(early, "_SHARE", 1.0)
+    monkeypatch.setattr(OverlappedScorer, "scoring", watched)
+    monkeypatch.setattr(overlapped, "_SHARE", 1.0)
     path = tmp_path / "q.jsonl"
     path.write_text("\n".join(question(n).model_dump_json() for n in range(60)), encoding="utf-8")
 

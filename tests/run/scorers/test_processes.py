@@ -16,21 +16,19 @@ from hypothesis import strategies as st
 from servers import wait_until
 from whole_runs import run_to_conclude
 
-from evals.case.case import Case
 from evals.config import EvalConfig
 from evals.errors import ConfigError, EngineError
-from evals.metrics.answer.squad import SquadF1
 from evals.metrics.registry import select
-from evals.run import checks
-from evals.run.scorers import processes
-from evals.run.scorers.how import HowToScore
-from evals.run.scorers.processes import lines_of
+from evals.metrics.sample import Sample
+from evals.metrics.squad import SquadF1
+from evals.run import overlapped, setup
+from evals.run.overlapped import ScoreConfig, lines_of
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, MetricResult
-from evals.scoring.conclusion import Conclusion
-from evals.scoring.diagnosis.facts import facts_of
-from evals.scoring.digest.digest import Digest
-from evals.scoring.gathered.notes import AnswerNotes
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.conclusion import Scorer
+from evals.scoring.diagnosis.stages import facts_of
+from evals.scoring.digest import RunSummary
+from evals.scoring.notes import AnswerNotes
+from evals.scoring.settings import ScoreSettings, ScoringContext
 from evals.store.journal import record_line
 
 COUNT = 90
@@ -76,14 +74,14 @@ def _response(number: int, said: str) -> EvalResponse:
     )
 
 
-def how_to(records: Sequence[EvalRecord]) -> HowToScore:
+def how_to(records: Sequence[EvalRecord]) -> ScoreConfig:
     """As a run of these records is scored."""
     run = run_to_conclude(len(records))
-    scored = Cases(ScoreSettings(match=CONFIG.match)).within(records).settings
-    return HowToScore(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
+    scored = ScoringContext(ScoreSettings(match=CONFIG.match)).within(records).settings
+    return ScoreConfig(run, select(["core"], []), scored, facts_of(run, records), CONFIG)
 
 
-def concluded(conclusion: Conclusion, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], Digest]:
+def concluded(conclusion: Scorer, records: Sequence[EvalRecord]) -> tuple[dict[str, Any], list[str], RunSummary]:
     """All that follows from what a conclusion has gathered."""
     run = conclusion.concluded(records).model_dump(exclude={"completed_at"})
     assert conclusion._digest is not None
@@ -108,7 +106,7 @@ def test_what_was_gathered_in_parts_is_what_was_gathered_at_once(cuts: set[int],
 
 def test_two_processes_write_the_lines_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the questions, from the first that is not done yet."""
-    monkeypatch.setattr(processes, "BATCH", 20)
+    monkeypatch.setattr(overlapped, "BATCH", 20)
     records = [record(number) for number in range(COUNT)]
     how = how_to(records)
     whole, together = how.scoring().conclusion, how.scoring().conclusion
@@ -123,16 +121,16 @@ class Deadly(SquadF1):
 
     name = "deadly"
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         os._exit(1)
 
 
 def test_a_process_that_ends_by_itself_is_told_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does that the system ends for want of memory."""
-    monkeypatch.setattr(processes, "BATCH", 5)
+    monkeypatch.setattr(overlapped, "BATCH", 5)
     records = [record(number) for number in range(1, 10)]
     how = how_to(records)
-    deadly = HowToScore(how.run, [Deadly()], how.settings, how.facts, how.terms)
+    deadly = ScoreConfig(how.run, [Deadly()], how.settings, how.facts, how.terms)
     with pytest.raises(EngineError, match="ended by itself") as refused:
         list(lines_of(deadly, records, 0, 2, deadly.scoring().conclusion))
     assert "engine.jobs" in (refused.value.hint or "")
@@ -142,10 +140,10 @@ def test_a_metric_that_cannot_be_sent_is_named_before_anything_is_asked(monkeypa
     """Such as one of a plugin that holds a function without a name."""
     metric = SquadF1()
     metric.way = lambda text: text  # type: ignore[attr-defined]
-    monkeypatch.setattr(checks, "select", lambda *_: [metric])
+    monkeypatch.setattr(setup, "select", lambda *_: [metric])
     with pytest.raises(ConfigError, match="metric squad_f1 cannot be sent"):
-        checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
-    assert checks.check_config(EvalConfig.build({"judge": False})) == [metric]
+        setup.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
+    assert setup.check_config(EvalConfig.build({"judge": False})) == [metric]
 
 
 def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +152,7 @@ def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.M
     def refused(*_: object) -> object:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(processes, "ProcessPoolExecutor", refused)
+    monkeypatch.setattr(overlapped, "ProcessPoolExecutor", refused)
     records = [record(1)]
     how = how_to(records)
     with pytest.raises(EngineError, match="cannot start processes that score: Too many open files"):
@@ -163,15 +161,15 @@ def test_processes_that_cannot_be_started_are_told_as_that(monkeypatch: pytest.M
 
 def test_a_batch_of_long_records_holds_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process holds some batches."""
-    monkeypatch.setattr(processes, "BATCH", 20)
+    monkeypatch.setattr(overlapped, "BATCH", 20)
     records = [record(number) for number in range(COUNT)]
-    assert [(start, len(batch)) for start, batch in processes._batches(records, 25)] == [
+    assert [(start, len(batch)) for start, batch in overlapped._batches(records, 25)] == [
         (25, 20), (45, 20), (65, 20), (85, 5),
     ]  # fmt: skip
-    monkeypatch.setattr(processes, "_LARGEST", 1)
-    batches = [batch for _, batch in processes._batches(records, 25)]
+    monkeypatch.setattr(overlapped, "_LARGEST", 1)
+    batches = [batch for _, batch in overlapped._batches(records, 25)]
     assert len(batches) > 40
-    assert not any(processes._characters(one.response) for batch in batches for one in batch[:-1])
+    assert not any(overlapped._characters(one.response) for batch in batches for one in batch[:-1])
     assert [one for batch in batches for one in batch] == records[25:]
 
 
@@ -180,7 +178,7 @@ class Sleepy(SquadF1):
 
     name = "sleepy"
 
-    def measure(self, case: Case) -> MetricResult:
+    def measure(self, case: Sample) -> MetricResult:
         Path(os.environ["SLEEPY_PIDS"], str(os.getpid())).touch()
         time.sleep(0.5)
         return super().measure(case)
@@ -261,13 +259,13 @@ def test_a_script_that_is_no_file_is_refused_before_anything_is_asked(monkeypatc
     """Such as one that is read from the standard input."""
     monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
     with pytest.raises(ConfigError, match="which <stdin> does not hold"):
-        checks.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
-    assert checks.check_config(EvalConfig.build({"judge": False}))
+        setup.check_config(EvalConfig.build({"judge": False, "engine": {"jobs": 2}}))
+    assert setup.check_config(EvalConfig.build({"judge": False}))
 
 
 def test_every_metric_of_ours_can_be_sent() -> None:
     """Those of all suites."""
-    checks._check_sendable(select(["all"], []))
+    setup._check_sendable(select(["all"], []))
 
 
 def test_answers_of_which_rules_and_judge_disagree_are_named_as_by_one_process() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from evals.config import EvalConfig
-from evals.metrics.answer.squad import SquadF1
 from evals.metrics.registry import select
+from evals.metrics.squad import SquadF1
 from evals.run import measure
-from evals.run.answers import score_answers
-from evals.run.instruments import Instruments
+from evals.run.saved import score_answers
+from evals.run.setup import Toolkit
 
 
 class OfAPlugin(SquadF1):
@@ -23,8 +23,8 @@ class OfAPlugin(SquadF1):
 
 def test_a_metric_of_a_plugin_is_measured_when_all_is_there() -> None:
     """In the thread that began the run, and once an answer: what it does may depend on either."""
-    assert not Instruments(select(["all"], []), None, None).wait_for_all
-    assert Instruments([*select(["core"], []), OfAPlugin()], None, None).wait_for_all
+    assert not Toolkit(select(["all"], []), None, None).wait_for_all
+    assert Toolkit([*select(["core"], []), OfAPlugin()], None, None).wait_for_all
 
 
 def test_a_run_that_is_interrupted_while_it_is_scored_ends_at_the_next_record(

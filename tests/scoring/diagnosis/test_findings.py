@@ -28,8 +28,8 @@ from evals.scoring.diagnosis import (
     remarks_on,
     wrong_by,
 )
-from evals.scoring.settings import Cases, ScoreSettings
-from evals.stats.intervals import wilson
+from evals.scoring.settings import ScoreSettings, ScoringContext
+from evals.scoring.stats.intervals import wilson
 
 REFUSAL = "I don't have enough information to answer that."
 RIGHT = "Kings ruled."
@@ -55,7 +55,7 @@ def record(
 
 
 def found(*records: EvalRecord, **facts: Any) -> list[Any]:
-    return diagnose(records, Cases(ScoreSettings()), RunFacts(**facts))
+    return diagnose(records, ScoringContext(ScoreSettings()), RunFacts(**facts))
 
 
 LOST = record(error=ResponseError(kind="timeout", message="120 s"), answer=None, attempts=3)
@@ -148,7 +148,7 @@ def test_the_ranks_of_the_gold_are_told() -> None:
 @pytest.mark.parametrize(("base", "links"), [(0, []), (1, [Link.WRONG_CITATION])])
 def test_citations_are_counted_from_the_servers_base(base: int, links: list[Link]) -> None:
     """Index 0 is the first chunk where the server counts from zero, and points nowhere where it counts from one."""
-    findings = diagnose([record("ga", cited=[0])], Cases(ScoreSettings(citation_base=base)), RunFacts())
+    findings = diagnose([record("ga", cited=[0])], ScoringContext(ScoreSettings(citation_base=base)), RunFacts())
     assert [finding.link for finding in findings] == links
 
 
@@ -175,7 +175,7 @@ def test_links_are_counted_with_intervals_over_the_questions_asked() -> None:
     """What was not asked is in no count, and what is right without gold is counted apart."""
     asked = [record("ab", id=f"q{n}", answer="Queens.") for n in range(3)] + [record("ab", id="lucky"), record("g")]
     records = [*asked, EvalRecord(question=EvalQuestion(id="later", question="Who?"))]
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     diagnosis = count_links(diagnose(records, cases, RunFacts()), records, cases, 0.9)
     assert (diagnosis.asked, diagnosis.wrong) == (5, 3)
     (one,) = diagnosis.links
@@ -201,7 +201,7 @@ def test_what_is_worth_a_look_is_a_remark_and_no_link(name: str, details: dict[s
     score = MetricResult(name=name, group=MetricGroup.GENERATION, value=0.5, details=details)
     good, bad = record("g", id="good"), record("ab", id="bad", answer="Queens.")
     records = [one.model_copy(update={"scores": [score]}) for one in (good, bad)]
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     findings = diagnose(records, cases, RunFacts())
     assert [(finding.link, finding.remarks) for finding in findings] == [(Link.NOT_RETRIEVED, (text,))]
     assert [remark.text for remark in remarks_on(records[0], cases.of(records[0]))] == [text]
@@ -223,7 +223,7 @@ def test_details_of_another_type_than_ours_say_nothing(name: str, details: dict[
     """A saved run that somebody changed is shown all the same."""
     score = MetricResult(name=name, group=MetricGroup.GENERATION, value=0.5, details=details)
     changed = record("ab", answer="Queens.").model_copy(update={"scores": [score]})
-    cases = Cases(ScoreSettings())
+    cases = ScoringContext(ScoreSettings())
     assert remarks_on(changed, cases.of(changed)) == []
     assert len(diagnose([changed], cases, RunFacts())) == 1
 

@@ -17,7 +17,7 @@ from evals.schemas import (
     RetrievedChunk,
 )
 from evals.scoring.diagnosis import Link, RunFacts, find_failure, first_link
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 RIGHT = "The notice period is 14 days."
 OTHER = "The notice period is 30 days."
@@ -78,7 +78,7 @@ def record(
 
 
 def link_of(one: EvalRecord, **facts: Any) -> Link | None:
-    return first_link(one, Cases(ScoreSettings(judged=bool(one.verdicts))), **facts)
+    return first_link(one, ScoringContext(ScoreSettings(judged=bool(one.verdicts))), **facts)
 
 
 TIMEOUT = ResponseError(kind="timeout", message="120 s")
@@ -218,14 +218,14 @@ def test_the_first_broken_link_is_named(name: str) -> None:
 def test_without_a_judge_the_label_and_the_sentence_say_that_words_were_compared() -> None:
     """Nothing is known but that the words do not match."""
     one = record("Bananas are yellow.", None)
-    failure = find_failure(one, Cases(ScoreSettings()), RunFacts())
+    failure = find_failure(one, ScoringContext(ScoreSettings()), RunFacts())
     assert failure == (Link.NO_MATCH_BY_WORDS, "does not match the reference, by its words")
     assert failure[0].label == "does not match the reference (by words)"
 
 
 def test_a_question_that_was_not_asked_has_no_link() -> None:
     """Nobody knows how it would have ended."""
-    assert first_link(EvalRecord(question=EvalQuestion(question="Who?")), Cases(ScoreSettings())) is None
+    assert first_link(EvalRecord(question=EvalQuestion(question="Who?")), ScoringContext(ScoreSettings())) is None
 
 
 def test_the_verdict_may_stand_in_the_scores_alone() -> None:

@@ -9,7 +9,7 @@ from evals.client.profile import resolve_spec
 from evals.schemas import EvalQuestion, EvalRecord, EvalResponse, GoldPassage, RetrievedChunk
 from evals.scoring.diagnosis import Link, RunFacts, diagnose
 from evals.scoring.diagnosis.stages import library_of, recall_by_stage, stages_of
-from evals.scoring.settings import Cases, ScoreSettings
+from evals.scoring.settings import ScoreSettings, ScoringContext
 
 GOLD = "The notice period of the lease is ninety days to the end of any quarter of the year."
 OTHER = "Dogs may be kept where the neighbours agree to that in writing before they move in."
@@ -27,7 +27,7 @@ def record(stages: list[Any] | None, sent: tuple[str, ...] = ("o",), **parts: An
 
 def explained(one: EvalRecord, *others: EvalRecord) -> str:
     facts = RunFacts(library=library_of([one, *others]))
-    (finding,) = diagnose([one], Cases(ScoreSettings()), facts)
+    (finding,) = diagnose([one], ScoringContext(ScoreSettings()), facts)
     assert finding.link is Link.NOT_RETRIEVED
     return finding.explanation.removeprefix("none of 1 gold passage among 1 chunk")
 
@@ -60,7 +60,7 @@ def test_the_recall_at_each_stage_is_over_the_questions_that_list_it() -> None:
     """In the order of the stages; what is unsure makes it a lower bound."""
     unknown = {"name": "bm25", "items": [{"chunk_id": "x"}]}
     records = [record([BM25, RERANK], id="a"), record([unknown, RERANK], id="b"), KNOWN, record([BM25], id="c")]
-    found = recall_by_stage(records, Cases(ScoreSettings()))
+    found = recall_by_stage(records, ScoringContext(ScoreSettings()))
     assert [(stage.name, stage.questions, stage.unsure) for stage in found] == [("bm25", 3, 1), ("rerank", 2, 0)]
     assert [stage.recall for stage in found] == pytest.approx([2 / 3, 0])
 
@@ -77,7 +77,7 @@ def test_golds_that_are_known_by_their_document_are_found_by_plain_ids() -> None
     """Relevance judgements name documents, and so do the stages."""
     one = record([{"stage": "dense", "ids": ["d7", "d9"]}])
     asked = one.question.model_copy(update={"gold_passages": [GoldPassage(document_id="d9")]})
-    (stage,) = recall_by_stage([one.model_copy(update={"question": asked})], Cases(ScoreSettings()))
+    (stage,) = recall_by_stage([one.model_copy(update={"question": asked})], ScoringContext(ScoreSettings()))
     assert (stage.name, stage.recall, stage.unsure) == ("dense", 1.0, 0)
 
 

@@ -1,1 +1,0 @@
-"""A first configuration and a first file of questions, for who has neither."""

@@ -1,0 +1,482 @@
+"""The terminal itself: streams, consoles, progress, and the way a command ends."""
+
+import io
+import json
+import os
+import re
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import IO, TYPE_CHECKING, TextIO
+
+import typer
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from evals.errors import (
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EvalsError,
+    RunInterruptedError,
+    StoreError,
+    UnwritableError,
+)
+from evals.metrics.registry import parse_metric
+from evals.report.wording import number, one_line, plain
+from evals.run.estimate import Estimate
+from evals.run.notebook import Observer, Tally
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.scoring.settings import ScoringContext
+from evals.secrets import masked
+from evals.text.numbers import counted
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+# How things are printed: results to stdout, progress to stderr, colour only on a terminal.
+
+
+GOOD, DOUBTFUL, BAD = "cyan", "yellow", "red"
+"""Colours that are told apart without telling red from green; no colour says what no word says."""
+
+_PIPED_WIDTH = 110
+
+_UNBOUNDED = 10_000
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console for the stream: as wide as the terminal, or as a log line where there is none."""
+    stream = stream or sys.stdout or io.StringIO()  # a closed stdout is None
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
+    return Console(file=stream, width=width, highlight=False, emoji=False, markup=False)
+
+
+def draws(out: Console) -> bool:
+    """Whether pictures of characters go to the stream: to a terminal that has the characters, not to a file."""
+    return out.is_terminal and out.encoding.startswith("utf")
+
+
+def clean(text: str, limit: int | None = None) -> Text:
+    """Foreign text made harmless: no control or direction characters, no markup, cut at a limit."""
+    return Text(plain(text) if limit is None else one_line(text, limit))
+
+
+def fits(out: Console, table: RenderableType) -> bool:
+    """Whether the table has room without a cell being cut or folded."""
+    return Measurement.get(out, out.options.update_width(_UNBOUNDED), table).maximum <= out.width
+
+
+# Questions to whoever sits at a terminal, asked on stderr: stdout is for what comes out.
+
+
+_LONGEST = 300
+
+
+def is_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def ask_line(text: str, default: str = "") -> str:
+    """What somebody types, without blanks around it; the default where that is nothing.
+
+    Raises:
+        RunInterruptedError: The input ended.
+    """
+    out = console(sys.stderr)
+    shown = f" [{default}]" if default else ""
+    out.print(clean(f"{text}{shown}: ", _LONGEST), end=" ", soft_wrap=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise RunInterruptedError("the input ended before the last question")
+    return line.strip() or default
+
+
+def ask_yes(text: str, *, default: bool) -> bool:
+    """Whether somebody says yes; what is neither is asked again.
+
+    Raises:
+        RunInterruptedError: The input ended.
+    """
+    while True:
+        said = ask_line(f"{text} (y/n)", "y" if default else "n").lower()
+        if said in {"y", "yes", "n", "no"}:
+            return said.startswith("y")
+
+
+# Where GitHub Actions reads what is printed: a line may be a command to it.
+
+
+_COMMAND = re.compile(r"^(\s*:)(?=:)|(#)(?=#\[)", re.MULTILINE)
+"""`::name::` begins a line; the older `##[name]` may stand anywhere in it."""
+
+
+def in_github_actions() -> bool:
+    """Whether this is a job of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def no_workflow_command(text: str) -> str:
+    """The text with a blank in what GitHub would take for a command, such as a server's answer in a message.
+
+    Elsewhere it stays as it is.
+    """
+    return _COMMAND.sub(r"\1\2 ", text) if in_github_actions() else text
+
+
+# From exceptions to exit codes: one clear message, and no traceback for what a user can cause.
+
+
+# typer carries its own copy of the library that parses the command line, and publishes of its errors only this child
+# of the one that stands for wrong usage.
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+
+
+def run(app: typer.Typer) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        result = _end(app)
+    except EvalsError as error:
+        _say(error.message, error.hint)
+        return error.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        _say("interrupted", None)
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the one place where what nobody foresaw becomes an exit code
+        return _usage_or_bug(error)
+    return result
+
+
+def _end(app: typer.Typer) -> int:
+    """Run a command to its end, all that it printed written."""
+    result = app(standalone_mode=False)
+    if sys.stdout is not None:
+        sys.stdout.flush()  # while an error in it can still be told
+    if result == EXIT_INTERRUPTED:  # newer typers end so on Ctrl-C, where older ones raise Abort
+        raise typer.Abort
+    return result if isinstance(result, int) else EXIT_OK
+
+
+def end_like_ctrl_c() -> None:
+    """Let what else asks a command to end do so as Ctrl-C does: what was answered is saved, and said so.
+
+    SIGTERM comes of a time limit, SIGHUP of a terminal that is closed, SIGQUIT of its quit key. What runs under nohup
+    goes on.
+    """
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal, name, None)  # not every system has them all
+        if number is not None and (name == "SIGTERM" or signal.getsignal(number) is not signal.SIG_IGN):
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    on_ctrl_c = signal.getsignal(signal.SIGINT)  # while asking, that of the event loop
+    if not callable(on_ctrl_c):  # started in the background, where Ctrl-C is ignored
+        raise KeyboardInterrupt
+    on_ctrl_c(signal.SIGINT, frame)
+
+
+def _usage_or_bug(error: Exception) -> int:
+    if isinstance(error, _UsageError):
+        error.show()
+        return error.exit_code
+    told = plain(masked("".join(traceback.format_exception(error))))
+    print(no_workflow_command(told), end="", file=sys.stderr)
+    _say("this is a bug in evals; please report it with the lines above", None)
+    return EXIT_INTERNAL
+
+
+def _say(message: str, hint: str | None) -> None:
+    print(no_workflow_command(plain(f"error: {message}")), file=sys.stderr)
+    if hint:
+        print(no_workflow_command(plain(f"  {hint}")), file=sys.stderr)
+
+
+# The file that a flag such as --output names.
+
+
+def check_output(path: Path, flag: str = "--output") -> None:
+    """See that a file can be written, before anything is computed for it.
+
+    Args:
+        path: The file.
+        flag: What named it.
+
+    Raises:
+        UnwritableError: It is a folder, its folder is missing, or one of them may not be written.
+    """
+    if not path.name or path.is_dir():
+        raise UnwritableError(f"{flag} {path} is a folder", f"name a file, such as {path / 'output'}")
+    check_place(path, flag)
+
+
+def check_place(path: Path, flag: str = "--output") -> None:
+    """See that a file or a folder of files can be put there.
+
+    Args:
+        path: The file or folder, which may exist.
+        flag: What named it.
+
+    Raises:
+        UnwritableError: The folder that it lies in is missing, or one of them may not be written.
+    """
+    target = Path(os.path.realpath(path))
+    folder = target.parent
+    if not folder.is_dir():
+        raise UnwritableError(
+            f"cannot write {path}: there is no folder {folder}", f"make the folder, or name another file with {flag}"
+        )
+    written = target if target.exists() and not target.is_file() else folder  # a file is replaced, a device is not
+    if not os.access(written, os.W_OK):
+        raise UnwritableError(f"cannot write {path}: no permission", f"name a file in another folder with {flag}")
+
+
+# What the answers are worth so far, as progress shows it.
+
+
+_SHOWN = "recall_at_5"
+
+
+class SoFar:
+    """The mean of a metric over the answers that came, and what the judge has cost.
+
+    It is a glance, no result: what the whole run says of matching is not known yet.
+    """
+
+    def __init__(self) -> None:
+        self._metric = parse_metric(_SHOWN)
+        self._cases: ScoringContext | None = None
+        self._sum, self._count = 0.0, 0
+        self._judged, self._spent_usd = 0, 0.0
+
+    def measure_with(self, cases: ScoringContext) -> None:
+        """From here on, answers are measured like this."""
+        self._cases = ScoringContext(cases.settings)
+
+    def add(self, question: EvalQuestion, response: EvalResponse) -> None:
+        """An exchange ended; one without an answer, or to a question without gold, has no value."""
+        if self._cases is None or response.error is not None:
+            return
+        score = self._metric.score(self._cases.about(question, response))
+        if score.value is not None:
+            self._sum += score.value
+            self._count += 1
+
+    def judge(self, done: int, spent_usd: float) -> None:
+        """The judge is so far."""
+        self._judged, self._spent_usd = done, spent_usd
+
+    def __str__(self) -> str:
+        facts = [f"{_SHOWN} {self._sum / self._count:.2f} ({self._count})"] if self._count else []
+        facts += [f"{self._judged} judged"] if self._judged else []
+        facts += [f"${self._spent_usd:.2f}"] if self._spent_usd else []
+        return ", ".join(facts)
+
+
+# The progress of a run on stderr: a bar with the numbers so far on a terminal, a line now and then elsewhere.
+
+
+_LINE_EVERY_S = 10.0
+
+_LINE, _NAME = 100, 40
+
+
+class Quiet(Observer):
+    """Shows what a reader of the numbers must know, and nothing of the progress."""
+
+    def __init__(self) -> None:
+        self._console = console(sys.stderr)
+
+    def note(self, message: str) -> None:
+        self._console.print(clean(f"! {message}"), style=DOUBTFUL)
+
+
+class Terminal(Quiet):
+    """Shows a bar with rate, time left, errors, and the numbers so far.
+
+    Args:
+        each: Whether every answer has a line of its own.
+    """
+
+    def __init__(self, *, each: bool = False) -> None:
+        super().__init__()
+        self._live = sys.stderr.isatty()
+        self._each = each
+        self._so_far = SoFar()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._tally: Tally | None = None
+        self._last_line = 0.0
+        self._has_waited = False
+
+    def phase(self, message: str) -> None:
+        self._console.print(clean(f"· {message}"), style="dim")
+        self._last_line = time.monotonic()
+
+    def progress(self, done: int, total: int) -> None:
+        if done == total or self._time_for_a_line():
+            self._console.print(f"  {done}/{total}", style="dim")
+
+    def waiting(self, message: str) -> None:
+        if not self._has_waited or self._time_for_a_line():
+            self._has_waited = True
+            self.phase(message)
+
+    def estimate(self, estimate: Estimate) -> None:
+        self.phase(f"the judge will take {estimate}")
+
+    def begin(self, total: int, done: int) -> None:
+        self._tally = Tally(total, done)
+        self._last_line = time.monotonic()
+        self.phase(f"asking {counted(total - done, 'question')}")
+        if not self._live:
+            return
+        self._bar = Progress(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[errors]}", style=BAD),
+            TextColumn("{task.fields[so_far]}"),
+            console=self._console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=total, completed=done, rate="", errors="", so_far="")
+        self._bar.start()
+
+    def measured_with(self, cases: ScoringContext) -> None:
+        self._so_far.measure_with(cases)
+
+    def judged(self, done: int, spent_usd: float) -> None:
+        self._so_far.judge(done, spent_usd)
+        self._update()
+
+    def answered(self, question: EvalQuestion, response: EvalResponse) -> None:
+        tally = self._tally
+        if tally is None:
+            return
+        tally.add(response)
+        if self._each:
+            self._console.print(clean(line_of(question, response)), style=BAD if response.error else None)
+        if self._bar is not None:
+            self._so_far.add(question, response)
+            self._update()
+        elif not self._live and self._time_for_a_line():
+            self._console.print(f"  {tally}", style="dim")
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _update(self) -> None:
+        tally = self._tally
+        if self._bar is not None and self._task is not None and tally is not None:
+            self._bar.update(
+                self._task, completed=tally.done, rate=tally.rate, errors=tally.failures, so_far=str(self._so_far)
+            )
+
+    def _time_for_a_line(self) -> bool:
+        if time.monotonic() - self._last_line < _LINE_EVERY_S:
+            return False
+        self._last_line = time.monotonic()
+        return True
+
+
+def line_of(question: EvalQuestion, response: EvalResponse) -> str:
+    """What came of a question, in a line: its id, how long it took, and the answer or what went wrong."""
+    tried = f", {counted(response.attempts, 'attempt')}" if response.attempts > 1 else ""
+    took = f"{number(response.latency_ms, 'ms')}{tried}"
+    said = one_line(response.answer or "", _LINE) if response.error is None else one_line(response.error.message, _LINE)
+    return f"  {one_line(question.id, _NAME)}  {took}  {said}"
+
+
+# Output on terminals and pipes that do not hold every character, that are full, or that nobody reads any more.
+
+
+_SAMPLE = "✓ ↑ … \udc80"
+"""What we print; the last stands for a byte of a file name that is no text."""
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def prepare_streams() -> None:
+    """Let stdout and stderr take whatever is printed, and end no command because nobody reads it.
+
+    For the command line's start only: the streams belong to the process.
+    """
+    sys.stdout = _prepared(sys.stdout, quiet=False)
+    sys.stderr = _prepared(sys.stderr, quiet=True)
+
+
+def print_json(text: str) -> None:
+    """Print JSON without a loss: what stdout's encoding does not hold is escaped, which in JSON means the same."""
+    if not _holds(sys.stdout, text, "strict"):
+        text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    typer.echo(text)
+
+
+class _Output(io.FileIO):
+    """The bottom of a stream, on which a command goes on as it would have when its reader has gone.
+
+    Args:
+        descriptor: Of the process; it is not closed.
+        quiet: Whether a full disk is no error either, because there is nowhere left to say so.
+    """
+
+    def __init__(self, descriptor: int, *, quiet: bool) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._quiet = quiet
+        self._failed = False
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        size = memoryview(data).nbytes
+        if self._failed:
+            return size
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            self._failed = True
+        except OSError as error:
+            self._failed = True
+            if not self._quiet:
+                raise StoreError(f"cannot write the output: {error.strerror or error}") from error
+        return size
+
+
+def _prepared(stream: TextIO, *, quiet: bool) -> TextIO:
+    """The same stream over an `_Output`, with a question mark for what its encoding does not hold.
+
+    What is no file, as on some consoles, stays as it is.
+    """
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    if not _holds(stream, _SAMPLE, stream.errors or "strict"):
+        stream.reconfigure(errors="replace")
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    if type(raw) is not io.FileIO:
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Output(raw.fileno(), quiet=quiet)),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _holds(stream: object, text: str, errors: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8", errors)
+    except UnicodeEncodeError:
+        return False
+    return True

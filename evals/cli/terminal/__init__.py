@@ -1,1 +1,0 @@
-"""The terminal itself: streams, consoles, progress, and the way a command ends."""

@@ -1,0 +1,398 @@
+"""Connections to a server: the HTTP libraries, behind one seam."""
+
+import re
+import socket
+import ssl
+import zlib
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import Any, Protocol
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+from evals.client.spec import TlsSpec
+from evals.errors import ConfigError
+from evals.schemas.response import ErrorKind
+
+# What a kind of connections is to the transport: a request goes in, pieces of a body come out.
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request, ready to be sent.
+
+    Attributes:
+        method: HTTP method.
+        url: Whole, with its parameters.
+        headers: All that are to be sent but those of the connection itself (Host, Content-Length).
+        body: None sends none.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+
+
+class BrokenExchangeError(Exception):
+    """An exchange that brought no complete response, by whichever library.
+
+    Attributes:
+        kind: As it is recorded.
+        retryable: Whether asking again may help.
+    """
+
+    def __init__(self, kind: ErrorKind, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.retryable = retryable
+
+
+class Incoming(Protocol):
+    """A response of which the head is there.
+
+    Attributes:
+        status: HTTP status.
+        headers: By name, whatever its case.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+
+    def pieces(self, limit: int) -> AsyncGenerator[bytes]:
+        """The body as it arrives, without its content-encoding, each piece of bounded size.
+
+        Args:
+            limit: Bytes that may come out of an encoding inside another one.
+
+        Raises:
+            BrokenExchangeError: It broke off, or cannot be decoded.
+        """
+
+    async def close(self) -> None:
+        """Let go of the connection: it is used again only where the body was read to its end, and nothing follows."""
+
+
+ASKED: ContextVar[str | None] = ContextVar("ASKED", default=None)
+"""The name of the question that requests are about; None outside of one."""
+
+
+@dataclass(slots=True)
+class Surplus:
+    """Bytes of one server that belong to no answer.
+
+    HTTP/1.1 does not number answers: what comes late on a connection is the answer to the request that was sent on it
+    next. So from the first such byte on, each connection serves one request.
+
+    Attributes:
+        count: How many answers they followed.
+        at_risk: The questions asked on a connection that had served another, before the first of them was seen.
+    """
+
+    count: int = 0
+    at_risk: dict[str, None] = field(default_factory=dict)
+
+    def see_reuse(self) -> None:
+        """Note that a request is sent on a connection that served another."""
+        if (asked := ASKED.get()) is not None:
+            self.at_risk[asked] = None
+
+
+def unread(place: Any) -> bytes | None:
+    """The first byte that came on an idle connection, empty where its end came; None where nothing did.
+
+    Args:
+        place: Its socket; None where there is none.
+    """
+    if place is None or place.fileno() < 0:
+        return None
+    try:
+        with place.dup() as look:
+            look.settimeout(0)
+            first: bytes = look.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+    return first
+
+
+class Connections(Protocol):
+    """Connections to one server."""
+
+    async def send(self, request: Outgoing) -> Incoming:
+        """Send a request.
+
+        Raises:
+            BrokenExchangeError: There is no response.
+        """
+
+    async def close(self) -> None:
+        """End all of them."""
+
+
+# A body without its content-encoding, piece by piece: a few bytes can stand for gigabytes.
+
+
+ACCEPTED = "gzip, deflate"
+"""What is asked for; a server that sends something else is told so."""
+
+_PIECE = 65_536
+
+_MOST_LAYERS = 5
+
+_GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
+
+
+class Decoder:
+    """Undoes the encodings of one body.
+
+    Args:
+        encodings: The header Content-Encoding; empty where there is none.
+        limit: Bytes that each layer but the last may bring: what the last one brings is counted by who reads it.
+
+    Raises:
+        BrokenExchangeError: An encoding is unknown, or there are absurdly many.
+    """
+
+    def __init__(self, encodings: str, limit: int) -> None:
+        names = [name.strip().lower() for name in encodings.split(",")]
+        applied = [name for name in names if name not in {"", "identity"}]
+        if len(applied) > _MOST_LAYERS:
+            raise BrokenExchangeError("malformed", f"the body is encoded {len(applied)} times")
+        self._layers = [_Layer(name) for name in reversed(applied)]
+        self._limit = limit
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What some more bytes stand for.
+
+        Raises:
+            BrokenExchangeError: They are not so encoded, or a layer inside is too large.
+        """
+        pieces: Iterable[bytes] = (data,)
+        for layer in self._layers[:-1]:
+            pieces = self._bounded(layer, pieces)
+        for layer in self._layers[-1:]:
+            pieces = layer.feed(pieces)
+        return iter(pieces)
+
+    def finish(self) -> None:
+        """Say that the body is complete.
+
+        Raises:
+            BrokenExchangeError: An encoding is not.
+        """
+        for layer in self._layers:
+            layer.finish()
+
+    def _bounded(self, layer: "_Layer", pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in layer.feed(pieces):
+            if layer.brought > self._limit:
+                raise BrokenExchangeError("too_large", f"an encoding in the body holds over {self._limit:,} bytes")
+            yield piece
+
+
+class _Layer:
+    """One encoding.
+
+    Attributes:
+        brought: How many bytes came out of it.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in {"gzip", "x-gzip", "deflate"}:
+            said = f"the body has the content-encoding {name[:40]!r}, and {ACCEPTED} was asked for"
+            raise BrokenExchangeError("malformed", said)
+        self._name = name
+        self._inflate: zlib._Decompress | None = None
+        self.brought = 0
+
+    def feed(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            try:
+                for out in self._inflated(piece):
+                    self.brought += len(out)
+                    yield out
+            except zlib.error as error:
+                raise BrokenExchangeError("malformed", f"the body is not {self._name}: {error}") from error
+
+    def _inflated(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._inflate is None:
+                self._inflate = zlib.decompressobj(_GZIP if self._name != "deflate" else _window_of(data))
+            inflate = self._inflate
+            if out := inflate.decompress(data, _PIECE):
+                yield out
+            data = inflate.unconsumed_tail
+            if inflate.eof:  # parts of a gzip follow one another
+                data, self._inflate = inflate.unused_data, None
+
+    def finish(self) -> None:
+        if self._inflate is not None:
+            raise BrokenExchangeError("malformed", f"the body's {self._name} breaks off")
+
+
+def _window_of(data: bytes) -> int:
+    """Whether a `deflate` body is one of zlib, as the standard has it, or bare, as some servers send it."""
+    head = data[:2]
+    is_zlib = len(head) == 2 and head[0] & 0x0F == 8 and int.from_bytes(head, "big") % 31 == 0
+    return _ZLIB if is_zlib else _RAW
+
+
+# Which proxy of the environment stands between us and a server.
+
+
+_SOCKS = {"aiohttp": ("socks4", "socks4a", "socks5", "socks5h"), "httpx": ("socks5", "socks5h")}
+"""By library of HTTP, the kinds of SOCKS that it speaks."""
+
+_PACKAGES = {"aiohttp": ("aiohttp_socks", "python_socks"), "httpx": ("socksio",)}
+
+_SENDABLE = re.compile(r"[^\s\x00-\x1f\x7f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy over HTTP or SOCKS.
+
+    Attributes:
+        url: Without a login.
+        authorization: The header that logs in at one over HTTP; None where it needs none.
+        named_by: The variable of the environment that names it.
+        login: User and password, of one over SOCKS that wants them.
+    """
+
+    url: str
+    authorization: str | None
+    named_by: str
+    login: tuple[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def is_socks(self) -> bool:
+        """Whether it speaks SOCKS."""
+        return self.url.startswith("socks")
+
+    def __str__(self) -> str:
+        return f"the proxy {self.url} of {self.named_by}"
+
+
+def proxy_for(url: str, library: str | None = None) -> Proxy | None:
+    """The proxy that the environment names for a URL; None for this machine, for those in NO_PROXY, and where none is.
+
+    Args:
+        url: Which is to be reached.
+        library: Of HTTP, with which a proxy over SOCKS can be used; None for one that knows no such proxies.
+
+    Raises:
+        ConfigError: It is one that cannot be spoken to.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if is_this_machine(host):
+        return None
+    proxies = getproxies()
+    scheme = next((scheme for scheme in (parts.scheme, "all") if proxies.get(scheme)), None)
+    if scheme is None or proxy_bypass(host):
+        return None
+    return _proxy(proxies[scheme], f"{scheme.upper()}_PROXY", host, library)
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host's name or number is that of the loopback."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _proxy(address: str, variable: str, host: str, library: str | None) -> Proxy:
+    parts = _parts(address if "://" in address else f"http://{address}")
+    if parts is None:
+        raise ConfigError(
+            f"{variable} names a proxy by what is no address",
+            f"name one as http://HOST:PORT, or leave it out for this server: NO_PROXY={host}",
+        )
+    login, _, place = parts.netloc.rpartition("@")
+    shown = urlunsplit((parts.scheme, place, "", "", ""))
+    if parts.scheme in _SOCKS.get(library or "", ()):
+        return _socks(shown, variable, host, login, library or "")
+    if parts.scheme not in {"http", "https"}:
+        raise ConfigError(
+            f"{variable} names {shown}, a proxy of a kind that is not supported",
+            f"name one over http, or leave it out for this server: NO_PROXY={host}",
+        )
+    return Proxy(shown, _basic(login) if login else None, variable)
+
+
+def _socks(shown: str, variable: str, host: str, login: str, library: str) -> Proxy:
+    if any(find_spec(name) is None for name in _PACKAGES[library]):
+        raise ConfigError(
+            f"{variable} names {shown}, a proxy over SOCKS, which is not installed",
+            f"pip install 'rag-evals[socks]', or leave it out for this server: NO_PROXY={host}",
+        )
+    user, _, password = login.partition(":")
+    return Proxy(shown, None, variable, (unquote(user), unquote(password)) if login else None)
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address; None where it has no host, or can be none."""
+    try:
+        parts = urlsplit(address)
+        parts.port  # noqa: B018 - raises where it is no number
+    except ValueError:
+        return None
+    return parts if parts.hostname and _SENDABLE.fullmatch(parts.hostname) else None
+
+
+def _basic(login: str) -> str:
+    user, _, password = login.partition(":")
+    return "Basic " + b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+
+
+# Whom a connection trusts, and how it shows who we are.
+
+
+def tls_context(tls: TlsSpec) -> ssl.SSLContext:
+    """The settings of TLS: the authorities of this machine and those that are named, and a certificate of our own.
+
+    Args:
+        tls: Files of PEM, and whether the server's certificate is verified.
+
+    Raises:
+        ConfigError: A file cannot be read, or is no such file; the message names it.
+    """
+    context = ssl.create_default_context()
+    if tls.ca is not None:
+        _load_authorities(context, tls.ca)
+    if tls.cert is not None:
+        _load_own(context, tls.cert, tls.key)
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _load_authorities(context: ssl.SSLContext, path: str) -> None:
+    try:
+        context.load_verify_locations(cafile=path)
+    except OSError as error:  # of which ssl's errors are
+        raise _unreadable("ca", path, error, "name a file with the certificates of authorities, as PEM") from error
+
+
+def _load_own(context: ssl.SSLContext, cert: str, key: str | None) -> None:
+    try:
+        context.load_cert_chain(cert, key, password="")
+    except OSError as error:
+        named = cert if key is None else f"{cert} with the key {key}"
+        hint = "name the certificate and its key as PEM; the key may have no password, and may stand in the same file"
+        raise _unreadable("cert", named, error, hint) from error
+
+
+def _unreadable(key: str, path: str, error: OSError, hint: str) -> ConfigError:
+    said = error.strerror or getattr(error, "reason", None) or type(error).__name__
+    return ConfigError(f"server.tls.{key} {path} cannot be used: {said}", hint)

@@ -1,1 +1,0 @@
-"""Connections to a server: the HTTP libraries, behind one seam."""

@@ -1,1 +1,0 @@
-"""Logins that take more than a header: a token that is fetched, and renewed."""

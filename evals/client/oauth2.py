@@ -1,0 +1,344 @@
+"""Login by OAuth 2.0 client credentials (RFC 6749, 4.4): a token is fetched, sent as Bearer, and renewed."""
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from evals.client.profile import Redactor
+from evals.client.spec import OAuth2Spec, ServerSpec, check_url
+from evals.client.transport import Answer, SendWith, Transport, TransportFailure
+from evals.errors import ConfigError, ServerRefusedError, ServerUnreachableError
+from evals.schemas.response import ResponseError
+from evals.secrets import remember
+from evals.text.decoding import parse_json
+from evals.text.numbers import agree
+from evals.text.yaml_files import VARIABLE, is_left_out
+
+# What a server that refuses us may lack: the headers of a profile whose values come from the environment.
+
+
+REFUSED = frozenset({401, 403})
+"""The statuses by which a server says that it does not know us, or does not let us in."""
+
+
+def login_hint(spec: ServerSpec, environ: Mapping[str, str] | None = None) -> str | None:
+    """Which variable of the environment to set or to look at; None where no header is made of one.
+
+    Args:
+        spec: With ${NAME} as written.
+        environ: Instead of this process's environment.
+    """
+    env = os.environ if environ is None else environ
+    headers = dict(_from_environment(spec))
+    unsent = {name: value for name, value in headers.items() if is_left_out(value, env)}
+    if unsent:
+        return _of_unsent(list(unsent), [name for name in _variables(unsent) if not env.get(name)])
+    if headers:
+        sources = _variables(headers)
+        holds = f"{' and '.join(sources)} {agree(len(sources), 'holds', 'hold')}"
+        return f"see whether {holds} the right key for {' and '.join(headers)}, or set server.headers"
+    return None
+
+
+def _of_unsent(headers: list[str], unset: list[str]) -> str:
+    """Of headers that are not sent, because variables are not set."""
+    many = len(headers)
+    sent = f"the {agree(many, 'header', 'headers')} {' and '.join(headers)} {agree(many, 'is', 'are')} sent"
+    only = f"only if {' and '.join(unset)} {agree(len(unset), 'is', 'are')} set in the environment"
+    return f"{sent} {only}: export {agree(len(unset), 'it', 'them')}, or set server.headers"
+
+
+def _from_environment(spec: ServerSpec) -> Iterator[tuple[str, str]]:
+    """The headers that are made of a variable, with those of the single requests."""
+    for part in (spec, spec.ask, spec.retrieve):
+        for name, value in part.headers.items() if part is not None else ():
+            if VARIABLE.search(value):
+                yield name, value
+
+
+def _variables(headers: Mapping[str, str]) -> list[str]:
+    """The variables that these headers are made of, each once."""
+    return list(dict.fromkeys(name for value in headers.values() for name, _ in VARIABLE.findall(value)))
+
+
+# The token in use: renewed before it expires, and never twice at once.
+
+
+_LONGEST_MARGIN_S = 30.0
+
+
+_MARGIN = 0.1
+"""Part of a token's life at whose end it is not used any more, so that it is valid still when it arrives."""
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """What a token server gave.
+
+    Attributes:
+        value: The secret.
+        life_s: How long it is valid; None where nobody said.
+        replaces_refused: Whether it was fetched because the one before was refused.
+        is_taken: Whether the server under evaluation took it once.
+    """
+
+    value: str
+    life_s: float | None
+    replaces_refused: bool = False
+    is_taken: bool = False
+
+    @property
+    def fresh_s(self) -> float:
+        """How long it is used, from when it was asked for."""
+        if self.life_s is None:
+            return float("inf")
+        return self.life_s - min(_LONGEST_MARGIN_S, _MARGIN * self.life_s)
+
+
+class Tokens:
+    """Keeps the token that is in use.
+
+    Args:
+        fetch: Gets a new one.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, fetch: Callable[[], Awaitable[Token]], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._fetch = fetch
+        self._clock = clock
+        self._token: Token | None = None
+        self._until = 0.0
+        self._fetching: asyncio.Task[Token] | None = None
+
+    async def current(self) -> Token:
+        """The token to send; everything that `fetch` raises, to all who wait for it."""
+        if self._token is None or self._clock() >= self._until:
+            return await self._renewed()
+        return self._token
+
+    async def instead_of(self, refused: Token) -> Token | None:
+        """Another token than one that the server refused; None where a new one would be refused as well.
+
+        That is so where the refused one was itself fetched for a refused one, and was never taken.
+        """
+        if self._token is refused:
+            if refused.replaces_refused and not refused.is_taken:
+                return None
+            token = await self._renewed()
+            token.replaces_refused = True
+            return token
+        return await self.current()
+
+    async def _renewed(self) -> Token:
+        """A new token, of one request however many wait for it; who stops waiting does not end it for the others."""
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._new())
+            self._fetching.add_done_callback(self._fetched)
+        return await asyncio.shield(self._fetching)
+
+    async def _new(self) -> Token:
+        asked = self._clock()
+        token = await self._fetch()
+        self._token, self._until = token, asked + token.fresh_s
+        return token
+
+    def _fetched(self, task: asyncio.Task[Token]) -> None:
+        self._fetching = None
+        if not task.cancelled():
+            task.exception()  # seen, though nobody may wait for it any more
+
+    async def close(self) -> None:
+        """Give up what is being fetched."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await self._fetching
+
+
+_UNAUTHORIZED = 401
+
+_SENDABLE = re.compile(r"[\x21-\x7e]+")
+
+_LONGEST_FETCH_S = 30.0
+
+_LONGEST_BODY = 1024 * 1024
+
+_HINT = "look at server.login.oauth2: token_url, client_id, client_secret, scope, audience, sent_as"
+
+
+class OAuth2Login:
+    """Fetches tokens and sends them along.
+
+    Args:
+        spec: The server, with the environment's values filled in.
+        redact: Learns every token, so that it is masked.
+        clock: Monotonic seconds.
+
+    Raises:
+        ConfigError: The token server's address is none, or holds a login.
+    """
+
+    def __init__(
+        self, spec: ServerSpec, oauth2: OAuth2Spec, redact: Redactor, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        origin, self._path = _split(oauth2.token_url)
+        self._oauth2 = oauth2
+        self._redact = redact
+        self._shown = redact.text(origin + self._path)
+        self._transport = Transport(
+            origin,
+            timeout_s=min(_LONGEST_FETCH_S, spec.timeout_s),
+            concurrency=1,
+            max_body_bytes=_LONGEST_BODY,
+            library=spec.transport,
+            tls=spec.tls,
+            redact=redact.text,
+            clock=clock,
+        )
+        self._tokens = Tokens(self._fetch, clock)
+
+    async def open(self) -> None:
+        """Open connections to the token server."""
+        await self._transport.__aenter__()
+
+    async def close(self) -> None:
+        """Close them."""
+        await self._tokens.close()
+        await self._transport.__aexit__()
+
+    async def check(self) -> None:
+        """Fetch the first token.
+
+        Raises:
+            ServerUnreachableError: Nothing answers at the token server.
+            ServerRefusedError: It gives no token.
+        """
+        try:
+            await self._tokens.current()
+        except TransportFailure as failure:
+            error = ServerUnreachableError if failure.error.kind == "connect" else ServerRefusedError
+            raise error(failure.error.message, _HINT) from failure
+
+    async def send(self, send: SendWith[Answer]) -> Answer:
+        """Send a request with the token; once more with another one, where the answer is 401.
+
+        Raises:
+            TransportFailure: There is no token to be had, or the request failed.
+        """
+        token = await self._tokens.current()
+        try:
+            return await _sent(send, token)
+        except TransportFailure as failure:
+            if failure.error.status != _UNAUTHORIZED:
+                raise
+            other = await self._tokens.instead_of(token)
+            if other is None:
+                raise
+        return await _sent(send, other)
+
+    async def _fetch(self) -> Token:
+        try:
+            reply = await self._transport.send("POST", self._path, headers=self._headers(), form=self._form())
+        except TransportFailure as failure:
+            raise self._refused(failure) from failure
+        try:
+            token = _token_of(reply.body)
+        except ValueError as error:
+            raise self._no_token("malformed", str(error), reply.status) from None
+        remember(token.value)
+        self._redact.learn(token.value)
+        return token
+
+    def _headers(self) -> dict[str, str]:
+        own = {"Accept": "application/json"}
+        return own | {"Authorization": f"Basic {self._oauth2.basic}"} if self._oauth2.sent_as == "basic" else own
+
+    def _form(self) -> dict[str, str]:
+        asked = self._oauth2.model_dump(include={"scope", "audience"}, exclude_none=True)
+        if self._oauth2.sent_as == "form":
+            asked |= {"client_id": self._oauth2.client_id, "client_secret": self._oauth2.client_secret}
+        return {"grant_type": "client_credentials", **asked}
+
+    def _refused(self, failure: TransportFailure) -> TransportFailure:
+        status, said = failure.error.status, failure.error.message
+        if status is not None and 300 <= status < 400:
+            said = f"HTTP {status}, and no secret follows a redirect"
+        # A time that ran out here is none of an answer.
+        kind = "connect" if failure.error.kind == "timeout" else failure.error.kind
+        return self._no_token(kind, said, status, retryable=failure.retryable, after_s=failure.retry_after_s)
+
+    def _no_token(
+        self, kind: Any, said: str, status: int | None, *, retryable: bool = False, after_s: float | None = None
+    ) -> TransportFailure:
+        message = f"no access token from {self._shown} (server.login.oauth2): {said}"
+        error = ResponseError(kind=kind, status=status, message=message)
+        return TransportFailure(error, retryable=retryable, retry_after_s=after_s)
+
+
+def login_of(spec: ServerSpec, redact: Redactor, clock: Callable[[], float] = time.perf_counter) -> OAuth2Login | None:
+    """The login of a server that wants more than headers; None where the specification names none.
+
+    Raises:
+        ConfigError: It cannot be used.
+    """
+    if spec.login is None:
+        return None
+    if "@" in urlsplit(check_url(spec.url)).netloc:
+        raise ConfigError("server.url holds a login, and server.login is another", "leave one of them out")
+    return OAuth2Login(spec, spec.login.oauth2, redact, clock)
+
+
+async def _sent(send: SendWith[Answer], token: Token) -> Answer:
+    answer = await send({"Authorization": f"Bearer {token.value}"})
+    token.is_taken = True
+    return answer
+
+
+def _split(url: str) -> tuple[str, str]:
+    """The scheme and host of the token server, and the path there."""
+    try:
+        parts = urlsplit(check_url(url))
+    except ConfigError as error:
+        said = error.message.replace("a URL of a server", "the URL of a token server, without parameters")
+        raise ConfigError(f"server.login.oauth2.token_url: {said}", "give one such as https://HOST/token") from None
+    if "@" in parts.netloc:
+        raise ConfigError(
+            "server.login.oauth2.token_url holds a login", "client_id and client_secret are what is shown there"
+        )
+    return urlunsplit(parts._replace(path="")), urlsplit(url).path or "/"
+
+
+def _token_of(content: bytes) -> Token:
+    """The token in what a token server says (RFC 6749, 5.1).
+
+    Raises:
+        ValueError: It holds none that can be sent as Bearer.
+    """
+    try:
+        body = parse_json(content)
+    except ValueError:
+        raise ValueError("the body is not JSON") from None  # what the library says may hold a part of it
+    if not isinstance(body, Mapping):
+        raise ValueError("the body is no object")  # noqa: TRY004 - what is wrong is a value
+    value = body.get("access_token")
+    if not isinstance(value, str) or not _SENDABLE.fullmatch(value):
+        raise ValueError("the body holds no access_token that can be sent")
+    if str(body.get("token_type") or "bearer").lower() != "bearer":
+        raise ValueError("its token is of another type than Bearer")
+    return Token(value, _seconds(body.get("expires_in")))
+
+
+def _seconds(value: Any) -> float | None:
+    """How long a token is valid, which some say by a text; None where it is not said as a positive number."""
+    try:
+        seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else 0.0
+    except (ValueError, OverflowError):  # the latter: a whole number of over 308 digits
+        return None
+    return seconds if isfinite(seconds) and seconds > 0 else None

@@ -1,1 +1,0 @@
-"""Answers that come in pieces."""

@@ -1,0 +1,498 @@
+"""Which column of a file is which field: by our own names, those of other tools, or as the user says."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from evals.datasets.tables import as_list, as_text, is_nothing, parsed
+from evals.errors import DatasetError
+from evals.text.decoding import without_surrogates
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "question_id", "query_id", "_id", "qid"),
+    "question": (
+        *("question", "user_input", "query", "input"),
+        *("user_query", "user_question", "question_text", "query_text", "prompt"),
+    ),
+    "turns": ("turns",),
+    "expected_answer": (
+        "expected_answer",
+        "reference",
+        "ground_truth",
+        "ground_truths",
+        "expected_output",
+        "expected_response",
+        "reference_outputs",
+        *("reference_answer", "gold_answer", "golden_answer", "correct_answer", "ideal_answer", "ground_truth_answer"),
+        *("target", "ideal", "expected"),
+    ),
+    "answers": (
+        *("answers", "golden_answers", "possible_answers", "answer_aliases", "accepted_answers", "acceptable_answers"),
+        *("gold_answers", "correct_answers", "reference_answers", "expected_answers"),
+    ),
+    "gold_passages": (
+        *("gold_passages", "reference_contexts", "expected_retrieved_context", "context"),
+        *("gold_passage", "gold_contexts", "gold_context", "ground_truth_contexts", "ground_truth_context"),
+        *("reference_context", "expected_contexts", "expected_context", "relevant_passages", "relevant_contexts"),
+    ),
+    "gold_document_ids": (
+        *("gold_document_ids", "gold_document_id", "gold_doc_ids", "gold_sources", "gold_source"),
+        *("expected_document_ids", "expected_doc_ids", "expected_sources", "expected_source"),
+        *("relevant_document_ids", "relevant_doc_ids", "reference_document_ids"),
+    ),
+    "gold_chunk_ids": (
+        *("gold_chunk_ids", "reference_context_ids"),
+        *("gold_chunk_id", "expected_chunk_ids", "relevant_chunk_ids", "reference_chunk_ids"),
+    ),
+    "key_sentences": ("key_sentences", "expected_facts"),
+    "is_unanswerable": ("is_unanswerable", "is_impossible", "unanswerable"),
+    "is_answerable": ("is_answerable", "answerable"),
+    "dataset": ("dataset",),
+    "checks": ("checks",),
+    "metadata": ("metadata", "additional_metadata"),
+}
+"""Fields of a question, and the names of their columns: our own, then those of ragas, deepeval, MLflow, LangSmith,
+Phoenix, BEIR, SQuAD, inspect and FlashRAG, and those that people give. Where a file has several the first counts. The
+`gold_…_ids` are golds known by an id alone, `is_answerable` is the contrary of `is_unanswerable`."""
+
+
+EITHER = ("answer", "output", "outputs")
+"""The expected answer where no other column holds it; beside one that does, what a system answered (ragas before 0.2,
+MLflow). In a file of answers they hold what a system answered, unless one of `SYSTEM_ANSWER` does."""
+
+
+SYSTEM_ANSWER = (
+    *("response", "actual_output"),
+    *("prediction", "predicted_answer", "generated_answer", "model_answer", "rag_answer", "model_output"),
+)
+
+
+SYSTEM_CHUNKS = (
+    *("retrieved_contexts", "retrieval_context", "contexts"),
+    *("retrieved_chunks", "retrieved_passages", "retrieved_docs", "retrieved_documents"),
+)
+"""Lists of the texts that were retrieved, the best first."""
+
+
+SYSTEM_IDS = {
+    "chunk_id": ("retrieved_context_ids", "retrieved_chunk_ids"),
+    "document_id": ("retrieved_doc_ids", "retrieved_document_ids"),
+}
+"""Lists of the ids of the same."""
+
+
+SYSTEM = (*SYSTEM_ANSWER, *SYSTEM_CHUNKS, *(name for names in SYSTEM_IDS.values() for name in names))
+"""What a system answered and retrieved: saved answers, which are no part of a question."""
+
+_KNOWN = frozenset({*(name for names in NAMES.values() for name in names), *EITHER, *SYSTEM})
+
+
+_NESTED = re.compile(r"^(?:inputs?|outputs?|expectations|vars)[./]", re.IGNORECASE)
+"""How tools name what stood within an object: `inputs.question`."""
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+_SHORTEST_SLIP = 4
+"""Names of fewer letters have too many neighbours for one of them to be a slip."""
+
+
+_NO_SLIPS = frozenset({"turns", "target", "ideal", "expected", "prompt", "prediction"})
+"""Names whose neighbours mean something else: `turn` is a number, and `idea` no reference."""
+
+_LISTED = 12
+
+
+@lru_cache(maxsize=1024)
+def plain_name(title: str) -> str:
+    """A title as names are compared: "Ground Truth:", "groundTruth" and "ground-truth" are `ground_truth`."""
+    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", _NESTED.sub("", title.strip().rstrip("?:* ")))).casefold()
+
+
+def is_known(title: str) -> bool:
+    """Whether a column of this title is read."""
+    return plain_name(title) in _KNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the columns of a file are read.
+
+    Attributes:
+        fields: By field, its column.
+        filled: The columns that hold anything.
+        metadata: The columns that are kept as metadata.
+        answers: The columns that hold what a system answered.
+    """
+
+    fields: Mapping[str, str]
+    filled: frozenset[str] = frozenset()
+    metadata: Sequence[str] = ()
+    answers: Sequence[str] = ()
+
+    def used(self) -> dict[str, str]:
+        """By field its column, of those that hold anything."""
+        return {field: self.fields[field] for field in NAMES if self.fields.get(field) in self.filled}
+
+    def notes(self) -> list[str]:
+        """What a reader must know: what became metadata, and what was not read."""
+        notes = []
+        if self.metadata:
+            notes.append(f"kept as metadata: {_some(self.metadata)} (`columns` names what is read otherwise)")
+        if self.answers:
+            notes.append(f"for `evals score`: {_some(self.answers)} (what a system answered)")
+        return notes
+
+
+def reading_of(
+    name: str, rows: Iterable[Mapping[str, Any]], said: Mapping[str, str], *, answered: bool = False
+) -> Reading:
+    """Find the columns of a file.
+
+    Args:
+        name: Of the file, for messages.
+        rows: All rows; they are walked once.
+        said: What the user says, by field the column.
+        answered: Whether the file is the one of the answers that are scored, so that `answer` is no reference.
+
+    Raises:
+        DatasetError: A column that the user names is not there, one is called nearly like a known one, or none holds
+            the question.
+    """
+    filled, there = _looked_over(rows)
+    titles = _by_name(name, there)
+    fields = {field: _said(name, column, titles) for field, column in said.items()}
+    for field_name, names in NAMES.items():
+        found = _first(names, titles, filled)
+        if field_name not in fields and found and found not in fields.values():
+            fields[field_name] = found
+    either = [titles[known] for known in EITHER if known in titles and titles[known] not in fields.values()]
+    if either and _lacks_reference(fields, titles, answered=answered):
+        fields["expected_answer"] = either.pop(0)
+    taken = set(fields.values())
+    answers = [*either, *(titles[known] for known in SYSTEM if known in titles and titles[known] not in taken)]
+    rest = [title for title in titles.values() if title in filled and title not in taken.union(answers)]
+    for title in rest:
+        _refuse_slip(name, title)
+    if not {"question", "turns"} & fields.keys():
+        columns = ", ".join(titles.values()) or "none"
+        raise DatasetError(
+            f"{name}: no column holds the question; its columns: {columns}", "say which does: --columns question=COLUMN"
+        )
+    return Reading(fields, filled, rest, [title for title in answers if title in filled])
+
+
+def _lacks_reference(fields: Collection[str], titles: Collection[str], *, answered: bool) -> bool:
+    """Whether `answer` is the reference: no other column is, nor is it what the system answered."""
+    return "expected_answer" not in fields and not (answered and not set(SYSTEM_ANSWER).intersection(titles))
+
+
+def _looked_over(rows: Iterable[Mapping[str, Any]]) -> tuple[frozenset[str], Iterable[str]]:
+    """The columns that hold anything, and all that there are, in the order in which they come."""
+    filled: set[str] = set()
+    there: dict[str, None] = {}
+    for row in rows:
+        there.update(dict.fromkeys(map(str, row)))
+        filled.update(title for title in row.keys() - filled if not is_nothing(row[title]) and row[title] != [])
+    return frozenset(filled), there
+
+
+def _by_name(name: str, titles: Iterable[str]) -> dict[str, str]:
+    """The titles by their plain names."""
+    found: dict[str, str] = {}
+    for title in titles:
+        other = found.setdefault(plain_name(title), title)
+        if other != title:
+            raise DatasetError(f"{name}: the columns {other!r} and {title!r} have one name", "name each column once")
+    return found
+
+
+def _first(names: Sequence[str], titles: Mapping[str, str], filled: Collection[str]) -> str | None:
+    """The first of the columns that holds anything, else the first that is there."""
+    there = [titles[known] for known in names if known in titles]
+    return next((title for title in there if title in filled), there[0] if there else None)
+
+
+def _said(name: str, column: str, titles: Mapping[str, str]) -> str:
+    found = column if column in titles.values() else titles.get(plain_name(column))
+    if found is None:
+        raise DatasetError(
+            f"{name} has no column {column!r}, which `columns` names", f"its columns: {', '.join(titles.values())}"
+        )
+    return found
+
+
+def _refuse_slip(name: str, title: str) -> None:
+    """Stop at what is nearly a known name: lost as metadata, a whole group of metrics would go without a word."""
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - 40 ms that only a column of no known name needs
+
+    plain = plain_name(title)
+    near = [
+        known
+        for known in sorted(_KNOWN - _NO_SLIPS)
+        if len(known) >= _SHORTEST_SLIP and OSA.distance(plain, known) == 1
+    ]
+    if near:
+        raise DatasetError(
+            f"{name}: unknown column {title!r}",
+            f"did you mean {near[0]!r}? Say what it is with --columns FIELD=COLUMN, or give it another name",
+        )
+
+
+def _some(titles: Sequence[str]) -> str:
+    more = len(titles) - _LISTED
+    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+# The fields of a question, of the cells of a row.
+
+
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "y", "t", "1"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "0"), False),
+}
+
+
+_BARS = frozenset({"context", "retrieval_context"})
+"""Columns of which deepeval's tables join the passages by a bar, without escaping one that is in them."""
+
+_DEEPEVAL = frozenset({"expected_output", "actual_output"})
+
+_IDS = {"gold_document_ids": "document_id", "gold_chunk_ids": "chunk_id"}
+
+
+_IN_OTHER_WORDS = {"content": "text", "page_content": "text", "doc_uri": "document_id"}
+"""Keys of passages, as MLflow and LangChain name them."""
+
+
+def question_data(row: Mapping[str, Any], reading: Reading, where: str) -> dict[str, Any]:
+    """The fields of the question that a row holds; those of which it says nothing are left out.
+
+    `expected_answer` may be a list of accepted ones.
+
+    Raises:
+        DatasetError: A cell cannot be read; the message names row and column.
+    """
+    data: dict[str, Any] = {}
+    for field, column in reading.fields.items():
+        value = row.get(column)
+        if not is_nothing(value) or (field == "question" and value is not None):
+            try:
+                data[field] = _READERS[field](_split(value, column, row))
+            except ValueError as error:
+                raise DatasetError(f"{where}, column {column}: {error}") from error
+    _in_our_fields(data, reading, where)
+    extra = {title: _kept(row[title]) for title in reading.metadata if not is_nothing(row.get(title))}
+    if extra and isinstance(data.setdefault("metadata", {}), Mapping):
+        data["metadata"] = {**extra, **data["metadata"]}
+    return data
+
+
+def _in_our_fields(data: dict[str, Any], reading: Reading, where: str) -> None:
+    """Turn ids of gold into gold passages, what can be answered into the contrary, and name where sentences are of."""
+    if "key_sentences" in data:
+        data["key_sentences"] = _with_source(data["key_sentences"], reading.fields["key_sentences"])
+    passages = list(data.get("gold_passages", []))
+    for field, key in _IDS.items():
+        if field in data and not _named(passages, key, ids := data.pop(field)):
+            data.setdefault("gold_passages", []).extend({key: item} for item in ids)
+    if "is_answerable" in data:
+        answerable = data.pop("is_answerable")
+        if data.setdefault("is_unanswerable", not answerable) is answerable:
+            raise DatasetError(f"{where}: it is answerable and unanswerable at once", "correct one of the two columns")
+
+
+def _named(passages: Sequence[Any], key: str, ids: Sequence[Any]) -> bool:
+    """Give passages their ids where as many stand beside their texts, or one document for all; whether that is so."""
+    each = [*ids] * len(passages) if key == "document_id" and len(ids) == 1 else ids
+    if not passages or len(passages) != len(each) or not all(_lacks(passage, key) for passage in passages):
+        return False
+    for passage, item in zip(passages, each, strict=True):
+        passage[key] = item
+    return True
+
+
+def _lacks(passage: Any, key: str) -> bool:
+    return isinstance(passage, dict) and "text" in passage and key not in passage
+
+
+def passages(value: Any, column: str, row: Mapping[str, Any]) -> list[Any]:
+    """Texts of passages, or objects, of a cell that a system's answer or the gold stands in.
+
+    Raises:
+        ValueError: The cell begins as a list and is none.
+    """
+    return list(_golds(_split(value, column, row)))
+
+
+def _split(value: Any, column: str, row: Mapping[str, Any]) -> Any:
+    if isinstance(value, str) and plain_name(column) in _BARS and _DEEPEVAL & set(map(plain_name, row)):
+        return value.split("|")
+    return value
+
+
+def _golds(value: Any) -> Iterator[Any]:
+    for item in as_list(value):
+        if isinstance(item, Mapping):
+            named = {_IN_OTHER_WORDS.get(str(key), str(key)): each for key, each in item.items()}
+            yield {key: _id(each) if key.endswith("_id") else each for key, each in named.items() if each is not None}
+        else:
+            yield {"text": item} if isinstance(item, str) else item
+
+
+def _id(value: Any) -> Any:
+    return as_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _answers(value: Any) -> Any:
+    """Accepted answers; the form in which Hugging Face keeps those of SQuAD has them under `text`."""
+    inside = parsed(value) if isinstance(value, str) else value
+    found = inside.get("text", inside) if isinstance(inside, Mapping) else inside
+    return [as_text(item) for item in as_list(found)]
+
+
+def _expected(value: Any) -> Any:
+    """One answer as text, or a list of accepted ones; what looks like a list and is none is a text."""
+    if isinstance(value, bool):
+        return [as_text(value), str(value).lower()]
+    if isinstance(value, list | tuple):
+        return [as_text(item) for item in as_list(value)]
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        items = _as_texts(value)
+        return items if items else value
+    return as_text(value)
+
+
+def _as_texts(text: str) -> list[str]:
+    try:
+        items = as_list(text)
+    except ValueError:
+        return []
+    return items if all(isinstance(item, str) for item in items) and items != [text] else []
+
+
+def _said_fields(value: Any) -> Any:
+    if not isinstance(value, str):
+        return bool(value) if isinstance(value, int | float) and value in {0, 1} else value
+    if value.strip().lower() not in _WORDS:
+        raise ValueError(f"{value!r} is not true or false; yes, no, Y, N, 1 and 0 will do")
+    return _WORDS[value.strip().lower()]
+
+
+def _bool(value: Any) -> bool:
+    found = _said_fields(value)
+    if found is True or found is False:
+        return found
+    raise ValueError(f"{value!r} is not true or false")
+
+
+def _with_source(sentences: list[Any], column: str) -> list[Any]:
+    """Sentences that are nothing but a text, with the column as what names them key."""
+    return [{"text": each, "source": column} if isinstance(each, str) else each for each in sentences]
+
+
+def _json(value: Any) -> Any:
+    found = parsed(value) if isinstance(value, str) else value
+    if isinstance(value, str) and found == value:
+        raise ValueError(f"not valid JSON ({value[:40]!r})")
+    return found
+
+
+def _kept(value: Any) -> Any:
+    """A value of metadata, as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {without_surrogates(str(key)): _kept(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(inner) for inner in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, int) else without_surrogates(as_text(value))
+
+
+def _messages(value: Any) -> list[Any]:
+    """The turns of a conversation: texts, and objects with a question."""
+    found = as_list(value) if not isinstance(value, str) or value.lstrip().startswith("[") else []
+    if not found or not isinstance(found[0], str | Mapping):
+        raise ValueError('it is no list of what a user says; write one, such as ["What is X?", "And Y?"]')
+    return found
+
+
+def _ids(value: Any) -> Any:
+    if isinstance(value, str) and not value.lstrip().startswith("[") and {",", ";"} & set(value):
+        raise ValueError(f'{value!r} may be one id or several: write a JSON list, such as ["a", "b"]')
+    return _answers(value)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "id": lambda value: value if isinstance(value, bool) else as_text(value),
+    "question": lambda value: value,
+    "turns": _messages,
+    "expected_answer": _expected,
+    "answers": _answers,
+    "gold_passages": lambda value: list(_golds(value)),
+    "gold_document_ids": _ids,
+    "gold_chunk_ids": _ids,
+    "key_sentences": as_list,
+    "is_unanswerable": _said_fields,
+    "is_answerable": _bool,
+    "dataset": as_text,
+    "checks": _json,
+    "metadata": lambda value: _kept(_json(value)),
+}
+
+
+# Rows whose columns stand within objects: the exports of LangSmith, Phoenix and MLflow, and their CSV forms.
+
+
+_ASKED = frozenset({"input", "inputs", "expectations"})
+"""Objects whose keys are columns."""
+
+
+_SAID = frozenset({"output", "outputs", "reference_outputs"})
+"""Objects that hold an answer, and what went with it."""
+
+
+_ANSWERS = (
+    "expected_answer",
+    "expected_response",
+    "reference",
+    "ground_truth",
+    "answer",
+    "output",
+    "response",
+    "result",
+    "text",
+)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the keys of its objects as columns; a column that is there already goes before them.
+
+    Raises:
+        ValueError: A cell begins as an object and is none.
+    """
+    result: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    for title, cell in row.items():
+        name = plain_name(str(title))
+        value = parsed(cell) if name in _ASKED | _SAID and isinstance(cell, str) else cell
+        if name in _ASKED and isinstance(value, Mapping):
+            inner |= value
+        elif name in _SAID and isinstance(value, Mapping):
+            result[title] = _answer_of(value)
+        elif name == "inputs":
+            result["input"] = value
+        elif name != "expectations":
+            result[title] = value
+    return {**inner, **result}
+
+
+def _answer_of(said: Mapping[str, Any]) -> Any:
+    """The answer among what stands beside it; the whole where none of its keys is one."""
+    named = {plain_name(str(key)): value for key, value in said.items() if not is_nothing(value)}
+    if len(named) == 1:
+        return next(iter(named.values()))
+    return next((named[name] for name in _ANSWERS if name in named), dict(said) if named else None)

@@ -1,1 +1,0 @@
-"""Question files as other tools write them: their columns, their nesting, their judgements of relevance."""

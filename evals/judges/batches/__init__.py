@@ -1,1 +1,0 @@
-"""Judging by batches of requests, which cost half and take up to a day."""

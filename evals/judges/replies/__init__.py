@@ -1,1 +1,0 @@
-"""What a judge says: read, checked against what it was given, and made a verdict."""

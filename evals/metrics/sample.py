@@ -1,0 +1,515 @@
+"""One question with its response, and what several metrics derive from the two."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain, zip_longest
+from typing import Literal, NamedTuple
+
+from evals.metrics.embedders import Semantics
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import Citation, EvalResponse, RetrievedChunk
+from evals.schemas.verdicts import JudgeVerdict
+from evals.text.folding import UNSPACED
+from evals.text.matching.documents import MatchSettings, RunEvidence, same_document
+from evals.text.matching.recognise import ChunkComparison, ChunkList, Matches, chunk_list
+from evals.text.matching.words import derived
+from evals.text.refusals.detector import holds_expected
+
+# What a citation points to: the retrieved chunk behind an id or an index.
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSource:
+    """One cited source.
+
+    Attributes:
+        place: Place of the chunk in the response; None where the citation resolves to no retrieved chunk. Of a source
+            that is a document, the first of its chunks that holds gold, else the first.
+        places: Places of all distinct chunks that it stands for: several only where it is a document or a section.
+        sections: The section that the citation names, else those of its chunks.
+    """
+
+    place: int | None
+    places: tuple[int, ...] = ()
+    sections: tuple[str, ...] = ()
+
+
+def cited_sources(
+    citations: Sequence[Citation],
+    chunks: Sequence[RetrievedChunk],
+    originals: Sequence[int],
+    base: int,
+    hits: Callable[[], Sequence[bool]],
+) -> list[CitedSource]:
+    """Resolve citations to distinct sources, in order of first citation.
+
+    Resolved by chunk id, else by index, else by document and section. A document, or a section of one, stands for all
+    its retrieved chunks, in whatever order they were retrieved. Sources cited twice count once.
+
+    Args:
+        citations: As the server gave them.
+        chunks: What was retrieved, in rank order.
+        originals: For each chunk the place of the first one that it repeats.
+        base: The number of the first chunk in the server's indices.
+        hits: Says for each chunk whether it holds gold; asked only where a citation stands for several.
+    """
+    sources: dict[object, CitedSource] = {}
+    for citation in citations:
+        places = tuple(dict.fromkeys(originals[place] for place in _places_of(citation, chunks, base)))
+        if not places:
+            key: object = (citation.chunk_id, citation.index, citation.document_id, citation.section)
+            sources.setdefault(key, CitedSource(None, sections=_named([citation.section])))
+        elif places not in sources:
+            held = [place for place in places if hits()[place]] if len(places) > 1 else []
+            sections = _named([citation.section]) or _named([chunks[place].section for place in places])
+            sources[places] = CitedSource(held[0] if held else places[0], places, sections)
+    return list(sources.values())
+
+
+def place_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> int | None:
+    """The place of the first chunk that a citation points to: by chunk id, else by index, else by document and section.
+
+    Returns:
+        None where it points to no retrieved chunk.
+    """
+    return next(iter(_places_of(citation, chunks, base)), None)
+
+
+def _places_of(citation: Citation, chunks: Sequence[RetrievedChunk], base: int) -> list[int]:
+    """The places of the chunks that a citation points to: one, or all those of the document that it names."""
+    if citation.chunk_id is not None:
+        named = [place for place, chunk in enumerate(chunks) if chunk.chunk_id == citation.chunk_id]
+        return named if len(named) < 2 else [_the_one(citation, chunks, base, named)]
+    if citation.index is not None:
+        place = citation.index - base
+        return [place] if 0 <= place < len(chunks) else []
+    return [place for place, chunk in enumerate(chunks) if _names(citation, chunk)]
+
+
+def _the_one(citation: Citation, chunks: Sequence[RetrievedChunk], base: int, named: Sequence[int]) -> int:
+    """Of several chunks with the id of a citation, that of its index, else the first of its document, else the first.
+
+    Many servers count from 0 in each document.
+    """
+    if citation.index is not None and citation.index - base in named:
+        return citation.index - base
+    return next((place for place in named if same_document(chunks[place], citation.document_id)), named[0])
+
+
+def _names(citation: Citation, chunk: RetrievedChunk) -> bool:
+    if not same_document(chunk, citation.document_id):
+        return False
+    return citation.section is None or citation.section == chunk.section
+
+
+def _named(sections: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(section for section in sections if section))
+
+
+# Who decides that an answer declines: the text rules, or a judge.
+
+
+ABSTENTION = "abstention"
+"""The inquiry that asks whether an answer declines, and nothing else: the name of its prompt, and of its verdicts."""
+
+
+CORRECTNESS = "answer_correctness"
+"""The inquiry that asks whether an answer is correct; that it declines is one of the labels."""
+
+DECIDING = (ABSTENTION, CORRECTNESS)
+
+
+FEW_WORDS = 5
+"""An answer of so many words at most needs no judge: "I cannot answer this question." has no room for an answer."""
+
+_DECLINES = "declines"
+
+_ANSWERS = ("answers", "correct", "partly_correct", "incorrect")
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAbstention:
+    """Of which longer answers the judge of a run has the word on whether they decline, and by which inquiry.
+
+    Attributes:
+        answers: "every" one; "settling" are those that the text rules take for a refusal, and all to unanswerable
+            questions, where a value would follow from the text rules alone; "refusals" are the former only, as in
+            runs of before.
+        by_correctness: Whether the run asks if answers are correct: where there is an expected answer, that decides.
+    """
+
+    answers: Literal["every", "settling", "refusals"] = "settling"
+    by_correctness: bool = False
+
+    def inquiry(self, question: EvalQuestion) -> str:
+        """The name of the inquiry that decides on answers to a question."""
+        comparable = question.expected_answer is not None and not question.is_unanswerable
+        return CORRECTNESS if self.by_correctness and comparable else ABSTENTION
+
+    def concerns(self, question: EvalQuestion, *, reads_as_refusal: bool) -> bool:
+        """Whether the judge has the word on a longer answer."""
+        if reads_as_refusal or self.answers == "every":
+            return True
+        return self.answers == "settling" and bool(question.is_unanswerable)
+
+
+OF_BEFORE = JudgedAbstention("refusals")
+"""What judged runs of former versions did."""
+
+
+def is_long(answer: str) -> bool:
+    """Whether an answer has more than a few words; a sign of Chinese, Japanese or Thai is a word."""
+    words = _UNSPACED.sub(r" \g<0> ", answer).split()
+    return sum(any(map(str.isalnum, word)) for word in words) > FEW_WORDS
+
+
+def judges_word(verdicts: Collection[JudgeVerdict], inquiry: str) -> bool | None:
+    """Whether an answer declines by most of the judge's repeats.
+
+    Args:
+        verdicts: On the answer.
+        inquiry: The name of the one that decides.
+
+    Returns:
+        None where it was not asked, gave no usable verdict, could not tell, or its repeats are divided.
+    """
+    if not verdicts:
+        return None
+    there = (verdict for verdict in verdicts if verdict.request == inquiry and verdict.reply is not None)
+    labels = Counter(str((verdict.reply or {}).get("verdict")) for verdict in there)
+    declines, answers = labels[_DECLINES], sum(labels[label] for label in _ANSWERS)
+    return None if declines == answers else declines > answers
+
+
+def why_open(verdicts: Iterable[JudgeVerdict], inquiry: str) -> str:
+    """Why the word of the inquiry that decides is not there."""
+    found = [verdict for verdict in verdicts if verdict.request == inquiry]
+    if not found:
+        return "the judge was not asked whether the answer abstains"
+    failed = next((verdict for verdict in found if verdict.failure is not None), None)
+    if failed is not None:
+        return f"judge {failed.failure}, asked whether the answer abstains: {failed.message}"
+    return "the judge could not tell whether the answer abstains"
+
+
+# The citation marks of an answer, which are no part of its text: `[1]`, `[1, 2]`, `[2-4]`, `[^1]`, `【1†source】`.
+
+
+_NUMBER = r"\d{1,4}"
+
+
+_MARK = re.compile(
+    r"```.*?```|`[^`\n]*+`"  # code is text, whatever brackets it holds
+    rf"|(?P<mark>\[\^?(?P<numbers>{_NUMBER}(?:\s*+[,;–-]\s*+{_NUMBER})*+)\]"
+    rf"|【(?P<source>{_NUMBER})(?:†[^】\n]*+)?】|【\d+:\d+†[^】\n]*+】)",
+    re.DOTALL,
+)
+
+
+MARKS_OPEN = "[【"
+"""The signs that a mark begins with: a text without any of them holds none."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+_MOST = 100
+"""Numbers of a range such as [1-999] that are looked at."""
+
+_WORD_END = re.compile(rf"[^\W{UNSPACED}]")
+
+
+class CitationMark(NamedTuple):
+    """Where a mark stands, from the blanks before it on, and the numbers that it names, as written."""
+
+    start: int
+    opens: int
+    end: int
+    numbers: str
+
+
+def citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> Iterator[CitationMark]:
+    """The marks that count; the arguments are those of `without_citation_marks`."""
+    stays_to = 0
+    for found in _MARK.finditer(text):
+        if found["mark"] is None:
+            continue
+        opens = found.start()
+        start = _before_blanks(text, opens)
+        numbers = found["numbers"] or found["source"] or ""
+        behind = found["numbers"] is not None and opens == start > 0
+        glued = behind and (_WORD_END.match(text, start - 1) or start == stays_to)
+        if set(map(int, _DIGITS.findall(numbers))) <= (cited if glued else possible):
+            yield CitationMark(start, opens, found.end(), numbers)
+        else:
+            stays_to = found.end()
+
+
+def _before_blanks(text: str, place: int) -> int:
+    """Where the blanks begin that stand before a place; the place itself where there are none."""
+    while place and text[place - 1].isspace():
+        place -= 1
+    return place
+
+
+def numbers_of(mark: str) -> tuple[int, ...]:
+    """The numbers of a mark such as "1", "1, 3" or "2-4", each once."""
+    parts = [list(map(int, _DIGITS.findall(part))) for part in re.split(r"[,;]", mark)]
+    ranges = [range(ends[0], min(ends[-1], ends[0] + _MOST) + 1) for ends in parts if ends]
+    return tuple(dict.fromkeys(chain.from_iterable(ranges)))
+
+
+def without_citation_marks(text: str, possible: AbstractSet[int], cited: AbstractSet[int]) -> str:
+    """The text without its citation marks, and without the blank before each.
+
+    A mark counts where all its numbers are possible: "[1998]" stays. One that is glued to a word ("array[1]", but
+    "96 hours[1]" too) counts only where the response cites its numbers, and brackets in code never do.
+
+    Args:
+        text: The answer.
+        possible: The numbers that a chunk or a citation of the response can have; nothing is taken off without any.
+        cited: Those that the response's list of citations holds.
+    """
+    return with_other_marks(text, possible, cited, lambda _numbers: "")
+
+
+def with_other_marks(
+    text: str, possible: AbstractSet[int], cited: AbstractSet[int], other: Callable[[str], str]
+) -> str:
+    """The text with something else for each of its citation marks.
+
+    Args:
+        text: The answer.
+        possible: As of `without_citation_marks`.
+        cited: As there.
+        other: What stands for a mark with these numbers; where it is empty, the blank before the mark goes too.
+    """
+    if not possible:
+        return text
+    pieces: list[str] = []
+    end = 0
+    for mark in citation_marks(text, possible, cited):
+        said = other(mark.numbers)
+        pieces += [text[end : mark.opens if said else mark.start], said]
+        end = mark.end
+        if not said and mark.start and _WORD_END.match(text, end):
+            pieces.append(" ")
+    return "".join([*pieces, text[end:]])
+
+
+_YEARS = 1000
+"""From here on a number in brackets is a year or the like, also where it was read from the answer as a citation."""
+
+
+class Lack(NamedTuple):
+    """Why there is nothing to measure, as a `MetricResult` says it."""
+
+    reason: str
+    missing: str = "not_applicable"
+
+
+@dataclass
+class Sample:
+    """A record as metrics see it. What more than one metric needs is derived once, here.
+
+    Args:
+        question: What was asked, with its gold; citation marks are taken off its reference as off the answer.
+        response: What the server said.
+        verdicts: What the judge said about it, if anything.
+        settings: How chunks are recognised as gold.
+        citation_base: Number of the first chunk in the server's citation indices.
+        judged: Whether a judge takes part in the run.
+        semantics: What texts are compared with, if any metric wants that.
+        evidence: What the run of the record says about matching; where None, the response speaks for itself.
+        declining: Of which answers a judge that takes part has the word on whether they decline.
+        keeps_flagged: Whether verdicts count of which the judge says that the data tells it what to decide.
+    """
+
+    question: EvalQuestion
+    response: EvalResponse
+    verdicts: Sequence[JudgeVerdict] = field(default_factory=tuple)
+    settings: MatchSettings = field(default_factory=MatchSettings)
+    citation_base: int = 1
+    judged: bool = False
+    semantics: Semantics | None = None
+    evidence: RunEvidence | None = None
+    declining: JudgedAbstention = field(default_factory=JudgedAbstention)
+    keeps_flagged: bool = False
+    lacks: dict[int, Lack | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By kind of metric, what is lacking where it has nothing to measure; kept by the metrics."""
+
+    def __post_init__(self) -> None:
+        texts = [self.question.expected_answer or "", *self.question.answers]
+        if not any(sign in text for text in texts for sign in MARKS_OPEN):
+            return
+        expected, *answers = (without_citation_marks(text, *self.citation_numbers) for text in texts)
+        self.question = self.question.model_copy(update={"expected_answer": expected or None, "answers": answers})
+
+    @derived
+    def matches(self) -> Matches:
+        """Which retrieved chunk is which gold passage; empty where the server sent no chunks."""
+        return self._comparison.matches
+
+    @derived
+    def _comparison(self) -> ChunkComparison:
+        return ChunkComparison(self.question.gold_passages, self.settings, self.evidence, self.listed)
+
+    @property
+    def asked(self) -> str:
+        """The question as somebody reads it who was not there: of a conversation, with what was said before."""
+        if not self.question.turns:
+            return self.question.question
+        answers = [turn.answer or "" for turn in self.response.turns]
+        before = zip_longest(self.question.turns[:-1], answers, fillvalue="")
+        said = "\n".join(f"User: {message}\nAssistant: {answer}" for message, answer in before)
+        return f"Said before:\n{said}\n\nThe question:\n{self.question.question}" if said else self.question.question
+
+    @derived
+    def listed(self) -> ChunkList:
+        """The chunks, and which of them repeat others."""
+        return chunk_list(self.response.chunks or [])
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the answer declines to answer.
+
+        By the server's own flag; else by the judge's word where it is there, else by the text rules. Where that is open
+        (`abstention_open`), no value may follow from it.
+        """
+        if not self.verdicts:
+            return self._declines_by_itself
+        said = self.judges_word
+        return self._declines_by_itself if self.is_flagged or said is None else said
+
+    @derived
+    def _declines_by_itself(self) -> bool:
+        """Whether it declines by the server's own flag, or by the text rules."""
+        return self.is_flagged or self.reads_as_refusal
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether the server itself says that it declined: that settles it, whatever the text is."""
+        return self.response.refused is True
+
+    @property
+    def judges_word(self) -> bool | None:
+        """Whether the answer declines, says the judge; None where it did not say it (yet), or is not to be asked.
+
+        It is not about an answer of a few words, or one that the server calls a refusal itself.
+        """
+        return judges_word(self.verdicts, self.decided_by) if self.verdicts and self._is_for_judge else None
+
+    @property
+    def decided_by(self) -> str:
+        """The name of the inquiry that decides whether the answer declines."""
+        return self.declining.inquiry(self.question)
+
+    @property
+    def abstention_open(self) -> bool:
+        """Whether a judge should say if the answer declines, and its word is not there (yet)."""
+        return self.abstention_judged and self.judges_word is None
+
+    @property
+    def abstention_judged(self) -> bool:
+        """Whether a judge has the word on whether the answer declines: never of few words, or flagged."""
+        if not self.judged or not self._is_for_judge:
+            return False
+        return self.declining.concerns(self.question, reads_as_refusal=self.reads_as_refusal)
+
+    @property
+    def abstention_disputed(self) -> bool:
+        """Whether one of text rules and judge takes the answer for a refusal, and the other does not."""
+        said = self.judges_word
+        return said is not None and said != self.reads_as_refusal
+
+    def is_injected(self, inquiries: Collection[str]) -> bool:
+        """Whether the judge flags a verdict by one of these inquiries, and such verdicts do not count."""
+        if self.keeps_flagged or not inquiries:
+            return False
+        return any(each.is_flagged and each.inquiry in inquiries for each in self.verdicts)
+
+    @derived
+    def _is_for_judge(self) -> bool:
+        return not (self.is_flagged or self.response.extractive) and is_long(self.answer or "")
+
+    @derived
+    def reads_as_refusal(self) -> bool:
+        """Whether the text rules take the answer for one that declines; never one that is or holds what is expected.
+
+        Of an extractive system only the empty answer declines: a span of a passage is what it says.
+        """
+        if self.response.extractive:
+            return not (self.response.answer or "").strip()
+        # The rules' patterns take a tenth of a second to compile, and a saved run is shown without them.
+        from evals.text.refusals.detector import is_abstention, says_expected  # noqa: PLC0415
+
+        if not is_abstention(self.response.answer or "", self.question.question):
+            return False
+        if self._is_expected() or holds_expected(self.answer or "", self.question):
+            return False
+        return not says_expected(self.answer or "", self.question)
+
+    def _is_expected(self) -> bool:
+        """Whether the answer is an accepted one, but for case and closing marks, to what is known to be answerable."""
+        answer = _bare(self.answer or "")
+        question = self.question
+        if question.is_unanswerable is not False or not answer:
+            return False
+        return any(answer == _bare(text) for text in (question.expected_answer or "", *question.answers))
+
+    @derived
+    def answer(self) -> str | None:
+        """The answer as its text is compared: without citation marks; None where the server sent none.
+
+        A mark such as [1] counts where its number can be that of a chunk or a citation of the response.
+        """
+        answer = self.response.answer
+        return None if answer is None else without_citation_marks(answer, *self.citation_numbers)
+
+    @derived
+    def passages(self) -> list[tuple[int, str]]:
+        """The chunks with text: their rank, from 1, and the text, in an order that the rank has no part in.
+
+        A judge looks at what stands first with other eyes than at what stands last; by rank, that would be taken for
+        the work of the retriever. The order is that of a hash over question and text, the same in every call.
+        """
+        texts = [(n, chunk.text) for n, chunk in enumerate(self.response.chunks or [], start=1) if chunk.text]
+        return sorted(
+            texts,
+            key=lambda text: sha256(f"{self.question.question}\0{text[1]}".encode("utf-8", "surrogatepass")).digest(),
+        )
+
+    @derived
+    def citation_numbers(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The numbers that a chunk or a citation of the response can have, and those that its citations hold."""
+        citations = self.response.citations or []
+        sources = max(len(self.response.chunks or []), len(citations))
+        cited = frozenset(one.index for one in citations if one.index is not None and one.index < _YEARS)
+        return cited.union(range(self.citation_base, self.citation_base + sources)), cited
+
+    @derived
+    def cited(self) -> list[CitedSource]:
+        """The distinct cited sources, each with the chunks that it resolves to."""
+        listed, citations = self.listed, self.response.citations or []
+        return cited_sources(citations, listed.chunks, listed.original, self.citation_base, lambda: self.matches.hits)
+
+    @derived
+    def cited_golds(self) -> Mapping[int, Mapping[int, str]]:
+        """For the place of each cited chunk, the golds that it holds.
+
+        A piece of a gold that chunk borders have cut counts where the cited chunks complete the gold.
+        """
+        return self._comparison.held_among(sorted({place for source in self.cited for place in source.places}))
+
+
+def _bare(text: str) -> str:
+    return text.strip(" .!\n\t").casefold()
+
+
+Case = Sample
+"""The former name of `Sample`, for plug-ins; goes with the next release."""

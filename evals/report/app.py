@@ -1,0 +1,496 @@
+"""What there is to ask for: the pages, what they load, and data as JSON."""
+
+import json
+import socket
+import threading
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from secrets import compare_digest
+from string import Template
+from threading import Lock
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, Response
+from pydantic import ValidationError
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evals.errors import ConfigError, EvalsError, RunNotFoundError, UnknownNameError
+from evals.report import page as assets
+from evals.report.document import PARTS, RunBlocks, manifest
+from evals.report.folder import HeldRun, LiveRuns, RunsFolder
+from evals.report.labelling import GivenLabel, LabelDesk
+from evals.report.page import Block, packed, plot_style
+from evals.report.review import LabelTakenError
+from evals.report.wording import one_line
+from evals.text.yaml_files import first_problem
+
+# The page of one run or of several: what is read without JavaScript, and data blocks, each when it is asked for.
+
+
+_MOST_RUNS = 20
+
+_HELD = 4
+
+
+_EACH_RUN = "run"
+"""The name of the part whose blocks are those of each run: they are found by its id, and made one at a time."""
+
+
+class RunsPage:
+    """What a page of these runs is made of.
+
+    Args:
+        runs: The first is the one that the others are set against.
+    """
+
+    def __init__(self, runs: Sequence[HeldRun]) -> None:
+        self.runs = [run.measured for run in runs]
+        self._locks = [run.lock for run in sorted(runs, key=lambda one: one.measured.run.id)]
+        self._own = {run.run.id: RunBlocks(run) for run in self.runs}
+        self._parts = [make(self.runs) for make in PARTS]
+        self._together: dict[str, bytes] | None = None
+
+    def head(self) -> str:
+        """HTML that is read without JavaScript."""
+        with self._locked():
+            return "".join(piece for part in self._parts for piece in part.head())
+
+    def block(self, name: str) -> bytes:
+        """A block as gzip of JSON.
+
+        Raises:
+            UnknownNameError: The page has no block of this name.
+            StoreError: The records of a run cannot be read.
+        """
+        own = self._own.get(name.partition("/")[0])
+        with self._locked():
+            if own is not None and name in own.names:
+                return packed(own.get(name))
+            if self._together is None:
+                self._together = {block.name: packed(block) for block in self._of_all()}
+            if name not in self._together:
+                raise UnknownNameError("data block", name, [])
+            return self._together[name]
+
+    def _of_all(self) -> Iterator[Block]:
+        """What is said of the runs together."""
+        yield manifest(self.runs)
+        for part in self._parts:
+            if part.name != _EACH_RUN:
+                yield from part.first()
+                yield from part.later()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep the runs from other requests; in one order, so that two pages never wait for each other."""
+        with ExitStack() as stack:
+            for lock in self._locks:
+                stack.enter_context(lock)
+            yield
+
+
+class RunsPages:
+    """The pages that somebody looks at; each is kept until its runs change, or others are looked at.
+
+    Args:
+        folder: The runs.
+    """
+
+    def __init__(self, folder: RunsFolder) -> None:
+        self._folder = folder
+        self._held: dict[str, tuple[list[HeldRun], RunsPage]] = {}
+        self._lock = Lock()
+
+    def page(self, text: str) -> RunsPage:
+        """The page of some runs.
+
+        Args:
+            text: Their ids with commas, as they stand in its address.
+
+        Raises:
+            ConfigError: They are too many, or one of them comes twice.
+            RunNotFoundError: One of them is not there.
+            StoreError: One of them cannot be read.
+        """
+        ids = text.split(",")
+        if len(ids) > _MOST_RUNS or len(set(ids)) < len(ids):
+            raise ConfigError(f"a page shows up to {_MOST_RUNS} runs, each once")
+        runs = [self._folder.measured(one) for one in ids]
+        with self._lock:
+            known = self._held.pop(text, None)
+            is_same = known is not None and all(one is other for one, other in zip(known[0], runs, strict=True))
+            page = known[1] if known is not None and is_same else RunsPage(runs)
+            self._held[text] = (runs, page)
+            for stale in list(self._held)[:-_HELD]:
+                del self._held[stale]
+            return page
+
+
+# Who gets an answer: whoever has the address with the token, at a name of this machine, and no page of another
+# origin.
+
+
+HOST = "127.0.0.1"
+
+
+NAMES = (HOST, "localhost")
+"""What a browser may call this server: any other name is one that somebody made point here (DNS rebinding)."""
+
+_OWN_FETCHES = frozenset({"same-origin", "none"})
+
+
+def security_headers(styles: Sequence[str] = ()) -> dict[str, str]:
+    """What stands with every answer.
+
+    Args:
+        styles: Sources of style sheets that a script of ours makes, as a policy names them: `'sha256-…'`.
+    """
+    policy = [
+        "default-src 'none'",
+        "script-src 'self'",
+        " ".join(["style-src 'self'", *styles]),
+        "connect-src 'self'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+    return {
+        "Content-Security-Policy": "; ".join(policy),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+
+
+class Guard:
+    """Lets requests through that may have an answer, without the token in their path; others get a bare status.
+
+    Args:
+        app: What answers.
+        token: That every path begins with.
+        port: On which the server listens.
+        headers: That stand with every answer.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str, port: int, headers: Mapping[str, str]) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = {f"{name}:{port}" for name in NAMES} | (set(NAMES) if port == 80 else set())
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *self._headers]}
+            await send(message)
+
+        path = self._path_inside(scope)
+        status = 404 if path is None else self._refusal(Headers(scope=scope), scope, path)
+        if status is not None:
+            await Response(status_code=status)(scope, receive, send_with_headers)
+            return
+        await self._app(_moved(scope, path or "/"), receive, send_with_headers)
+
+    def _path_inside(self, scope: Scope) -> str | None:
+        """What follows the token in the path; None where the host or the token is wrong."""
+        host = Headers(scope=scope).get("host", "").lower()
+        token, slash, rest = str(scope["path"]).removeprefix("/").partition("/")
+        known = compare_digest(token.encode(errors="replace"), self._token)
+        return f"/{rest}" if known and slash and host in self._hosts else None
+
+    def _refusal(self, headers: Headers, scope: Scope, path: str) -> int | None:
+        """The status for a request that a page of another origin makes; None for one that may be answered."""
+        if _is_visit(headers, scope, path):
+            return None
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        is_own = origin is None or origin.lower() in {f"http://{host}" for host in self._hosts}
+        if not is_own or (site is not None and site not in _OWN_FETCHES):
+            return 403
+        return 403 if scope["method"] not in {"GET", "HEAD"} and origin is None else None
+
+
+def _is_visit(headers: Headers, scope: Scope, path: str) -> bool:
+    """Whether somebody opens a page, as by a click on the address in a terminal or in a mail."""
+    opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return bool(opens and scope["method"] == "GET" and path.endswith("/"))
+
+
+def _moved(scope: MutableMapping[str, Any], path: str) -> dict[str, Any]:
+    """The same request for a path without the token: no message or log of what lies behind can hold it."""
+    return {**scope, "path": path, "raw_path": path.encode(errors="replace")}
+
+
+# The server in a thread: it listens on this machine alone, and ends with whoever started it.
+
+
+_END_S = 1.0
+
+
+def bind(port: int) -> socket.socket:
+    """A socket that listens on 127.0.0.1; port 0 takes any free one.
+
+    Raises:
+        ConfigError: The port is taken, or may not be used.
+    """
+    try:
+        return socket.create_server((HOST, port), backlog=128)
+    except OSError as error:
+        said = (error.strerror or str(error)).partition(" (while ")[0]
+        raise ConfigError(
+            f"cannot listen on {HOST}:{port}: {said}", "name another --port, or leave it out for any free one"
+        ) from error
+
+
+class Listening:
+    """A server that answers as long as this context is open.
+
+    It runs in a daemon thread, and so do the threads in which it works: Ctrl-C waits for no answer that is half made.
+
+    Args:
+        app: What answers.
+        listener: The socket; it is closed at the end.
+    """
+
+    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+        self._listener = listener
+        config = uvicorn.Config(
+            app,
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name="evals view", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        found: int = self._listener.getsockname()[1]
+        return found
+
+    def __enter__(self) -> "Listening":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(_END_S)
+        self._listener.close()
+
+    def wait(self) -> None:
+        """Wait until the server ends, or somebody presses Ctrl-C, which is raised here."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._listener])
+
+
+# The pages and what they load: those of the report, with scripts of our own that fetch.
+
+
+_FOLDER = Path(__file__).resolve().parent / "viewer"
+
+
+_SHARED = ("dom.js", "format.js", "blocks.js", "pages.js", "theme.js", "charts.js")
+"""Of the report's scripts, what both kinds of pages stand on; the first ones, in their order."""
+
+_FETCHING = ("fetch.js", "live.js")
+
+_OF_THE_FOLDER = ("keys.js", "trends.js", "list.js", "labelling.js")
+
+JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+
+
+@cache
+def asset(name: str) -> tuple[str, str] | None:
+    """Text and type of a file that a page loads; None where there is none of this name."""
+    if name == "style.css":
+        return f"{assets.style()}\n{_own('view.css')}", CSS
+    shared = [*map(assets.asset, _SHARED), *map(_own, _FETCHING)]
+    if name == "folder.js":
+        return _script([*shared, *map(_own, _OF_THE_FOLDER), assets.asset("main.js")])
+    if name == "runs.js":
+        return _script([*shared, *(assets.asset(one) for one in assets.SCRIPTS if one not in _SHARED)])
+    library = next((one for one in assets.LIBRARIES if one.endswith(f"/{name}")), None)
+    return None if library is None else (assets.asset(library), JAVASCRIPT)
+
+
+def folder_page(*, labelling: bool) -> str:
+    """The page of all runs; its parts have addresses of their own behind a #.
+
+    Args:
+        labelling: Whether answers can be labelled.
+    """
+    return _page("Runs – evals", root="./", script="folder.js", labelling=labelling)
+
+
+def runs_page(page: RunsPage, *, labelling: bool) -> str:
+    """The page of one run, or of several beside each other."""
+    names = ", ".join(one_line(each.run.name, 120) for each in page.runs)
+    ids = ",".join(each.run.id for each in page.runs)
+    title = f"{names} – evals"
+    return _page(title, root="../../", script="runs.js", labelling=labelling, head=page.head(), runs=ids)
+
+
+def _page(title: str, *, root: str, script: str, labelling: bool, head: str = "", runs: str = "") -> str:
+    return Template(_own("page.html")).substitute(
+        title=escape(title),
+        root=root,
+        script=script,
+        runs=escape(runs),
+        labelling="yes" if labelling else "",
+        head=head,
+    )
+
+
+def _script(texts: Sequence[str]) -> tuple[str, str]:
+    return "\n".join(texts), JAVASCRIPT
+
+
+@cache
+def _own(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_MOST_BYTES = 64 * 1024
+"""Of a label with its note."""
+
+
+_STATUS: tuple[tuple[type[EvalsError], int], ...] = (
+    (RunNotFoundError, 404),
+    (LabelTakenError, 409),
+    (UnknownNameError, 404),
+    (ConfigError, 422),
+)
+
+
+def create_app(folder: Path, *, token: str, port: int, labels: bool = False, annotator: str = "") -> ASGIApp:
+    """Make the application.
+
+    Args:
+        folder: Of saved runs.
+        token: That every path begins with.
+        port: On which it will listen.
+        labels: Whether answers can be labelled; without, there is no route that writes.
+        annotator: Who labels; may be empty.
+    """
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.add_exception_handler(EvalsError, _say)
+    app.add_exception_handler(HTTPException, _bare)
+    runs = RunsFolder(folder)
+    pages = RunsPages(runs)
+    _add_pages(app, pages, labelling=labels)
+    _add_data(app, LiveRuns(runs), pages)
+    if labels:
+        _add_labelling(app, LabelDesk(runs, annotator))
+    style = b64encode(sha256(plot_style().encode()).digest()).decode()
+    return Guard(app, token=token, port=port, headers=security_headers([f"'sha256-{style}'"]))
+
+
+def _add_pages(app: FastAPI, pages: RunsPages, *, labelling: bool) -> None:
+    @app.get("/")
+    def all_runs() -> Response:
+        return HTMLResponse(folder_page(labelling=labelling))
+
+    @app.get("/runs/{ids}/")
+    def some_runs(ids: str) -> Response:
+        return HTMLResponse(runs_page(pages.page(ids), labelling=labelling).encode(errors="replace"))
+
+    @app.get("/assets/{name}")
+    def loaded(name: str) -> Response:
+        found = asset(name)
+        if found is None:
+            raise HTTPException(404)
+        return Response(found[0], media_type=found[1])
+
+
+def _add_data(app: FastAPI, live: LiveRuns, pages: RunsPages) -> None:
+    @app.get("/api/runs")
+    def list_of_runs() -> Response:
+        return _json(live.listing())
+
+    @app.get("/api/runs/{run_id}/progress")
+    def progress(run_id: str) -> Response:
+        return _json(live.progress(run_id))
+
+    @app.get("/runs/{ids}/block/{name:path}")
+    def block(ids: str, name: str) -> Response:
+        return Response(
+            pages.page(ids).block(name), media_type="application/json", headers={"Content-Encoding": "gzip"}
+        )
+
+
+def _add_labelling(app: FastAPI, labels: LabelDesk) -> None:
+    @app.get("/api/runs/{run_id}/labels")
+    def given(run_id: str) -> Response:
+        return _json(labels.overview(run_id))
+
+    @app.get("/api/runs/{run_id}/answers/{number}")
+    def answer(run_id: str, number: int) -> Response:
+        return _json(labels.answer(run_id, number))
+
+    @app.post("/api/runs/{run_id}/labels")
+    async def give(run_id: str, request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415)
+        try:
+            label = GivenLabel.model_validate_json(await _body(request))
+        except ValidationError as error:
+            raise ConfigError(f"this is no label: {first_problem(error, GivenLabel)}") from error
+        return _json(await run_in_threadpool(labels.give, run_id, label))
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _MOST_BYTES:
+            raise HTTPException(413)
+    return body
+
+
+def _say(_: Request, error: Exception) -> Response:
+    """Why a request cannot be answered, in the words of the command line."""
+    assert isinstance(error, EvalsError)  # noqa: S101 - what it is registered for
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    found = {"found": _label(error.found)} if isinstance(error, LabelTakenError) else {}
+    return _json({"error": error.message, "hint": error.hint, **found}, status)
+
+
+def _label(row: dict[str, str] | None) -> dict[str, str] | None:
+    return row and {"verdict": row["verdict"], "comment": row["comment"]}
+
+
+def _bare(_: Request, error: Exception) -> Response:
+    return Response(status_code=error.status_code if isinstance(error, HTTPException) else 500)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(json.dumps(value, allow_nan=False).encode(), status, media_type="application/json")

@@ -1,0 +1,270 @@
+"""A comparison in words, the same wherever it is shown."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from string import ascii_uppercase
+
+from evals.compare.models import (
+    Comparison,
+    Dominance,
+    LatencyRatio,
+    MetricPair,
+    MetricRow,
+    ParetoReport,
+    RunComparison,
+    RunHead,
+    Verdict,
+)
+from evals.report.wording import arrow, bounded, difference_end, level, size_of_difference
+from evals.text.numbers import counted
+
+# Differences between runs as people read them, the same wherever they are shown.
+
+
+def signed(difference: float, unit: str) -> str:
+    """A difference with its sign; equal values have none."""
+    return _sign(difference) + size_of_difference(abs(difference), unit)
+
+
+def pair_values(pair: "MetricPair") -> list[str]:
+    """The values of either run; with ≥ where one is a lower bound."""
+    values = zip((pair.first, pair.last), pair.at_least, strict=True)
+    return [bounded(value, pair.unit, at_least=at_least) for value, at_least in values]
+
+
+def row_values(row: "MetricRow") -> list[str]:
+    """The values of all runs; with ≥ where one is a lower bound."""
+    return [
+        bounded(value, row.unit, at_least=at_least)
+        for value, at_least in zip_longest(row.values, row.at_least, fillvalue=False)
+    ]
+
+
+def pair_difference(pair: "MetricPair") -> str:
+    """The difference with its sign: a bound where one of the values is one, a dash where both are."""
+    if all(pair.at_least):
+        return "–"
+    first, last = pair.at_least
+    return f"{'≥ ' if last else '≤ ' if first else ''}{signed(pair.difference, pair.unit)}"
+
+
+def difference_interval(pair: "MetricPair") -> str:
+    """The interval of a difference, from end to end; a dash for none."""
+    return "–" if pair.interval is None else " … ".join(_end(end, pair.unit) for end in pair.interval)
+
+
+def _end(end: float, unit: str) -> str:
+    """One end: <0 and >0 for one that is so near to 0 that its digits would say 0."""
+    nothing, shown = difference_end(0.0, unit), difference_end(abs(end), unit)
+    if shown == nothing and end:
+        return "<0" if end < 0 else ">0"
+    return _sign(end) + shown
+
+
+def probability(value: float | None) -> str:
+    """A p with three decimals; a dash for none."""
+    if value is None:
+        return "–"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _sign(difference: float) -> str:
+    return "+" if difference > 0 else "−" if difference < 0 else ""
+
+
+# Which runs are better than which on what, in words.
+
+
+def dominance_lines(report: ParetoReport, label_of: Mapping[str, str]) -> Iterator[str]:
+    """A line a run and another that it is better than; one line where no run is."""
+    for one in report.dominance:
+        ties = f"; undecided on {', '.join(one.undecided)}" if one.undecided else ""
+        better = ", ".join(_gain(one, name, report) for name in one.better_on)
+        yield f"{label_of[one.run]} is better than {label_of[one.over]} on {better}{ties}"
+    if not report.dominance:
+        yield "no run dominates another beyond chance; objectives without a verdict are ties"
+
+
+def front_by_values(report: ParetoReport, label_of: Mapping[str, str]) -> str:
+    """The front without regard to error."""
+    named = ", ".join(label_of[run_id] for run_id in report.front_by_values)
+    return f"front by values alone, as if they were without error: {named or 'empty'}"
+
+
+def _gain(one: Dominance, objective: str, report: ParetoReport) -> str:
+    """An objective, by how much a run is better on it, and over how many questions of the two."""
+    both = {one.run, one.over}
+    test = next(test for test in report.tests if test.objective == objective and {test.first, test.last} == both)
+    unit = report.units[objective] if len(report.fed_by[objective]) == 1 else "ratio"
+    return f"{objective} (by {size_of_difference(abs(test.gain or 0.0), unit)}, n {test.n})"
+
+
+_KINDS: tuple[Verdict, ...] = ("better", "worse", "changed", "equivalent", "identical", "not established")
+
+STAR = "*: the primary metric of its group, which is tested first"
+
+
+def legend(label: str, baseline: str) -> list[str]:
+    """What the columns of a table of two runs are."""
+    return [
+        f"interval: of {label} − {baseline}; it leaves out 0 exactly where a difference is established",
+        "p: how easily chance makes such a difference, adjusted for the other metrics; it is established by p < 0.05",
+        "identical: no question differs; equivalent: the interval lies within 0.03 of the metric's range; not "
+        "established: they differ, the evidence is too weak, and about n questions would do",
+    ]
+
+
+def label_runs(comparison: Comparison) -> list[str]:
+    """A letter a run, as long as there are letters."""
+    return labels_of(len(comparison.runs))
+
+
+def labels_of(count: int) -> list[str]:
+    """So many letters; numbers where these are not enough."""
+    return list(ascii_uppercase[:count]) if count <= len(ascii_uppercase) else [str(n + 1) for n in range(count)]
+
+
+def facts_of(run: RunHead) -> list[str]:
+    """When a run was made, how it ended, and under which conditions."""
+    status = run.status if run.scored else "unfinished"
+    facts = [f"{run.created_at:%Y-%m-%d %H:%M}", status, counted(run.question_count, "question")]
+    facts += [f"{run.error_count} without an answer"] if run.error_count else []
+    return [*facts, f"concurrency {run.concurrency}", f"judge {run.judge}" if run.judge else "no judge"]
+
+
+def warnings_of(comparison: Comparison) -> list[str]:
+    """What to beware of: of the runs, of metrics that are gone, and of what the comparison is about."""
+    return [*comparison.warnings, *_losses(comparison), *_primary_lost(comparison)]
+
+
+def _losses(comparison: Comparison) -> list[str]:
+    """The metrics that a run has no values of any more, those of the same reason together."""
+    found = []
+    for one in comparison.against:
+        gone = by_reason((metric.name, metric.reason) for metric in one.vanished)
+        found += [f"no value any more in {one.run} ({reason}): {', '.join(names)}" for reason, names in gone.items()]
+    return found
+
+
+def _primary_lost(comparison: Comparison) -> list[str]:
+    """That what the comparison is about is gone, run by run."""
+    return [
+        f"this comparison is about {comparison.primary}, of which {one.run} has no value: nobody can say whether it is "
+        f"worse than {one.baseline}"
+        for one in comparison.against
+        if comparison.primary in {metric.name for metric in one.vanished}
+    ]
+
+
+def by_reason(facts: Iterable[tuple[str, str | None]]) -> dict[str, list[str]]:
+    """Names of metrics by the reason that they share, without those that have none."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in facts:
+        if reason is not None:
+            reasons.setdefault(reason, []).append(name)
+    return reasons
+
+
+def without_verdict(comparison: Comparison, labels: Sequence[str]) -> Iterator[str]:
+    """Why metrics have no verdict or cannot have one, those of the same reason together; of many runs, run by run."""
+    untold = [(row.name, row.reason) for row in comparison.metrics if not _is_told(row, comparison)]
+    yield from _reasons("no verdict", untold)
+    for label, one in zip(labels[1:], comparison.against, strict=True):
+        title = "no verdict" if len(labels) == 2 else f"{label} against {labels[0]}, no verdict"
+        yield from _reasons(title, [(pair.name, pair.reason) for pair in one.pairs])
+
+
+def _reasons(title: str, facts: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    for reason, names in by_reason(facts).items():
+        yield f"{title}, {reason}: {', '.join(names)}"
+
+
+def _is_told(row: MetricRow, comparison: Comparison) -> bool:
+    """Whether a warning says already why the runs that lack a metric do."""
+    told = {(one.run, metric.name) for one in comparison.against for metric in one.vanished}
+    lacking = [run for run, value in zip(comparison.runs, row.values, strict=True) if value is None]
+    return bool(lacking) and all(not run.scored or (run.id, row.name) in told for run in lacking)
+
+
+def title_of(metric: MetricPair | MetricRow) -> str:
+    """The name of a metric, with which way is better."""
+    return f"{metric.name} {arrow(metric.higher_is_better)}".rstrip()
+
+
+def pair_cells(pair: MetricPair) -> list[str]:
+    """Name, value in either run, difference, its interval, p, n and verdict."""
+    return [
+        title_of(pair) + ("*" if pair.primary else ""),
+        *pair_values(pair),
+        pair_difference(pair),
+        difference_interval(pair),
+        probability(pair.q),
+        str(pair.n),
+        pair.verdict if pair.questions_for_seen is None else f"{pair.verdict} (n ≈ {pair.questions_for_seen:,})",
+    ]
+
+
+def counts_of(one: RunComparison) -> dict[str, int]:
+    """How many metrics have each verdict; those that were not compared are left out."""
+    counts = Counter(pair.verdict for pair in one.pairs)
+    return {kind: counts[kind] for kind in _KINDS if counts[kind]}
+
+
+def said_of(row: MetricRow, one: RunComparison) -> str:
+    """The verdict on a run, with its own values and n where it is over other questions than those of the row."""
+    pair = next((pair for pair in one.pairs if pair.name == row.name), None)
+    if pair is None:
+        return "no value any more" if row.name in {metric.name for metric in one.vanished} else "–"
+    if pair.n == row.n:  # the questions of the row are among those of the pair: as many are the same ones
+        return pair.verdict
+    return f"{pair.verdict}: {' → '.join(pair_values(pair))}, n {pair.n}"
+
+
+def levels_of(one: RunComparison) -> Iterator[str]:
+    """At which level each metric was tested that may have a verdict: its interval has that confidence."""
+    levels: dict[str, list[str]] = {}
+    for pair in one.pairs:
+        if pair.level is not None and pair.reason is None and pair.verdict != "identical":
+            levels.setdefault(f"{pair.level:.2g}", []).append(pair.name)
+    if levels:
+        yield "tested at: below this p, not adjusted, a metric has its verdict; all share 0.05"
+    yield from (f"tested at {level}: {', '.join(names)}" for level, names in levels.items())
+
+
+def reach_of(one: RunComparison) -> Iterator[str]:
+    """What the comparison could have shown on the primary metrics."""
+    for pair in one.pairs:
+        if pair.primary and pair.smallest_difference is not None:
+            needed = (
+                f"; one of 5 % of its range takes {counted(pair.questions_needed, 'question')}"
+                if pair.questions_needed
+                else ""
+            )
+            smallest = size_of_difference(pair.smallest_difference, pair.unit)
+            found = f"a difference of {smallest} is found 4 times in 5{needed}"
+            yield f"{pair.name}: with {counted(pair.n, 'question')} {found}"
+
+
+def sum_of(one: RunComparison, label: str, baseline: str) -> str:
+    """All verdicts on a run in one line."""
+    if not one.pairs:
+        return f"nothing could be compared: {label} and {baseline} have no metric with values in common"
+    counts = counts_of(one)
+    if not counts:
+        few = "one common question is" if one.common == 1 else "values in both runs are"
+        return f"nothing could be tested: {few} not enough to tell a difference from chance"
+    said = ", ".join(f"{kind} on {count}" for kind, count in counts.items())
+    return f"{label} against {baseline}: {said} of {counted(sum(counts.values()), 'metric')}"
+
+
+def latency_line(found: LatencyRatio, label: str, baseline: str) -> str:
+    """How many times as long the run takes, where both were asked in turn."""
+    took = f"latency of {label}: {found.ratio:.3f} times that of {baseline}{_ratio_interval(found.interval)}"
+    within = f"within {level(found.margin)}, by two one-sided tests{_ratio_interval(found.equivalence_interval)}"
+    said = {"equal": f"equal {within}", "undecided": f"undecided, and not known to be equal {within}"}
+    return f"{took}, p {probability(found.q)}, n {found.n}: {said.get(found.verdict, found.verdict)}"
+
+
+def _ratio_interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" ({interval[0]:.3f} … {interval[1]:.3f})"

@@ -1,0 +1,420 @@
+"""The runs of one folder, read again where their files changed; nothing outside of it is ever opened."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from evals.errors import RunNotFoundError, StoreError
+from evals.metrics.registry import parse_metric
+from evals.report.wording import TITLES, arrow, mark_of, number, objective_lines, one_line, run_cells
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRun
+from evals.schemas.verdicts import JudgeVerdict
+from evals.scoring.calibration import with_cards
+from evals.scoring.conclusion import Measured, measured
+from evals.scoring.config import by_objectives, headline
+from evals.scoring.settings import ScoringContext, score_settings
+from evals.scoring.stats.intervals import percentile
+from evals.store.records import as_found
+from evals.store.runs import FOLDER, RunStore, SavedRuns, read_run, saved_calibrations
+from evals.text.decoding import parse_stored
+
+# The list of runs as the first page shows it: the columns of `evals runs`, and how the main metrics went.
+
+
+_MOST = 7
+"""Metrics beside the score whose course is shown."""
+
+_LATENCY = "latency_p95"
+
+
+def listing(saved: SavedRuns) -> dict[str, Any]:
+    """What the page of all runs shows, oldest first."""
+    groups = by_objectives(saved.runs)
+    return {
+        "titles": TITLES,
+        "runs": [_row(run, mark_of(run, groups)) for run in saved.runs],
+        "objectives": [one_line(line, 600) for line in objective_lines(groups)],
+        "trends": trends(saved.runs, groups),
+        "unreadable": [f"{one.message}{f' ({one.hint})' if one.hint else ''}" for one in saved.unreadable],
+    }
+
+
+def trends(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
+    """How score and main metrics went from run to run, apart for each choice of datasets, the newest first.
+
+    Main are the metrics that feed the score of the newest run, and the 95th percentile of latency. A score stands only
+    beside those that measure the same.
+
+    Args:
+        runs: Oldest first.
+        groups: The runs whose scores compare.
+    """
+    by_datasets: dict[str, list[EvalRun]] = {}
+    for run in runs:
+        if not run.is_unscored:
+            by_datasets.setdefault(",".join(sorted(run.datasets)), []).append(run)
+    several = [found for found in by_datasets.values() if len(found) > 1]
+    several.sort(key=lambda found: found[-1].created_at, reverse=True)
+    return [
+        {"datasets": one_line(",".join(found[-1].datasets), 60), "metrics": _courses(found, groups)}
+        for found in several
+    ]
+
+
+def _courses(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> list[dict[str, Any]]:
+    fed = [name for names in runs[-1].weighted_score.fed_by.values() for name in names if name != _LATENCY]
+    names = [*[*dict.fromkeys(fed)][: _MOST - 1], _LATENCY]
+    courses = [_score(runs, groups), *(_course(runs, name) for name in names)]
+    return [course for course in courses if len(course["points"]) > 1]
+
+
+def _score(runs: Sequence[EvalRun], groups: Sequence[Sequence[EvalRun]]) -> dict[str, Any]:
+    alike = {run.id for run in next((group for group in groups if runs[-1] in group), ())}
+    points = [_point(run, headline(run).score, "ratio") for run in runs if run.id in alike]
+    return {"name": "score", "arrow": arrow(True), "points": points}
+
+
+def _course(runs: Sequence[EvalRun], name: str) -> dict[str, Any]:
+    found = [(run, summary) for run in runs if (summary := run.scorecard.find(name)) and summary.value is not None]
+    better = found[-1][1].higher_is_better if found else None
+    return {
+        "name": name,
+        "arrow": arrow(better),
+        "points": [_point(run, summary.value, summary.unit) for run, summary in found],
+    }
+
+
+def _point(run: EvalRun, value: float | None, unit: str) -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "created": f"{run.created_at:%Y-%m-%d %H:%M}",
+        "value": value,
+        "shown": number(value, unit),
+    }
+
+
+def _row(run: EvalRun, mark: str) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "cells": run_cells(run, mark),
+        "status": run.status if run.completed_at else "unfinished",
+        "finished": run.completed_at is not None,
+    }
+
+
+_HELD = 24
+"""Runs whose records are held open, with what was derived of them: those that somebody looks at."""
+
+_RUNS = "*_*Z.json"
+
+_Stamp = tuple[int, int]
+
+
+class HeldRun(NamedTuple):
+    """A run with its records, and a lock: what is derived of records is derived by one request at a time."""
+
+    measured: Measured
+    lock: Lock
+
+
+class RunsFolder:
+    """Saved runs as the pages need them.
+
+    A run is found by its whole id. Files that a link brings from elsewhere are not there, as a folder that somebody
+    else can write would else lead anywhere.
+
+    Args:
+        folder: Where the runs are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.store = RunStore(folder)
+        self._runs: dict[Path, tuple[_Stamp, EvalRun]] = {}
+        self._held: dict[tuple[Path, _Stamp, _Stamp | None, _Stamp | None], HeldRun] = {}
+        self._lock = Lock()
+
+    def survey(self) -> SavedRuns:
+        """All runs that can be read, oldest first, and what is wrong with the others."""
+        runs, unreadable = [], []
+        for path in self._files():
+            try:
+                runs.append(self._read(path))
+            except StoreError as error:
+                unreadable.append(error)
+        return SavedRuns(sorted(runs, key=lambda run: run.created_at), unreadable)
+
+    def run(self, run_id: str) -> EvalRun:
+        """A run.
+
+        Raises:
+            RunNotFoundError: The folder has no run of this id, or several.
+            StoreError: Its file cannot be read.
+        """
+        return self._read(self._path(run_id))
+
+    def records_path(self, run_id: str) -> Path:
+        """The records of a run, or the log of one that is not finished.
+
+        Raises:
+            RunNotFoundError: The folder has no such run, or its records are elsewhere.
+        """
+        path = self._path(run_id)
+        records = path.with_name(f"{path.stem}.records.jsonl")
+        if not self._is_inside(records):
+            raise RunNotFoundError(f"the records of run {run_id} are not in the folder")
+        return records
+
+    def measured(self, run_id: str) -> HeldRun:
+        """A run with its records and what calibrations say of its judge.
+
+        Raises:
+            RunNotFoundError: The folder has no such run.
+            StoreError: It cannot be read.
+        """
+        path, records = self._path(run_id), self.records_path(run_id)
+        beside = self.store.folder / FOLDER  # its time changes with each calibration that comes or goes
+        key = (path, _stamp(path), _stamp_if_there(records), _stamp_if_there(beside))
+        with self._lock:
+            if key not in self._held:
+                self._held[key] = HeldRun(self._measure(path), Lock())
+                for stale in list(self._held)[:-_HELD]:
+                    del self._held[stale]
+            return self._held[key]
+
+    def _measure(self, path: Path) -> Measured:
+        run = read_run(path)
+        records = self.store.open_records(run)
+        return measured(with_cards(as_found(run, records), records, saved_calibrations(self.store.folder)), records)
+
+    def _read(self, path: Path) -> EvalRun:
+        """The run in a file; read once for each state of the file."""
+        stamp = _stamp(path)
+        known = self._runs.get(path)
+        if known is None or known[0] != stamp:
+            known = self._runs[path] = (stamp, read_run(path))
+        return known[1]
+
+    def _path(self, run_id: str) -> Path:
+        found = [path for path in self._files() if path.name.partition("_")[0] == run_id]
+        if len(found) != 1:
+            said = f"there are {len(found)} runs {run_id}" if found else "there is no such run"
+            raise RunNotFoundError(said, "`evals runs` lists what there is")
+        return found[0]
+
+    def _files(self) -> Sequence[Path]:
+        folder = self.store.folder
+        return [path for path in sorted(folder.glob(_RUNS)) if self._is_inside(path)] if folder.is_dir() else []
+
+    def _is_inside(self, path: Path) -> bool:
+        try:
+            return path.resolve().parent == self.store.folder.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself leads nowhere; before Python 3.13 it raises
+            return False
+
+
+def _stamp(path: Path) -> _Stamp:
+    """By which it is known whether a file changed.
+
+    Raises:
+        StoreError: It is gone.
+    """
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise StoreError(f"cannot read {path.name}: {error.strerror}") from error
+    return state.st_mtime_ns, state.st_size
+
+
+def _stamp_if_there(path: Path) -> _Stamp | None:
+    return _stamp(path) if path.exists() else None
+
+
+# How far a run is that is going on: read from its log, of which each look takes only what is new.
+
+
+_GLANCED = ("recall_at_5", "mrr")
+"""Metrics that are measured while a run goes on: quick ones, which need nobody's word."""
+
+
+class RunProgress:
+    """Counts what the log of a run says.
+
+    What is measured so far is a glance and no result: what the whole run says of matching is not known yet.
+
+    Args:
+        run: As it was saved when it began.
+        path: Its log.
+    """
+
+    def __init__(self, run: EvalRun, path: Path) -> None:
+        self._run, self._path = run, path
+        self._metrics = [parse_metric(name) for name in _GLANCED]
+        self._begin()
+
+    def _begin(self) -> None:
+        self._inode, self._read_to = 0, 0
+        self._cases = ScoringContext(score_settings(self._run))
+        self._questions: dict[str, EvalQuestion] = {}
+        self._answered: dict[str, str | None] = {}
+        self._latencies: dict[str, float] = {}
+        self._values: dict[str, dict[str, float]] = {name: {} for name in _GLANCED}
+        self._verdicts = self._lost_verdicts = 0
+        self._spent_usd = 0.0
+        self._records = 0
+
+    def look(self) -> dict[str, Any]:
+        """What is known now.
+
+        Raises:
+            StoreError: The log cannot be read, or is none.
+        """
+        try:
+            state = self._path.stat()
+            if state.st_ino != self._inode or state.st_size < self._read_to:
+                self._begin()
+                self._inode = state.st_ino
+            self._take_new()
+        except OSError as error:
+            raise StoreError(f"cannot read {self._path.name}: {error.strerror}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"{self._path.name} is not the log of a run") from error
+        return {**self._told(), "quiet_s": max(0.0, round(time.time() - state.st_mtime, 1))}
+
+    def _take_new(self) -> None:
+        """Take the lines that were added since the last look; one that is still written waits for the next."""
+        with self._path.open("rb") as file:
+            file.seek(self._read_to)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._take(parse_stored(line))
+                self._read_to += len(line)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        key, kind = event["question_id"], event["type"]
+        if kind == "question":
+            self._questions[key] = EvalQuestion.model_validate(event["question"])
+        elif kind == "answer":
+            self._answer(key, EvalResponse.model_validate(event["answer"]))
+        elif kind == "verdict":
+            self._verdict(JudgeVerdict.model_validate(event["verdict"]))
+        else:
+            self._record(key, event["record"])
+
+    def _record(self, key: str, record: dict[str, Any]) -> None:
+        """A record of a run that is gone on with, or was just finished."""
+        self._records += 1
+        self._questions[key] = EvalQuestion.model_validate(record["question"])
+        if record["response"] is not None:
+            self._answer(key, EvalResponse.model_validate(record["response"]))
+
+    def _answer(self, key: str, response: EvalResponse) -> None:
+        """The last answer to a question counts, as one that failed is asked again when a run goes on."""
+        self._answered[key] = response.error.kind if response.error else None
+        self._latencies.pop(key, None)
+        for values in self._values.values():
+            values.pop(key, None)
+        if response.error is not None:
+            return
+        if response.latency_ms is not None:
+            self._latencies[key] = response.latency_ms
+        case = self._cases.about(self._questions[key], response)
+        for metric in self._metrics:
+            value = metric.score(case).value
+            if value is not None:
+                self._values[metric.name][key] = value
+
+    def _verdict(self, verdict: JudgeVerdict) -> None:
+        self._verdicts += 1
+        self._lost_verdicts += verdict.failure is not None
+        self._spent_usd += verdict.cost_usd or 0.0
+
+    def _told(self) -> dict[str, Any]:
+        errors = Counter(kind for kind in self._answered.values() if kind is not None)
+        return {
+            "total": len(self._questions),
+            "asked": len(self._answered),
+            "answered": len(self._answered) - errors.total(),
+            "errors": [{"kind": kind.replace("_", " "), "count": count} for kind, count in errors.most_common()],
+            "verdicts": self._verdicts,
+            "lostVerdicts": self._lost_verdicts,
+            "spent": number(self._spent_usd, "USD") if self._verdicts else None,
+            "values": [*self._means(), *self._latency()],
+        }
+
+    def _means(self) -> list[dict[str, Any]]:
+        found = ((name, list(values.values())) for name, values in self._values.items())
+        return [
+            {"name": f"{name} so far", "shown": number(sum(values) / len(values), "ratio"), "n": len(values)}
+            for name, values in found
+            if values
+        ]
+
+    def _latency(self) -> list[dict[str, Any]]:
+        values = sorted(self._latencies.values())
+        return [
+            {"name": f"latency p{share} so far", "shown": number(percentile(values, share), "ms"), "n": len(values)}
+            for share in (50, 95)
+            if values
+        ]
+
+
+# Runs as they are now: the list, and how far those are that go on.
+
+
+_FRESH_S = 600.0
+"""A log to which nothing was added for so long is of a run that was cut off: the list does not follow it."""
+
+
+class LiveRuns:
+    """What the pages ask for again and again.
+
+    Args:
+        folder: The runs.
+    """
+
+    def __init__(self, folder: RunsFolder) -> None:
+        self._folder = folder
+        self._followed: dict[str, RunProgress] = {}
+        self._lock = Lock()
+
+    def listing(self) -> dict[str, Any]:
+        """All runs, those that go on with how far they are."""
+        saved = self._folder.survey().without_calibrations()
+        found = listing(saved)
+        going_on = {run.id: told for run in saved.runs if (told := self._going_on(run)) is not None}
+        for row in found["runs"]:
+            row["progress"] = going_on.get(row["id"])
+        return found
+
+    def progress(self, run_id: str) -> dict[str, Any]:
+        """How far a run is.
+
+        Raises:
+            RunNotFoundError: There is no such run.
+            StoreError: Its log cannot be read.
+        """
+        run = self._folder.run(run_id)
+        if run.completed_at is not None:
+            self._followed.pop(run_id, None)
+            return {"finished": True}
+        return {"finished": False, **self._look(run)}
+
+    def _going_on(self, run: EvalRun) -> dict[str, Any] | None:
+        if run.completed_at is not None:
+            return None
+        try:
+            quiet_s = time.time() - self._folder.records_path(run.id).stat().st_mtime
+            return self._look(run) if quiet_s < _FRESH_S else None
+        except (OSError, StoreError):  # its own page says what is wrong
+            return None
+
+    def _look(self, run: EvalRun) -> dict[str, Any]:
+        path = self._folder.records_path(run.id)
+        with self._lock:
+            return self._followed.setdefault(run.id, RunProgress(run, path)).look()

@@ -1,0 +1,173 @@
+"""What asking every question several times says: how stable answers and metrics are."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from evals.schemas.base import Finite, MayChange, Record
+
+# The part of the configuration that says who does the work.
+
+
+EngineName = Literal["local", "dask"]
+
+
+class EngineConfig(Record):
+    """Who asks, and who embeds texts: this process, or the workers of a Dask cluster (extra `dask`; docs/scale.md)."""
+
+    name: Annotated[EngineName, MayChange.ON_RESUME] = "local"
+    """local: this process. dask: the workers of a cluster."""
+    scheduler: Annotated[str | None, MayChange.ON_RESUME] = Field(default=None, min_length=1)
+    """Address of the cluster's scheduler, such as tcp://10.0.0.5:8786; None starts a cluster on this machine."""
+    workers: Annotated[int | None, MayChange.ON_RESUME] = Field(default=None, ge=1, le=256)
+    """Processes of the cluster on this machine; as many as it has cores where None."""
+    jobs: Annotated[int, MayChange.ON_RESUME] = Field(default=1, ge=1, le=256)
+    """Processes of this machine that score the answers once they are there; with 1 it is this one."""
+
+
+# What a run says of the cluster that asked its questions.
+
+
+class EngineRecord(Record):
+    """The cluster that asked the questions of a run."""
+
+    name: str
+    """Such as dask."""
+    workers: int
+    """So many took part at a time."""
+    lost_workers: int = 0
+    """So many were lost while they had questions in hand."""
+    asked_again: int = 0
+    """So many questions they had in hand, which others asked again; the server may have had them twice."""
+
+
+# How a condition on a run ended.
+
+
+GateResult = Literal["met", "not met", "not enough evidence"]
+
+
+class GateOutcome(Record):
+    """How one gate ended."""
+
+    gate: str
+    """As it was written: `recall_at_5>=0.8`."""
+    outcome: GateResult
+    message: str
+    """The figures behind it, or the reason, in words."""
+    value: Finite | None = None
+    """The metric's value, or its difference from the baseline."""
+    ci: tuple[Finite, Finite] | None = None
+    """Of the value; where the gate is on an end of it."""
+    n: int | None = None
+    """Over how many questions; None for the weighted score."""
+    more_questions: int | None = None
+    """Where there is not enough evidence: about how many more questions settle it if the value stays as it is; None
+    where no number does, or nobody knows."""
+
+
+# What load does to a server: times, errors and quality at each level of it.
+
+
+Percentiles = dict[str, Finite]
+"""Milliseconds by name: p50, p95, p99."""
+
+
+class LevelValue(Record):
+    """One metric at one level."""
+
+    name: str
+    value: Finite
+    ci: tuple[Finite, Finite] | None = None
+    n: int
+
+
+class LoadLevel(Record):
+    """The questions that were asked at one level of load."""
+
+    concurrency: int
+    """Questions in flight, at most."""
+    rps: Finite | None = None
+    """How many were meant to be sent in a second; None where the next was sent as soon as there was room."""
+    questions: int
+    answered: int
+    errors: dict[str, int] = {}
+    """By kind."""
+    seconds: Finite | None = None
+    """How long asking took; None where the level was not asked in one go."""
+    throughput: Finite | None = None
+    """Answers in a second."""
+    latency_ms: Percentiles = {}
+    """From sending a request to the end of its answer."""
+    total_ms: Percentiles = {}
+    """From when the question was meant to be sent, with retries and all waiting: no coordinated omission."""
+    time_to_first_token_ms: Percentiles = {}
+    """Empty where answers do not come as a stream."""
+    metrics: list[LevelValue] = []
+    """Quality, of the questions of this level."""
+
+
+# What a merged run says of each run that it was made of.
+
+
+RunStatus = Literal["complete", "partial", "failed"]
+
+
+class MergedShard(Record):
+    """A run that asked a part of the questions of another run."""
+
+    id: str
+    shard: str
+    """Which part it asked, such as 2/7."""
+    status: RunStatus
+    duration_s: Finite
+
+
+# What a run's file says of its records file, so that a copy that lost or changed something is known for one.
+
+
+class RecordSum(Record):
+    """The records file of a run, as it was when the run was saved."""
+
+    count: int = Field(ge=0)
+    """Records in it: one a question."""
+    size: int = Field(ge=0)
+    """Its bytes."""
+    crc32: int = Field(ge=0, le=0xFFFFFFFF)
+    """CRC-32 over all its bytes (ISO 3309, as zlib computes it)."""
+
+
+class RepeatedMetric(Record):
+    """One metric over questions that were asked several times."""
+
+    name: str
+    questions: int
+    """Questions with at least two values."""
+    within_variance: Finite | None = None
+    """Of the values of one question around their mean: what asking again changes."""
+    between_variance: Finite | None = None
+    """Of the questions' true means: what another question changes. An estimate below 0 counts as 0."""
+    reliability: Finite | None = None
+    """between / (between + within), from 0 to 1: how far one answer tells of its question."""
+    reason: str | None = None
+    """Why there is no reliability, and no variance where that is None as well."""
+    pass_hat: list[Finite] = []
+    """pass^1 … pass^k: that so many answers to a question all have the best value. Empty without such a value."""
+    pass_all_ci: tuple[Finite, Finite] | None = None
+    """The interval of the last of them, over questions or their clusters."""
+
+
+class RepeatSummary(Record):
+    """A run that asked every question several times."""
+
+    repeats: int
+    questions: int
+    """How many there are, each counted once."""
+    compared: int
+    """Questions with at least two answers."""
+    same_answers: Finite | None = None
+    """The share of these whose answers are all the same, but for case, blanks and punctuation."""
+    agreement: Finite | None = None
+    """The share of pairs of answers to one question that are the same, as a mean over questions."""
+    agreement_ci: tuple[Finite, Finite] | None = None
+    metrics: list[RepeatedMetric] = []

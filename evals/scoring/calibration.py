@@ -1,0 +1,608 @@
+"""How a judge fares against people's labels, and what its means are without its bias."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import combinations
+from statistics import fmean, median_low
+from typing import Any
+
+from evals.errors import ConfigError, DatasetError
+from evals.judges.prompt import load_prompt
+from evals.metrics.base import Aggregation, BaseMetric, Need
+from evals.metrics.judge_tasks import chain
+from evals.metrics.judged import JudgedMetric, LabelledMetric
+from evals.metrics.registry import known_metric
+from evals.metrics.sample import ABSTENTION
+from evals.schemas.calibration import (
+    Agreement,
+    Calibration,
+    CorrectedMean,
+    Figure,
+    JudgeCard,
+    LabelledAnswer,
+    Preference,
+)
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRecord, EvalRun
+from evals.schemas.verdicts import JudgeRecord
+from evals.scoring.config import SCORE
+from evals.scoring.run_columns import cluster_of
+from evals.scoring.settings import score_settings
+from evals.scoring.stats.agreement import (
+    Numbers,
+    auroc,
+    auroc_interval,
+    cohen_kappa,
+    gwet_ac1,
+    halves,
+    kendall,
+    pearson,
+    spearman,
+)
+from evals.scoring.stats.differences import Statistic, jackknife_interval
+from evals.scoring.stats.means import mean_interval
+from evals.scoring.stats.missing import Corrected, Part, prediction_powered_mean, rogan_gladen
+from evals.text.numbers import agree
+
+# How far scores agree with labels, each figure with an interval over clusters of questions.
+
+
+_NONE_GOOD = "people call no answer good"
+
+_ALL_GOOD = "people call every answer good"
+
+_NO_SPREAD = "one of the two does not vary"
+
+_NO_ANSWERS = "no answer has both a label and a score"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Labels beside scores of the same answers, both from 0 to 1.
+
+    Attributes:
+        labels: What people say.
+        scores: What the other reader says.
+        clusters: Which question or document each belongs to.
+        label_cut: From here on a label counts as good.
+        score_cut: From here on a score does.
+        levels: Where labels and scores have these few values alone, they are what is agreed on; else good or not is.
+        confidence: Of the intervals.
+        resampled: Whether figures that are no means, nor an AUROC, have intervals: these take their time.
+    """
+
+    labels: Numbers
+    scores: Numbers
+    clusters: Sequence[str]
+    label_cut: float = 1.0
+    score_cut: float = 1.0
+    levels: frozenset[float] = frozenset()
+    confidence: float = 0.95
+    resampled: bool = True
+
+    @property
+    def good(self) -> list[bool]:
+        """Of each answer whether people call it good."""
+        return [label >= self.label_cut for label in self.labels]
+
+    @property
+    def called_good(self) -> list[bool]:
+        """Of each answer whether the other reader does."""
+        return [score >= self.score_cut for score in self.scores]
+
+    @property
+    def categories(self) -> tuple[list[float], list[float]]:
+        """What is agreed on, of both."""
+        if self.levels and self.levels.issuperset([*self.labels, *self.scores]):
+            return list(self.labels), list(self.scores)
+        return list(map(float, self.good)), list(map(float, self.called_good))
+
+
+def agreement_of(reading: Labelled) -> Agreement:
+    """All figures of a reader who gives labels or scores."""
+    if not reading.labels:
+        return _without(_NO_ANSWERS)
+    first, second = reading.categories
+    good, called = reading.good, [float(yes) for yes in reading.called_good]
+    same = [float(one == other) for one, other in zip(first, second, strict=True)]
+    kinds = max(len(reading.levels) if (first, second) == (reading.labels, reading.scores) else 2, 2)
+    return order_of(reading).model_copy(
+        update={
+            "agreement": rate(same, reading.clusters, reading.confidence),
+            "kappa": _resampled(
+                lambda at: cohen_kappa(_take(first, at), _take(second, at)), reading, "both give one label alone"
+            ),
+            "ac1": _resampled(lambda at: gwet_ac1(_take(first, at), _take(second, at), kinds), reading),
+            "sensitivity": _rate_where(called, good, reading, _NONE_GOOD),
+            "specificity": _rate_where([1 - yes for yes in called], [not yes for yes in good], reading, _ALL_GOOD),
+        }
+    )
+
+
+def order_of(reading: Labelled) -> Agreement:
+    """The figures of a reader who only orders answers: its numbers are no labels."""
+    if not reading.labels:
+        return _without(_NO_ANSWERS)
+    no_label = Figure(n=len(reading.labels), reason="its numbers are no labels")
+    return Agreement(
+        agreement=no_label,
+        kappa=no_label,
+        ac1=no_label,
+        sensitivity=no_label,
+        specificity=no_label,
+        auroc=_auroc(reading),
+        pearson=_correlation(pearson, reading),
+        spearman=_correlation(spearman, reading),
+        kendall=_correlation(kendall, reading),
+    )
+
+
+def most_frequent(reading: Labelled) -> Labelled:
+    """The same labels beside a reader who gives all answers the label that is most frequent."""
+    if not reading.labels:
+        return reading
+    common = Counter(reading.labels).most_common(1)[0][0]
+    return Labelled(
+        reading.labels,
+        [common] * len(reading.labels),
+        reading.clusters,
+        reading.label_cut,
+        reading.label_cut,
+        reading.levels,
+        reading.confidence,
+    )
+
+
+def rate(values: Numbers, clusters: Sequence[str], confidence: float) -> Figure:
+    """The mean of values from 0 to 1."""
+    if not values:
+        return Figure(reason=_NO_ANSWERS)
+    found = mean_interval(values, clusters, low=0.0, high=1.0, confidence=confidence)
+    return Figure(value=sum(values) / len(values), ci=found.interval if found else None, n=len(values))
+
+
+def _rate_where(values: Numbers, chosen: Sequence[bool], reading: Labelled, reason: str) -> Figure:
+    places = [place for place, yes in enumerate(chosen) if yes]
+    if not places:
+        return Figure(reason=reason)
+    return rate(_take(values, places), [reading.clusters[at] for at in places], reading.confidence)
+
+
+def _auroc(reading: Labelled) -> Figure:
+    good = reading.good
+    above, below = halves(reading.scores, good)
+    value = auroc(above, below)
+    if value is None:
+        return Figure(n=len(good), reason=_ALL_GOOD if above else _NONE_GOOD)
+    ci = auroc_interval(reading.scores, good, reading.clusters, confidence=reading.confidence)
+    return Figure(value=value, ci=ci, n=len(good))
+
+
+def _correlation(statistic: Callable[[Numbers, Numbers], float | None], reading: Labelled) -> Figure:
+    return _resampled(
+        lambda at: statistic(_take(reading.labels, at), _take(reading.scores, at)), reading, _NO_SPREAD, straight=False
+    )
+
+
+def _resampled(statistic: Statistic, reading: Labelled, reason: str | None = None, *, straight: bool = True) -> Figure:
+    n = len(reading.labels)
+    value = statistic(range(n))
+    if value is None:
+        return Figure(n=n, reason=reason)
+    if not reading.resampled:
+        return Figure(value=value, n=n)
+    ci = jackknife_interval(statistic, n, reading.clusters, confidence=reading.confidence, correlation=not straight)
+    return Figure(value=value, ci=ci, n=n)
+
+
+def _take(values: Numbers, places: Sequence[int]) -> list[float]:
+    return [values[place] for place in places]
+
+
+def _without(reason: str) -> Agreement:
+    nothing = Figure(reason=reason)
+    return Agreement(**dict.fromkeys(Agreement.model_fields, nothing))
+
+
+# Which calibration is of the judge of a run: of the same model, effort and wording of the prompts.
+
+
+def asks_judge(name: str) -> bool:
+    """Whether a judge decides on the metric of this name; not of a metric that is unknown here."""
+    metric = known_metric(name)
+    return metric is not None and Need.JUDGE in metric.needs
+
+
+def hashes_of(metric: BaseMetric) -> dict[str, str]:
+    """The prompts that a metric is judged by today, by inquiry; empty for one that says nothing of its inquiries."""
+    if not isinstance(metric, JudgedMetric):
+        return {}
+    return {inquiry.name: load_prompt(inquiry.prompt).hash for inquiry in chain(metric.inquiries)}
+
+
+def find_calibration(
+    metric: str, model: str, effort: str | None, hashes: Mapping[str, str], known: Iterable[Calibration]
+) -> Calibration | None:
+    """The newest calibration of this metric with this model and effort whose prompts are the same, if any.
+
+    Args:
+        metric: Its name.
+        model: As it is asked for.
+        effort: None where none is set.
+        hashes: Of the prompts by inquiry; more than those of the metric do no harm.
+        known: All calibrations.
+    """
+    fitting = [
+        each
+        for each in known
+        if (each.metric, each.model, each.effort) == (metric, model, effort) and _same(each.prompt_hashes, hashes)
+    ]
+    return max(fitting, key=lambda each: each.created_at, default=None)
+
+
+def calibration_of(metric: str, judge: JudgeRecord, known: Iterable[Calibration]) -> Calibration | None:
+    """The calibration of a run's judge by a metric, if any."""
+    return find_calibration(metric, judge.model, judge.effort, judge.prompt_hashes, known)
+
+
+def refuse_uncalibrated(gated: Collection[str], never: Iterable[str], feeding: Collection[str], model: str) -> None:
+    """Stop where a gate rests on metrics whose judge was never calibrated by them.
+
+    Args:
+        gated: What the gates are on.
+        never: The judged metrics by which the judge was never calibrated.
+        feeding: The metrics that the weighted score is made of.
+        model: Of the judge.
+
+    Raises:
+        ConfigError: A gate is on such a metric, or on a weighted score that such metrics feed.
+    """
+    lacking = list(never)
+    of_score = [name for name in lacking if name in feeding and SCORE in gated]
+    on = [name for name in lacking if name in gated]
+    if of_score:
+        on.append(f"{SCORE}, which {' and '.join(of_score)} {agree(len(of_score), 'feeds', 'feed')}")
+    if on:
+        raise ConfigError(
+            f"a gate is on {' and '.join(on)}, and the judge {model} was never calibrated by that: nobody knows how "
+            "often it is wrong",
+            "hold it against people's labels first (evals calibrate), or gate on it all the same: --allow-uncalibrated",
+        )
+
+
+def _same(theirs: Mapping[str, str], ours: Mapping[str, str]) -> bool:
+    """Whether the prompts that both asked by are the same; whether an answer declines is not always asked."""
+    shared = (theirs.keys() & ours.keys()) - {ABSTENTION}
+    return bool(shared) and all(theirs[name] == ours[name] for name in shared)
+
+
+# The judge's card of a run, and its means without the judge's bias.
+
+
+_MEANS = frozenset({Aggregation.MEAN, Aggregation.RATE})
+
+
+def answer_hash(question: EvalQuestion, response: EvalResponse) -> str:
+    """What tells an answer from all others, in any run."""
+    text = f"{question.question}\0{response.answer or ''}"
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def with_cards(run: EvalRun, records: Sequence[EvalRecord], known: Iterable[Calibration]) -> EvalRun:
+    """The run with the card of its judge by each judged metric, and means corrected where there is one.
+
+    What the run holds of a former calibration stays where there is no newer one: it is of the same judge.
+
+    Args:
+        run: Judged or not.
+        records: Its records, scored.
+        known: All calibrations.
+    """
+    if run.judge is None:
+        return run
+    every, judge = list(known), run.judge
+    found = {
+        summary.name: calibration_of(summary.name, judge, every)
+        for summary in run.scorecard.metrics
+        if asks_judge(summary.name) and summary.value is not None
+    }
+    cards = {name: judge.cards.get(name) if each is None else card_of(each) for name, each in found.items()}
+    corrected = {name: corrected_means(each, run, records) for name, each in found.items() if each is not None}
+    summaries = [
+        summary.model_copy(update={"corrected": corrected.get(summary.name, summary.corrected)})
+        for summary in run.scorecard.metrics
+    ]
+    scorecard = run.scorecard.model_copy(update={"metrics": summaries})
+    return run.model_copy(update={"judge": judge.model_copy(update={"cards": cards}), "scorecard": scorecard})
+
+
+def card_of(calibration: Calibration) -> JudgeCard:
+    """What a report says of a calibration."""
+    judge = calibration.judge
+    return JudgeCard(
+        labels=sum(answer.score is not None for answer in calibration.answers),
+        created_at=calibration.created_at,
+        agreement=judge.agreement,
+        kappa=judge.kappa,
+        sensitivity=judge.sensitivity,
+        specificity=judge.specificity,
+        auroc=judge.auroc,
+    )
+
+
+def corrected_means(calibration: Calibration, run: EvalRun, records: Sequence[EvalRecord]) -> list[CorrectedMean]:
+    """The mean of a metric without the judge's bias, by each method that applies; none where labels only compare.
+
+    Labelled answers are left out of the run's others, so that none counts twice.
+    """
+    metric = known_metric(calibration.metric)
+    if metric is None or metric.aggregation not in _MEANS or not calibration.judge.auroc.n:
+        return []
+    labelled = [each for each in calibration.answers if each.score is not None]
+    settings = score_settings(run)
+    others = _others(metric, records, {each.answer for each in labelled}, settings.cluster)
+    found = _corrected([each.label for each in labelled], _judged_part(labelled), others, settings.confidence)
+    counts = {"labels": len(labelled), "others": len(others.values)}
+    return [_told(method, mean, metric, counts) for method, mean in found.items() if mean is not None]
+
+
+def _judged_part(labelled: Sequence[LabelledAnswer]) -> Part:
+    return Part([each.score or 0.0 for each in labelled], [each.cluster for each in labelled])
+
+
+def _corrected(labels: Sequence[float], judged: Part, others: Part, confidence: float) -> dict[str, Corrected | None]:
+    """By method; Rogan and Gladen's where all are yes or no."""
+    powered = prediction_powered_mean(labels, judged, others, confidence=confidence)
+    if not {*labels, *judged.values, *others.values} <= {0.0, 1.0}:
+        return {"prediction-powered": powered}
+    said, called = [label == 1 for label in labels], [score == 1 for score in judged.values]
+    return {
+        "prediction-powered": powered,
+        "rogan-gladen": rogan_gladen(said, called, others, judged.clusters, confidence),
+    }
+
+
+def _told(method: str, mean: Corrected, metric: BaseMetric, counts: dict[str, int]) -> CorrectedMean:
+    """On the scale of the metric."""
+    low, high = metric.low or 0.0, metric.high or 1.0
+    value, ends = mean.value, mean.interval
+    data = {
+        "method": method,
+        "value": low + (high - low) * value,
+        "ci": (low + (high - low) * ends[0], low + (high - low) * ends[1]),
+        "power": mean.power,
+        **counts,
+    }
+    return CorrectedMean.model_validate(data)
+
+
+def _others(metric: BaseMetric, records: Sequence[EvalRecord], labelled: set[str], cluster: str) -> Part:
+    """The judge's scores, from 0 to 1, of the answers without a label."""
+    low, high = metric.low or 0.0, metric.high or 1.0
+    values, clusters = [], []
+    for record in records:
+        value = next((score.value for score in record.scores if score.name == metric.name), None)
+        if value is None or record.response is None or answer_hash(record.question, record.response) in labelled:
+            continue
+        values.append((value - low) / (high - low))
+        clusters.append(cluster_of(record.question, cluster))
+    return Part(values, clusters)
+
+
+# People's labels as numbers from 0 to 1.
+
+
+Label = str | float
+
+_GOOD = frozenset({"yes", "y", "true", "right", "correct", "pass", "good", "supported", "adherent"})
+
+_BAD = frozenset({"no", "n", "false", "wrong", "incorrect", "fail", "bad", "unsupported", "not_adherent"})
+
+_MIDDLE = frozenset({"tie", "both", "equal"})
+
+_NOBODY_KNOWS = frozenset({"cannot_tell", "?", "unsure", "skip", "n/a"})
+
+_GRADES = frozenset({-2.0, -1.0, 0.0, 1.0, 2.0})
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How labels are read.
+
+    Attributes:
+        words: What it is called.
+        low: The label that is worth 0, of numbers.
+        high: That which is worth 1.
+        values: The worth of each word; empty where labels are numbers.
+        cut: From this worth on an answer counts as good.
+        graded: Whether the mean of several annotators' labels means something; else most of them decide.
+        levels: The few values that labels and scores can have, where both have the same.
+    """
+
+    words: str
+    low: float = 0.0
+    high: float = 1.0
+    values: Mapping[str, float] = field(default_factory=dict)
+    cut: float = 1.0
+    graded: bool = False
+    levels: frozenset[float] = frozenset()
+
+    def worth(self, label: Label | None, where: str) -> float | None:
+        """A label from 0 to 1; None where nobody could tell.
+
+        Raises:
+            DatasetError: It is not of the scale.
+        """
+        if label is None or label in _NOBODY_KNOWS:
+            return None
+        found = self._worth(label)
+        if found is None or not 0 <= found <= 1:
+            raise DatasetError(f"{where}: label {label!r} is not one of {self.words}")
+        return found
+
+    def _worth(self, label: Label) -> float | None:
+        if isinstance(label, str):
+            return self.values.get(label)
+        return None if self.values else (label - self.low) / (self.high - self.low)
+
+    def cut_at(self, cut: float | None) -> "Scale":
+        """The same scale with another cut, from 0 to 1; itself where none is given."""
+        return self if cut is None else replace(self, cut=cut)
+
+    def together(self, worths: Sequence[float]) -> float:
+        """The label of several annotators: the mean of grades; else the middle one, of two the worse."""
+        return fmean(worths) if self.graded else median_low(worths)
+
+
+def declared_scale(text: str) -> Scale:
+    """A scale of numbers as it is given: "1,5".
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if low == high:
+        raise ConfigError(
+            f"not a scale: {text!r}", "give the label of the worst answer and that of the best: --scale 1,5"
+        )
+    return Scale(f"numbers from {low:g} (worst) to {high:g}", low, high, cut=0.5 + 1e-9, graded=True)
+
+
+def scale_of(labels: Sequence[Label], metric: BaseMetric) -> Scale:
+    """The scale that these labels are on: words of the metric, yes and no, 0 and 1, -2 to 2, or shares.
+
+    Raises:
+        ConfigError: Numbers of which nobody can tell what is good.
+    """
+    numbers = {label for label in labels if isinstance(label, float)}
+    if not numbers:
+        return _of_words(labels, metric)
+    if numbers <= {0.0, 1.0}:
+        return Scale("0 and 1")
+    if all(0 <= number <= 1 for number in numbers):
+        return Scale("shares from 0 to 1", graded=True)
+    if numbers <= _GRADES:
+        return Scale("-2 to 2", -2.0, 2.0, cut=0.75, graded=True)
+    raise ConfigError(
+        f"labels from {min(numbers):g} to {max(numbers):g}: nobody says which of them is good",
+        "give the label of the worst answer and that of the best: --scale 1,5",
+    )
+
+
+def _of_words(labels: Sequence[Label], metric: BaseMetric) -> Scale:
+    told = {label for label in labels if isinstance(label, str)} - _NOBODY_KNOWS
+    if isinstance(metric, LabelledMetric) and told <= metric.scale.keys():
+        return Scale(", ".join(metric.scale), values=metric.scale, levels=frozenset(metric.scale.values()))
+    values = {**dict.fromkeys(_GOOD, 1.0), **dict.fromkeys(_BAD, 0.0), **dict.fromkeys(_MIDDLE, 0.5)}
+    own = metric.scale if isinstance(metric, LabelledMetric) else {}
+    return Scale("yes and no", values={**values, **own})
+
+
+# A judge's calibration, computed from labelled answers with their scores.
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer with what people and the judge say of it.
+
+    Attributes:
+        answer: As it is saved.
+        labels: From 0 to 1, by annotator.
+    """
+
+    answer: LabelledAnswer
+    labels: dict[str, float] = field(default_factory=dict)
+
+
+def figures_of(
+    judged: Sequence[Judged], scale: Scale, *, score_cut: float, confidence: float, compares: bool = False
+) -> dict[str, Any]:
+    """The figures of a `Calibration`, by its fields.
+
+    Args:
+        judged: All labelled answers.
+        scale: How their labels were read.
+        score_cut: From here on a score counts as good.
+        confidence: Of the intervals.
+        compares: Whether labels say only which of several answers is better: then they say of none how good it is.
+    """
+    whole = [each for each in judged if each.answer.score is not None]
+    reading = _beside([each.answer.score or 0.0 for each in whole], whole, scale, score_cut, confidence)
+    if compares:
+        reading = replace(reading, labels=[], scores=[], clusters=[])
+    same = most_frequent(reading)
+    long = replace(reading, scores=[float(each.answer.words) for each in whole] if reading.labels else [])
+    return {
+        "judge": agreement_of(reading),
+        "annotators": _annotators(whole, scale, confidence),
+        "always_the_same": agreement_of(same),
+        "length": order_of(long),
+        "preference": _preference(whole, confidence),
+        "label_mean": rate(reading.labels, reading.clusters, confidence),
+        "score_mean": rate(reading.scores, reading.clusters, confidence),
+    }
+
+
+def _beside(
+    scores: Sequence[float], judged: Sequence[Judged], scale: Scale, score_cut: float, confidence: float
+) -> Labelled:
+    return Labelled(
+        labels=[each.answer.label for each in judged],
+        scores=scores,
+        clusters=[each.answer.cluster for each in judged],
+        label_cut=scale.cut,
+        score_cut=score_cut,
+        levels=scale.levels,
+        confidence=confidence,
+    )
+
+
+def _annotators(judged: Sequence[Judged], scale: Scale, confidence: float) -> Agreement | None:
+    """Each two annotators of an answer, one against the other; None where none has two."""
+    pairs = [
+        (one, other, each.answer.cluster)
+        for each in judged
+        for (_, one), (_, other) in combinations(sorted(each.labels.items()), 2)
+    ]
+    if not pairs:
+        return None
+    first, second, clusters = (list(column) for column in zip(*pairs, strict=True))
+    found = agreement_of(Labelled(first, second, clusters, scale.cut, scale.cut, scale.levels, confidence))
+    nobody = Figure(n=len(pairs), reason="no annotator is the truth")
+    return found.model_copy(update={"sensitivity": nobody, "specificity": nobody, "auroc": nobody})
+
+
+def _preference(judged: Sequence[Judged], confidence: float) -> Preference | None:
+    """Over all pairs of answers to one question by two systems; None where there are none."""
+    pairs = [pair for answers in _by_question(judged) for pair in combinations(answers, 2)]
+    if not pairs:
+        return None
+    decided = [(one, other) for one, other in pairs if one.label != other.label]
+    agreed = [_agreed(one, other) for one, other in decided]
+    found = rate(agreed, [one.cluster for one, _ in decided], confidence)
+    return Preference(
+        pairs=len(pairs),
+        tied=sum(one.score == other.score for one, other in pairs),
+        agreement=found if decided else Figure(reason="people prefer no answer"),
+    )
+
+
+def _by_question(judged: Sequence[Judged]) -> list[list[LabelledAnswer]]:
+    """The answers of systems that are named, by question."""
+    found: defaultdict[str, list[LabelledAnswer]] = defaultdict(list)
+    for each in judged:
+        if each.answer.system is not None:
+            found[each.answer.id].append(each.answer)
+    return list(found.values())
+
+
+def _agreed(one: LabelledAnswer, other: LabelledAnswer) -> float:
+    """Whether the better score is that of the better label; half where the scores are equal."""
+    by_people, by_judge = one.label - other.label, (one.score or 0.0) - (other.score or 0.0)
+    return 0.5 if by_judge == 0 else float((by_people > 0) == (by_judge > 0))

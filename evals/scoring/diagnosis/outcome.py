@@ -1,0 +1,413 @@
+"""The first link that broke, of one record.
+
+A question ended wrong where no answer came, where it was abstained from or answered wrongly, where its answer is not
+right, or is right and cites wrongly. The links are looked at in their order, and the first that explains it is named.
+Right is what the judge says; without one, what the words say (`lexical`). Of a server that sent no chunks nothing is
+said of retrieval, of the context, or of what its citations point to.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, Protocol, TypeVar
+
+from evals.metrics.base import known_answerable
+from evals.metrics.qa import ModifiedPrecision
+from evals.metrics.sample import Sample
+from evals.schemas.results import EvalRecord, MetricResult
+from evals.scoring.diagnosis.lexical import has_other_value, is_evasive, is_right, states_otherwise
+from evals.scoring.diagnosis.stages import (
+    DEFAULT_K,
+    JudgedAs,
+    Link,
+    RunFacts,
+    contradicted,
+    found_by_stage,
+    justification,
+    lost_in,
+    says_that_it_denies,
+    verdict_of,
+)
+from evals.scoring.settings import ScoringContext
+from evals.text.matching.documents import document_key
+from evals.text.matching.words import derived
+from evals.text.numbers import counted, share
+
+
+def first_link(
+    record: EvalRecord,
+    cases: ScoringContext,
+    *,
+    cites: bool = False,
+    k: int | None = None,
+    missing: Iterable[str] = (),
+    answers: bool = False,
+) -> Link | None:
+    """The first link that broke.
+
+    Args:
+        record: A question with its response, and what the judge said of it.
+        cases: How the run's records are seen.
+        cites: Whether the server cites in any answer of the run.
+        k: How many chunks it sends on; 10 where None.
+        missing: Gold documents that its corpus lacks, by id or name.
+        answers: Whether the server answers elsewhere in the run: one that only retrieves never does.
+
+    Returns:
+        None where the question ended right, was not asked, or nobody knows how it ended. `Link.RIGHT_WITHOUT_GOLD`,
+        which is no failure, where the answer is right and none of the gold was retrieved.
+    """
+    facts = RunFacts(cites, answers, k or DEFAULT_K, frozenset(map(document_key, missing)))
+    failure = find_failure(record, cases, facts)
+    return failure[0] if failure else None
+
+
+def find_failure(record: EvalRecord, cases: ScoringContext, facts: RunFacts) -> tuple[Link, str] | None:
+    """The first link that broke, with a sentence on it; what is None says `first_link`."""
+    response = record.response
+    if response is None:
+        return None
+    if response.error is not None:
+        tries = f" after {response.attempts} attempts" if response.attempts > 1 else ""
+        return Link.TRANSPORT, f"no answer{tries}: {response.error.kind}, {response.error.message}"
+    if response.answer is None and (facts.answers or response.chunks is None):
+        return Link.TRANSPORT, "no answer: the server sent none"
+    return _Chain(record, cases.of(record), facts).broken()
+
+
+def answered_right(record: EvalRecord, cases: ScoringContext) -> bool | None:
+    """Whether an answer is right, by the judge, else by its words; an answer to what cannot be answered is wrong.
+
+    Returns:
+        None where there is no answer, it declines, or nobody knows whether it is right.
+    """
+    response = record.response
+    if response is None or response.error is not None or response.answer is None:
+        return None
+    return _Chain(record, cases.of(record), RunFacts()).answered_right()
+
+
+@dataclass
+class _Chain:
+    """One answered record, and what each link needs to know of it."""
+
+    record: EvalRecord
+    case: Sample
+    facts: RunFacts
+
+    def broken(self) -> tuple[Link, str] | None:
+        """The first link that broke, where the question ended wrong."""
+        if self.case.question.is_unanswerable:
+            return self._unanswerable()
+        if not self._ended_wrong:
+            return self._right_without_gold()
+        return next((found for link in _IN_ORDER if (found := link(self))), None)
+
+    def answered_right(self) -> bool | None:
+        """What `answered_right` says of a record with an answer."""
+        if self.case.abstained and self._verdict is not JudgedAs.CORRECT:
+            return None
+        if self.case.question.is_unanswerable:
+            return None if self.case.abstention_open else False
+        decided = self._verdict not in {None, JudgedAs.CANNOT_TELL}
+        return self._verdict is JudgedAs.CORRECT if decided else self._by_words
+
+    def _unanswerable(self) -> tuple[Link, str] | None:
+        if self.case.response.answer is None or self.case.abstained or self.case.abstention_open:
+            return None
+        return Link.SHOULD_HAVE_ABSTAINED, "answered, though it cannot be answered"
+
+    @derived
+    def _verdict(self) -> JudgedAs | None:
+        return verdict_of(self.record, self.case)
+
+    @derived
+    def _by_words(self) -> bool | None:
+        return is_right(self.case.question, self.case.answer or "")
+
+    @derived
+    def _abstained(self) -> bool:
+        """Whether it declines what can be answered; not where a judge calls the answer right."""
+        if self.case.response.answer is None or not self.case.abstained or self.case.abstention_open:
+            return False
+        if self._verdict is JudgedAs.CORRECT:
+            return False
+        return known_answerable(self.case.question)
+
+    @derived
+    def _is_wrong(self) -> bool:
+        """Whether the answer is not right, by the judge, else by its words."""
+        if self.case.response.answer is None or (self.case.abstained and not self._abstained):
+            return False
+        if self._verdict in {None, JudgedAs.CANNOT_TELL}:
+            return self._by_words is False or (self._verdict is not None and self._by_words is None)
+        return self._verdict is not JudgedAs.CORRECT
+
+    @derived
+    def _ended_wrong(self) -> bool:
+        retrieves = self.case.response.answer is None
+        return self._abstained or self._is_wrong or retrieves or self._wrong_citation() is not None
+
+    @derived
+    def _is_measured(self) -> bool:
+        """Whether it can be told which golds were retrieved."""
+        return ModifiedPrecision().score(self.case).value is not None
+
+    @derived
+    def _lost(self) -> list[int]:
+        """The golds that no chunk holds; all where the server sent no chunks."""
+        return [at for at in range(len(self.case.question.gold_passages)) if at not in self.case.matches.found]
+
+    def _right_without_gold(self) -> tuple[Link, str] | None:
+        answered = self.case.response.answer is not None and not self.case.abstained
+        known = self._by_words or self._verdict is JudgedAs.CORRECT
+        if not (answered and known and self._is_measured) or self.case.matches.found:
+            return None
+        return Link.RIGHT_WITHOUT_GOLD, f"right, though {self._none_found()}"
+
+    def _none_found(self) -> str:
+        golds, chunks = len(self.case.question.gold_passages), len(self.case.response.chunks or [])
+        return f"none of {counted(golds, 'gold passage')} among {counted(chunks, 'chunk')}"
+
+    def _corpus(self) -> tuple[Link, str] | None:
+        golds = self.case.question.gold_passages
+        names = [golds[at].document_id for at in self._lost]
+        gone = next((name for name in names if name and document_key(name) in self.facts.missing), None)
+        return (Link.CORPUS, f"the server does not hold {gone}") if gone else None
+
+    def _not_retrieved(self) -> tuple[Link, str] | None:
+        if not self._is_measured or self.case.matches.found:
+            return None
+        said = "abstained: " if self._abstained else ""
+        return Link.NOT_RETRIEVED, f"{said}{self._none_found()}{self._where_lost()}"
+
+    def _part_retrieved(self) -> tuple[Link, str] | None:
+        golds = len(self.case.question.gold_passages)
+        if not self._is_measured or not self._lost:
+            return None
+        return (
+            Link.PART_RETRIEVED,
+            f"{share(golds - len(self._lost), golds, 'gold passage')} retrieved{self._where_lost()}",
+        )
+
+    def _where_lost(self) -> str:
+        """At which stages of the retrieval the golds were lost, where the server lists them."""
+        stages = found_by_stage(self.case, self.facts.library)
+        places = dict.fromkeys(where for gold in self._lost if (where := lost_in(gold, stages)))
+        return f"; {'; '.join(places)}" if places else ""
+
+    def _below_k(self) -> tuple[Link, str] | None:
+        lowest = max((place for place, _ in self.case.matches.found.values()), default=0)
+        if not self._is_measured or lowest < self.facts.k:
+            return None
+        return Link.BELOW_K, f"gold at rank {lowest + 1}, and {counted(self.facts.k, 'chunk', 'is')} sent on"
+
+    def _wrong_abstention(self) -> tuple[Link, str] | None:
+        if not self._abstained:
+            return None
+        ranks = self.case.matches.hit_ranks
+        beside = f"though gold was retrieved at rank {ranks[0]}" if ranks else "though it can be answered"
+        return Link.WRONG_ABSTENTION, f"abstained, {beside}"
+
+    def _contradicts(self) -> tuple[Link, str] | None:
+        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL or not self._says_otherwise():
+            return None
+        return Link.CONTRADICTS_REFERENCE, self._said("says something else than the reference")
+
+    def _says_otherwise(self) -> bool:
+        """Whether it states something in the place of what is expected: by the judge's claims, else by its values."""
+        by_claims = contradicted(self.record, self.case)
+        if by_claims is not None:
+            return by_claims
+        question, answer = self.case.question, self.case.answer or ""
+        if self._verdict is not JudgedAs.INCORRECT:
+            return has_other_value(question, answer)
+        return states_otherwise(question, answer) or says_that_it_denies(self.record, self.case)
+
+    def _unused(self) -> tuple[Link, str] | None:
+        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL or not self._in_context():
+            return None
+        if self._verdict is None and not is_evasive(self.case.question, self.case.answer or ""):
+            return None
+        return Link.UNUSED, self._said("the gold is in the context, and the answer does not say it")
+
+    def _in_context(self) -> bool:
+        """Whether all that is needed was retrieved: the gold, or, without any, chunks that say what is expected."""
+        if self.case.question.gold_passages:
+            return self._is_measured
+        texts = [chunk.text for chunk in (self.case.response.chunks or [])[: self.facts.k] if chunk.text]
+        return any(is_right(self.case.question, text) for text in texts)
+
+    def _wrong_citation(self) -> tuple[Link, str] | None:
+        case = self.case
+        if not self._may_cite_wrongly():
+            return None
+        if not case.cited:
+            return (Link.WRONG_CITATION, "cites nothing, where the server cites") if self._should_cite() else None
+        # One citation of gold is enough: a further one may be right for what the answer says beside.
+        if any(case.cited_golds.values()) or not (self._is_measured and case.matches.found):
+            return None
+        invalid = sum(source.place is None for source in case.cited)
+        return Link.WRONG_CITATION, f"none of {counted(len(case.cited), 'citation')} holds gold, {invalid} invalid"
+
+    def _may_cite_wrongly(self) -> bool:
+        """Whether there is an answer that nothing calls wrong: else its citations are not what went wrong."""
+        answered = self.case.response.answer is not None and not self.case.abstained
+        return answered and not self._is_wrong and self._verdict is not JudgedAs.CANNOT_TELL
+
+    def _should_cite(self) -> bool:
+        """Whether a citation is missed: the server cites elsewhere, and is not known to have found nothing to cite."""
+        return self.facts.cites and not (self._is_measured and not self.case.matches.found)
+
+    def _partly_correct(self) -> tuple[Link, str] | None:
+        if not self._is_wrong or self._verdict is JudgedAs.CANNOT_TELL:
+            return None
+        if self._verdict is JudgedAs.PARTLY:
+            return Link.PARTLY_CORRECT, self._said("partly correct")
+        if self._verdict is None:
+            return Link.NO_MATCH_BY_WORDS, self._said("does not match the reference")
+        return Link.CONTRADICTS_REFERENCE, self._said("does not say what is expected")
+
+    def _could_not_tell(self) -> tuple[Link, str] | None:
+        if self._verdict is not JudgedAs.CANNOT_TELL or not self._is_wrong:
+            return None
+        return Link.JUDGE_COULD_NOT_TELL, self._said("the judge could not tell whether the answer is right")
+
+    def _said(self, what: str) -> str:
+        """What is said of the answer, and by whom."""
+        words = justification(self.record, self.case)
+        if self._verdict is None:
+            return f"{what}, by its words"
+        return f"{what}, says the judge: {words}" if words else f"{what}, by the judge's verdict"
+
+
+_IN_ORDER: tuple[Callable[[_Chain], tuple[Link, str] | None], ...] = (
+    _Chain._corpus,
+    _Chain._not_retrieved,
+    _Chain._part_retrieved,
+    _Chain._below_k,
+    _Chain._wrong_abstention,
+    _Chain._contradicts,
+    _Chain._unused,
+    _Chain._wrong_citation,
+    _Chain._partly_correct,
+    _Chain._could_not_tell,
+)
+
+
+# What is worth a look beside the link that broke, in right answers too.
+
+
+RemarkKind = Literal["unsupported_claims", "needs_verification"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing to look at."""
+
+    kind: RemarkKind
+    text: str
+
+
+def remarks_on(record: EvalRecord, case: Sample) -> list[Remark]:
+    """Claims that no chunk supports, and where fuzzy match and judge disagree.
+
+    Details that a saved run cannot have of us say nothing: somebody changed them.
+    """
+    grounded = next((score for score in record.scores if score.name == "faithfulness"), None)
+    claims = grounded.details.get("unsupported") if grounded is not None else None
+    found = []
+    if grounded is not None and isinstance(claims, list) and claims and not case.abstained:
+        said = f"{len(claims)} of {grounded.details.get('claims', len(claims))} claims unsupported: {claims[0]}"
+        found.append(Remark("unsupported_claims", said))
+    halves = _halves(needs_verification(record))
+    if halves is not None:
+        found.append(Remark("needs_verification", f"verify: fuzzy match says {halves[0]:g}, the judge {halves[1]:g}"))
+    return found
+
+
+def _halves(disputed: MetricResult | None) -> tuple[float, float] | None:
+    """What fuzzy match and judge say where they disagree."""
+    if disputed is None:
+        return None
+    by_letters, by_meaning = disputed.details.get("fuzzy_match"), disputed.details.get("gptscore")
+    if not isinstance(by_letters, int | float) or not isinstance(by_meaning, int | float):
+        return None
+    return by_letters, by_meaning
+
+
+def needs_verification(record: EvalRecord) -> MetricResult | None:
+    """The factual match whose two halves disagree, which a person should settle; None where there is none."""
+    for score in record.scores:  # no generator, which takes longer: it is asked of every record
+        if score.details.get("needs_verification"):
+            return score
+    return None
+
+
+# The questions of a run that ended wrong, in the order of the chain.
+
+
+class HasLink(Protocol):
+    """What is said of a question that has a link."""
+
+    @property
+    def link(self) -> Link:
+        """The link that broke first."""
+
+
+_Linked = TypeVar("_Linked", bound=HasLink)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One record with the link that broke first.
+
+    Attributes:
+        link: The link.
+        explanation: A sentence on what happened.
+        record: The record.
+        hit_ranks: Ranks of the chunks that hold gold, from 1.
+        remarks: What is worth a look beside it.
+    """
+
+    link: Link
+    explanation: str
+    record: EvalRecord
+    hit_ranks: tuple[int, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def diagnose(records: Iterable[EvalRecord], cases: ScoringContext, facts: RunFacts) -> list[Finding]:
+    """Find the first broken link of each record: in the order of the chain, then of the questions.
+
+    Those that are right without retrieved gold stand at the end; `Link.is_failure` tells them apart.
+    """
+    found = (finding_of(record, cases, facts) for record in records)
+    return sorted((finding for finding in found if finding), key=lambda finding: finding.link.place)
+
+
+def in_turn(findings: Iterable[_Linked], most: int | None = None) -> list[_Linked]:
+    """Order findings so that each link comes first once, then each a second time, and so on.
+
+    Args:
+        findings: In whatever order; of one link they stay in it.
+        most: So many are wanted at most; all where None.
+    """
+    by_link: dict[Link, list[_Linked]] = {}
+    for finding in findings:
+        some = by_link.setdefault(finding.link, [])
+        if most is None or len(some) < most:
+            some.append(finding)
+    turns = zip_longest(*(by_link[link] for link in sorted(by_link, key=lambda link: link.place)))
+    return [finding for turn in turns for finding in turn if finding is not None][:most]
+
+
+def finding_of(record: EvalRecord, cases: ScoringContext, facts: RunFacts) -> Finding | None:
+    """What `diagnose` says of one record; None where no link broke."""
+    failure = find_failure(record, cases, facts)
+    if failure is None:
+        return None
+    case = cases.of(record)
+    answered = record.response is not None and record.response.error is None
+    remarks = tuple(remark.text for remark in remarks_on(record, case)) if answered else ()
+    return Finding(*failure, record, tuple(case.matches.hit_ranks) if answered else (), remarks)

@@ -1,0 +1,641 @@
+"""Differences between two runs over the same questions: an interval that never has zero width, and a p that fits it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import atanh, comb, copysign, erfc, fsum, inf, isclose, nextafter, sqrt, tanh
+from random import Random
+from statistics import fmean
+from sys import float_info
+from typing import TYPE_CHECKING, Any
+
+from evals.scoring.stats.intervals import (
+    FEWEST,
+    Difference,
+    Grouped,
+    Interval,
+    IntervalEstimate,
+    Mark,
+    distinct,
+    group,
+    mcnemar_p,
+    normal_quantile,
+    percentile_interval,
+    standard_error,
+    t_quantile,
+    units_of,
+)
+from evals.scoring.stats.means import few_clusters, with_pseudo_values, within
+
+# Resampling, for statistics that have no simple formula.
+
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    DrawnCounts = np.ndarray[Any, np.dtype[np.uint8]]
+    DrawnMeans = np.ndarray[Any, np.dtype[np.float64]]
+
+RESAMPLES = 2000
+
+_BOOTSTRAP_SEED = 20260115
+
+
+_BOOTSTRAP_AT_ONCE = 500_000
+"""Values drawn in one step: large runs need no more memory than small ones."""
+
+
+def resampled_counts(
+    n: int, clusters: Sequence[str] | None = None, resamples: int = RESAMPLES, *, seed: int = _BOOTSTRAP_SEED
+) -> Iterator["DrawnCounts"]:
+    """How often each of n values is in each resample, some resamples at a time: a row a resample, a column a value.
+
+    Units are drawn with replacement, as many as there are: values, or whole clusters where there are enough of them.
+    The same seed gives the same draws.
+
+    Args:
+        n: The number of values, at least one.
+        clusters: What each value belongs to; None where all are independent.
+        resamples: How many.
+        seed: Of the draws.
+    """
+    import numpy as np  # noqa: PLC0415 - only who resamples pays for the import
+
+    unit = np.array(units_of(clusters, n))
+    units = int(unit[-1]) + 1 if clusters is None else int(unit.max()) + 1
+    rng = np.random.default_rng(seed)
+    batch = max(1, _BOOTSTRAP_AT_ONCE // max(n, units))
+    for start in range(0, resamples, batch):
+        drawn = rng.integers(0, units, (min(batch, resamples - start), units))
+        counts = np.empty(drawn.shape, np.uint8)
+        for row, units_drawn in enumerate(drawn):
+            # A unit is drawn once on average; that it is drawn more than 255 times happens to nobody.
+            counts[row] = np.minimum(np.bincount(units_drawn, minlength=units), 255)
+        yield counts[:, unit]
+
+
+def resampled_means(
+    columns: Sequence[Sequence[float | None]],
+    clusters: Sequence[str] | None = None,
+    resamples: int = RESAMPLES,
+    *,
+    seed: int = _BOOTSTRAP_SEED,
+) -> "DrawnMeans":
+    """The means of several metrics over the same resamples of their questions: a row a resample, a column a metric.
+
+    Args:
+        columns: The values of each metric by question, in one order; None where a question has none.
+        clusters: What each question belongs to; None where all are independent.
+        resamples: How many.
+        seed: Of the draws.
+
+    Returns:
+        NaN where a resample holds no question with a value of the metric.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    table = np.array(columns, dtype=float).T
+    there = ~np.isnan(table)
+    values, weights = np.where(there, table, 0.0), there.astype(float)
+    means = []
+    for counts in resampled_counts(len(table), clusters, resamples, seed=seed):
+        drawn = counts.astype(float)
+        with np.errstate(invalid="ignore"):
+            means.append(drawn @ values / (drawn @ weights))
+    return np.concatenate(means)
+
+
+def paired_percentile_difference(
+    first: Sequence[float],
+    second: Sequence[float],
+    q: float,
+    confidence: float = 0.95,
+    clusters: Sequence[str] | None = None,
+) -> tuple[Interval, float] | None:
+    """Interval and two-sided p of the difference between two percentiles of paired values, second minus first.
+
+    Pairs, or whole clusters of them, are drawn with replacement, 2000 times with a fixed seed, and the percentile
+    (nearest rank) of either side is taken anew: the interval is that of the ordered differences, and p is twice the
+    smaller share of differences on one side of 0, counting one more than was seen (Efron & Tibshirani 1993, sections
+    13.3 and 15.4).
+
+    Args:
+        first: A value a pair.
+        second: As many values, in the same order.
+        q: In (0, 100].
+        confidence: Of the interval.
+        clusters: What each pair belongs to; None where all are independent.
+
+    Returns:
+        None where the percentile itself has no interval: there are too few pairs, or q is 100.
+    """
+    questions = len(set(distinct(clusters, len(first))))
+    if percentile_interval(list(map(float, range(questions))), q, confidence) is None:
+        return None
+    import numpy as np  # noqa: PLC0415
+
+    sides = [(np.argsort(side), np.sort(side)) for side in (np.array(first, float), np.array(second, float))]
+    parts = []
+    for counts in resampled_counts(len(first), clusters):
+        before, after = (ordered[_places(counts[:, order], q)] for order, ordered in sides)
+        parts.append(after - before)
+    differences = np.sort(np.concatenate(parts))
+    tail = int((1 - confidence) / 2 * RESAMPLES)
+    below, above = int((differences <= 0).sum()), int((differences >= 0).sum())
+    p = min(1.0, 2 * (1 + min(below, above)) / (RESAMPLES + 1))
+    return (float(differences[tail]), float(differences[RESAMPLES - 1 - tail])), p
+
+
+def _places(counts: "DrawnCounts", q: float) -> Any:
+    """The place of the percentile in each resample, of values in ascending order: that of its ceil(q/100·n)-th."""
+    import numpy as np  # noqa: PLC0415
+
+    running = counts.cumsum(axis=1, dtype=np.uint32)
+    rank = np.maximum(1, np.ceil(q * running[:, -1] / 100))
+    return (running >= rank[:, None]).argmax(axis=1)
+
+
+# Intervals of statistics that are no means, by leaving out the units one group after the other.
+
+
+MOST_GROUPS = 100
+"""Units beyond these are left out several at a time: the time that it takes does not grow with their square."""
+
+_JACKKNIFE_SEED = 20260115
+
+_EDGE = 1 - 1e-9
+
+
+Statistic = Callable[[Sequence[int]], float | None]
+"""Of the items with these places; None where it is undefined."""
+
+
+def jackknife_interval(
+    statistic: Statistic,
+    n: int,
+    clusters: Sequence[str] | None = None,
+    *,
+    confidence: float = 0.95,
+    correlation: bool = False,
+    groups: int = MOST_GROUPS,
+) -> Interval | None:
+    """The interval of a statistic between -1 and 1.
+
+    Args:
+        statistic: Of the items with the places given.
+        n: The number of items.
+        clusters: What each belongs to; None where all are independent.
+        confidence: In (0.5, 1).
+        correlation: Whether it is one, whose interval is made on Fisher's scale, atanh.
+        groups: The most that are left out one after the other.
+
+    Returns:
+        None where the statistic is undefined, too few units are there, or leaving them out changes nothing: then
+        nothing is known of its spread.
+    """
+    whole = statistic(range(n))
+    left_out = _groups(units_of(clusters, n), groups)
+    if whole is None or len(left_out) < FEWEST:
+        return None
+    forth, back = (_to_fisher, tanh) if correlation else (_same, _same)
+    found = [forth(value) for group in left_out if (value := statistic(_without(group, n))) is not None]
+    if len(found) < FEWEST:
+        return None
+    mean, count = fsum(found) / len(found), len(found)
+    error = sqrt((count - 1) / count * fsum((value - mean) ** 2 for value in found))
+    if isclose(error, 0.0, abs_tol=1e-12):
+        return None
+    half = t_quantile(0.5 + confidence / 2, count - 1) * error
+    centre = forth(whole)
+    return max(-1.0, back(centre - half)), min(1.0, back(centre + half))
+
+
+def _groups(units: Sequence[int], most: int) -> list[list[int]]:
+    """The places of the items in each group: units, or several of them drawn together where there are many."""
+    labels = sorted(set(units))
+    Random(_JACKKNIFE_SEED).shuffle(labels)  # noqa: S311 - a draw, no secret
+    group_of = {label: place % most for place, label in enumerate(labels)}
+    groups: dict[int, list[int]] = {}
+    for place, unit in enumerate(units):
+        groups.setdefault(group_of[unit], []).append(place)
+    return list(groups.values())
+
+
+def _without(group: Sequence[int], n: int) -> list[int]:
+    left_out = set(group)
+    return [place for place in range(n) if place not in left_out]
+
+
+def _to_fisher(value: float) -> float:
+    return atanh(max(-_EDGE, min(_EDGE, value)))
+
+
+def _same(value: float) -> float:
+    return value
+
+
+# Several values of each question: how much of their variance lies within questions, and how often all of them pass.
+
+
+_ROUNDING = 1e-24
+"""Relative to the values squared, and to all variance: one that is smaller comes from rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The variance of values by where it comes from.
+
+    Attributes:
+        within: Between the values of one question.
+        between: Between the means that questions would have after endless repeats; an estimate below 0 counts as 0.
+            None of one question alone.
+    """
+
+    within: float
+    between: float | None
+
+    @property
+    def reliability(self) -> float | None:
+        """The intraclass correlation of a single value, ICC(1); None where nothing varies, or of one question."""
+        if self.between is None:
+            return None
+        total = self.within + self.between
+        return self.between / total if total > 0 else None
+
+
+def components(groups: Sequence[Sequence[float]]) -> Components | None:
+    """The components of variance of a one-way layout with random effects.
+
+    Formula, with Q questions of m_q values, N in all: within is MSW = sum of (x - mean_q)² / (N - Q); between is
+    (MSB - MSW) / m0, where MSB = sum of m_q·(mean_q - mean)² / (Q - 1) and m0 = (N - sum of m_q² / N) / (Q - 1)
+    (Searle, Casella & McCulloch 1992; Shrout & Fleiss 1979).
+
+    Args:
+        groups: The values of each question.
+
+    Returns:
+        None where no question has two values.
+    """
+    count, n = len(groups), sum(map(len, groups))
+    if n == count:
+        return None
+    means = [fmean(values) for values in groups]
+    grand = fsum(map(fsum, groups)) / n
+    within = fsum((x - mean) ** 2 for values, mean in zip(groups, means, strict=True) for x in values) / (n - count)
+    spread = fsum(len(values) * (mean - grand) ** 2 for values, mean in zip(groups, means, strict=True))
+    size = fsum(fsum(x * x for x in values) for values in groups)
+    spread = _unless_rounding(spread, size)
+    within = _unless_rounding(within, max(size, within + spread))
+    if count == 1:
+        return Components(within, None)
+    typical = (n - sum(len(values) ** 2 for values in groups) / n) / (count - 1)
+    return Components(within, max(0.0, (spread / (count - 1) - within) / typical))
+
+
+def _unless_rounding(variance: float, size: float) -> float:
+    return variance if variance > _ROUNDING * size else 0.0
+
+
+def pass_all(passed: int, tried: int, k: int) -> float:
+    """The chance that k answers of a question all pass, pass^k; unbiased.
+
+    Formula: C(c, k) / C(n, k), for c that pass of n: the share of all draws of k among them (Yao et al. 2024).
+
+    Args:
+        passed: How many answers passed, c.
+        tried: How many there are, n.
+        k: At most as many.
+
+    Raises:
+        ValueError: k is not from 1 to `tried`, or more passed than were tried.
+    """
+    if not 1 <= k <= tried or not 0 <= passed <= tried:
+        raise ValueError(f"nothing can be drawn: n = {tried}, c = {passed}, k = {k}")
+    return comb(passed, k) / comb(tried, k)
+
+
+# The sign-flip test of paired differences (Fisher 1935): were the two runs swapped in some pairs, what would be
+# seen? Where two servers are equal, the difference of each unit is as likely with the one sign as with the other.
+
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Sizes = np.ndarray[Any, np.dtype[np.float64]]
+    Steps = np.ndarray[Any, np.dtype[np.int64]]
+
+
+_ENUMERATED = 16
+"""With so many units that differ, all assignments of signs are looked at one by one."""
+
+
+_GRID = 1 << 15
+"""So many steps the sum of all changes has at most."""
+
+
+_MANY = 1 << 11
+"""Of more units such steps are too coarse for values on no grid, and the normal limit is near enough."""
+
+
+_WHOLE = 1e-6
+"""So near to a whole number of steps is one."""
+
+
+_NOTHING = 1e-12
+"""Relative to the greatest: a difference that is smaller comes from rounding."""
+
+DRAWS = 10_000
+
+_SEED = 20260115
+
+
+_AT_ONCE = 2_000_000
+"""Signs drawn in one step: large runs need no more memory than small ones."""
+
+
+def sign_flip_p(sums: Sequence[float]) -> float:
+    """Two-sided p that each of these differences could as well have the other sign.
+
+    Formula: p = min(1, 2·P(X <= m)), where X is the sum of those |d| that a fair coin picks and m the smaller of what
+    rose and what fell in sum: |T*| >= |T| for the sum T of all d, as T* = sum|d| - 2X. Where all |d| that are not 0 are
+    alike it is McNemar's exact test. Up to 16 of them, all sums X are enumerated. Of more, X is counted in steps:
+    exactly where all |d| are multiples of a step of which the sum of |d| has no more than 32768; else |d| is rounded to
+    such steps, which leaves a test that is exact where the two are equal, of nearly the same statistic. Beyond 2048
+    that are multiples of none, p is that of the normal limit, T / sqrt(sum of d²).
+
+    Args:
+        sums: The difference of each unit: of a question, or the sum over a cluster.
+
+    Returns:
+        In (0, 1]; 1 where nothing differs.
+    """
+    import numpy as np  # noqa: PLC0415 - only who compares pays for the import
+
+    found = np.array(sums, dtype=float)
+    found = found[np.abs(found) > _NOTHING * np.abs(found).max(initial=0.0)]
+    if not len(found):
+        return 1.0
+    sizes = np.sort(np.abs(found))
+    if sizes[-1] - sizes[0] <= _NOTHING * sizes[-1]:
+        return max(mcnemar_p(int((found < 0).sum()), int((found > 0).sum())), float_info.min)
+    flipped, share = _flips(found, sizes)
+    smaller = min(flipped[flipped > 0].sum(), -flipped[flipped < 0].sum())
+    return min(1.0, max(2 * float(share(np.array([smaller]))[0]), float_info.min))
+
+
+def drawn_p(columns: Sequence[Mapping[str, float]], draws: int = DRAWS, *, seed: int = _SEED) -> "Sizes":
+    """The sign-flip p of several metrics under the same draws of signs: a row a draw, a column a metric.
+
+    Each unit has one sign for all metrics, as the two runs are swapped in all that was measured of it. A unit of which
+    a metric has no value adds nothing to the sum of that metric.
+
+    Args:
+        columns: The difference of each unit, of which some are not 0, by the name of the unit.
+        draws: How many.
+        seed: The same seed gives the same draws.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    rows = {unit: row for row, unit in enumerate(dict.fromkeys(unit for column in columns for unit in column))}
+    table = np.zeros((len(rows), len(columns)))
+    shares = []
+    for place, column in enumerate(columns):
+        found = np.array(list(column.values()), dtype=float)
+        found[np.abs(found) <= _NOTHING * np.abs(found).max()] = 0.0
+        own = [rows[unit] for unit, there in zip(column, found != 0, strict=True) if there]
+        table[own, place], share = _flips(found[found != 0], np.sort(np.abs(found[found != 0])))
+        shares.append(share)
+    rng, batch, totals = np.random.default_rng(seed), max(1, _AT_ONCE // max(1, len(rows))), []
+    for start in range(0, draws, batch):
+        signs = 2.0 * rng.integers(0, 2, (min(batch, draws - start), len(rows)), dtype=np.int8) - 1
+        totals.append(signs @ table)
+    smaller = (np.abs(table).sum(axis=0) - np.abs(np.concatenate(totals))) / 2
+    return np.minimum(1.0, 2 * np.column_stack([share(smaller[:, place]) for place, share in enumerate(shares)]))
+
+
+def _flips(found: "Sizes", sizes: "Sizes") -> "tuple[Sizes, Callable[[Sizes], Sizes]]":
+    """The differences as they are added up, and what gives P(X <= m) of several m, by the way their number allows."""
+    import numpy as np  # noqa: PLC0415
+
+    if len(found) <= _ENUMERATED:
+        return found, partial(_enumerated, sizes)
+    step = _step(sizes)
+    if step is None and len(found) > _MANY:
+        return found, partial(_normal, sizes)
+    steps = np.rint(found / (step or sizes.sum() / _GRID))
+    return steps, partial(_counted, np.sort(np.abs(steps)).astype(np.int64))
+
+
+def _normal(sizes: "Sizes", most: "Sizes") -> "Sizes":
+    """The limit of these shares for many sizes."""
+    import numpy as np  # noqa: PLC0415
+
+    reach = (sizes.sum() - 2 * most) / sqrt(2 * (sizes * sizes).sum())
+    return np.array([erfc(each) / 2 for each in reach])
+
+
+def _enumerated(sizes: "Sizes", most: "Sizes") -> "Sizes":
+    """For each of these, the share of all subsets whose sum is at most that."""
+    import numpy as np  # noqa: PLC0415
+
+    subsets = np.zeros(1)
+    for size in sizes:
+        subsets = np.concatenate([subsets, subsets + size])
+    found: Sizes = np.searchsorted(np.sort(subsets), most + 1e-9 * sizes.sum(), side="right") / len(subsets)
+    return found
+
+
+def _step(sizes: "Sizes") -> float | None:
+    """The greatest step of which all sizes are multiples; None where their sum would have more than 32768 of them."""
+    import numpy as np  # noqa: PLC0415
+
+    least = sizes[0]
+    parts = np.arange(1, int(_GRID * least / sizes.sum()) + 1)
+    for size in np.unique(sizes):
+        counts = size / least * parts
+        parts = parts[np.abs(counts - np.rint(counts)) <= _WHOLE]
+    return float(least / parts[0]) if len(parts) else None
+
+
+def _counted(steps: "Steps", sums: "Sizes") -> "Sizes":
+    """For each of these, the share of all subsets whose sum is at most that, of whole numbers in ascending order."""
+    import numpy as np  # noqa: PLC0415
+
+    wanted = np.rint(sums).astype(np.int64)
+    most = int(wanted.max())
+    shares = np.zeros(most + 1)
+    shares[0] = 1.0
+    reached = 0
+    for step in map(int, steps[steps > 0]):
+        end = min(most, reached + step) + 1
+        shares[:end] *= 0.5
+        if step <= most:
+            shares[step:end] += shares[: end - step].copy()
+        reached = min(most, reached + step)
+    found: Sizes = shares.cumsum()[wanted]
+    return found
+
+
+TOGETHER_IN_PAIRS = 0.25
+"""As in the intervals of means; less is assumed, as most questions do not change."""
+
+
+_STEPS = 60
+"""Halvings of an interval: more than a double tells apart."""
+
+
+def paired_difference(
+    first: Sequence[float],
+    last: Sequence[float],
+    clusters: Sequence[str] | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    confidence: float = 0.95,
+) -> Difference | None:
+    """The difference of two means of paired values, last minus first.
+
+    p is that of the sign-flip test over the units: questions, or clusters of them. The interval is Tango's where all
+    values lie at the ends of the range and are independent; else Student's t over the differences, with two
+    pseudo-values where values have a range, cluster-robust where they come in clusters. `agree` then moves its end near
+    0, so that it leaves out 0 exactly where p is below 1 - confidence.
+
+    Args:
+        first: A value a question.
+        last: As many, of the same questions in the same order.
+        clusters: What each question belongs to; None where all are independent.
+        low: The least value that there can be; None where there is none.
+        high: The greatest.
+        confidence: Of the interval.
+
+    Returns:
+        None for fewer than two pairs.
+    """
+    if len(first) < 2:
+        return None
+    differences = [after - before for before, after in zip(first, last, strict=True)]
+    grouped = group(differences, clusters)
+    found = _apart([*first, *last], differences, grouped, (low, high), confidence)
+    mean, p, level = fmean(differences), sign_flip_p(grouped.sums), 1 - confidence
+    agreed = found.interval and agree(found.interval, mean, p, level)
+    test = "exact McNemar" if found.method == "Tango" else "sign-flip"
+    return Difference(mean, replace(found, interval=agreed), p, test, found.interval if p < level else agreed)
+
+
+def _apart(
+    values: Sequence[float],
+    differences: Sequence[float],
+    grouped: Grouped,
+    ends: tuple[float | None, float | None],
+    confidence: float,
+) -> IntervalEstimate:
+    """The interval, made without the test, by the method that the values allow."""
+    low, high = ends
+    if low is None or high is None or not within(values, low, high):
+        return _unbounded(differences, grouped, confidence)
+    make = _binary if grouped.plain and {low, high}.issuperset(values) else _bounded
+    return make(differences, grouped, high - low, confidence)
+
+
+def agree(interval: Interval, difference: float, p: float, level: float) -> Interval:
+    """An interval of a difference that leaves out 0 exactly where p is below the level.
+
+    Where p is not, it is stretched to 0. Where p is, but the interval reaches to 0 or beyond, it ends beside 0: at the
+    least number above or below it. What the test knows is the side on which the difference lies, not how far from 0.
+
+    Args:
+        interval: As it was made without the test.
+        difference: As seen.
+        p: Two-sided, that there is none.
+        level: In (0, 1).
+    """
+    low, high = interval
+    if p >= level:
+        return min(0.0, low), max(0.0, high)
+    beside = nextafter(0.0, difference)
+    return (max(beside, low), high) if difference > 0 else (low, min(beside, high))
+
+
+def tango(only_first: int, only_last: int, n: int, confidence: float = 0.95) -> Interval:
+    """Tango's score interval of the difference between two paired rates, last minus first.
+
+    The differences d at which |c - b - n·d| / sqrt(n·(2q + d(1 - d))) <= z, where q is the most likely probability of a
+    loss at that difference (Tango 1998). It has a width even where no pair differs: ±z²/(n + z²).
+
+    Args:
+        only_first: Pairs that are yes in the first sample alone, b.
+        only_last: Pairs that are yes in the last sample alone, c.
+        n: All pairs, at least one.
+        confidence: In (0, 1).
+    """
+    z, observed = normal_quantile(confidence), (only_last - only_first) / n
+
+    def holds(d: float) -> bool:
+        return abs(_score(only_first, only_last, n, d)) <= z
+
+    return _farthest(holds, observed, -1.0), _farthest(holds, observed, 1.0)
+
+
+def _score(only_first: int, only_last: int, n: int, d: float) -> float:
+    """Tango's statistic: by how many standard errors the difference seen exceeds d."""
+    excess = only_last - only_first - n * d
+    if excess == 0:
+        return 0.0
+    linear = (2 * n - only_last + only_first) * d - only_first - only_last
+    constant = only_first * d * (1 - d)
+    root = sqrt(max(0.0, linear * linear + 8 * n * constant))
+    loss = 2 * constant / (root + linear) if linear > 0 else (root - linear) / (4 * n)
+    variance = n * (2 * loss + d * (1 - d))
+    return excess / sqrt(variance) if variance > 0 else copysign(inf, excess)
+
+
+def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
+    """The farthest point from start towards end at which something holds that holds at the start."""
+    if holds(end):
+        return end
+    for _ in range(_STEPS):
+        middle = (start + end) / 2
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
+
+
+def _binary(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
+    """Tango's interval, times the range."""
+    fallen, risen = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
+    low, high = tango(fallen, risen, grouped.n, confidence)
+    return _estimate((span * low, span * high), "Tango", grouped)
+
+
+def _bounded(differences: Sequence[float], grouped: Grouped, span: float, confidence: float) -> IntervalEstimate:
+    """Student's t over the differences, with one of the greatest loss and one of the greatest gain."""
+    centre, error, df = bounded_error(differences, grouped, span)
+    half, mean = t_quantile(0.5 + confidence / 2, df) * error, fmean(differences)
+    interval = max(-span, min(mean, centre - half)), min(span, max(mean, centre + half))
+    return _estimate(interval, "t with two pseudo-values", grouped)
+
+
+def bounded_error(differences: Sequence[float], grouped: Grouped, span: float) -> tuple[float, float, float]:
+    """Mean of the differences, its standard error and the degrees of freedom, with the two pseudo-values.
+
+    Args:
+        differences: A difference a question.
+        grouped: The same by units.
+        span: From the metric's least to its greatest value.
+    """
+    return standard_error(*with_pseudo_values(differences, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS))
+
+
+def _unbounded(differences: Sequence[float], grouped: Grouped, confidence: float) -> IntervalEstimate:
+    """Student's t over the differences; none where all are the same, which leaves no spread."""
+    found = _estimate(None, "t", grouped)
+    if len(grouped.sums) < 2:
+        return replace(found, marks=(*found.marks, Mark.TOO_FEW))
+    mean, error, df = standard_error(grouped.sums, grouped.sizes)
+    if error <= 1e-12 * max(map(abs, differences)):
+        return replace(found, marks=(*found.marks, Mark.ALIKE))
+    half = t_quantile(0.5 + confidence / 2, df) * error
+    return _estimate((mean - half, mean + half), "t", grouped)
+
+
+def _estimate(interval: Interval | None, method: str, grouped: Grouped) -> IntervalEstimate:
+    return IntervalEstimate(interval, method, grouped.n, grouped.clusters, few_clusters(grouped))

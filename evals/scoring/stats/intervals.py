@@ -1,0 +1,439 @@
+"""Intervals for rates, means and percentiles, and tests of paired differences, from the standard library alone.
+
+Written here because scipy takes more than 100 MB; tests compare the p values with scipy's where it is installed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, log1p, pi, sqrt
+from statistics import NormalDist
+
+# Which values are independent of each other: questions about one document are not, nor is a question asked again.
+
+
+FEWEST = 6
+"""With fewer clusters than these, their spread cannot be told: the questions themselves are the units then."""
+
+
+_OF = "\x1f"
+"""Between the label of a cluster and that of a question in it."""
+
+
+def asked_again(cluster: str, question: str) -> str:
+    """The label of a value of a question that was asked several times.
+
+    Args:
+        cluster: What the question belongs to.
+        question: Which it is.
+    """
+    return f"{cluster}{_OF}{question}"
+
+
+def parts_of(label: str) -> tuple[str, str]:
+    """The cluster of a label, and the question of it that was asked several times; "" where it was asked once."""
+    cluster, _, question = label.partition(_OF)
+    return cluster, question
+
+
+def distinct(labels: Sequence[str] | None, n: int) -> Sequence[str]:
+    """A label for each question that n values are of: values of one question have the same."""
+    if labels is None or not any(_OF in label for label in labels):
+        return [str(place) for place in range(n)]
+    return [label if _OF in label else str(place) for place, label in enumerate(labels)]
+
+
+def questions_among(places: Iterable[int], labels: Sequence[str] | None) -> int:
+    """How many questions the values at some places are of."""
+    chosen = list(places)
+    return len(chosen) if labels is None else len(set(distinct([labels[place] for place in chosen], len(chosen))))
+
+
+def units(labels: Sequence[str] | None, n: int) -> tuple[Sequence[str], int, bool]:
+    """What n values are grouped by.
+
+    Returns:
+        A label for each value, of its cluster or of its question; how many clusters there are; and whether these are
+        too few to serve as units.
+    """
+    questions = distinct(labels, n)
+    if labels is None:
+        return questions, n, False
+    clusters = [parts_of(label)[0] for label in labels]
+    count = len(set(clusters))
+    few = count < min(len(set(questions)), FEWEST)
+    return questions if few else clusters, count, few
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Values by the units that are independent of each other.
+
+    Attributes:
+        sums: The sum of each unit's values.
+        sizes: How many values each unit has, or stands for.
+        n: How many values there are.
+        clusters: How many labels there are.
+        few: Whether there are clusters, but too few to serve as units: questions are the units, and what is found
+            holds for these clusters alone.
+        questions: How many questions the values are of.
+    """
+
+    sums: list[float]
+    sizes: Sequence[float]
+    n: int
+    clusters: int
+    few: bool
+    questions: int
+
+    @property
+    def times(self) -> float:
+        """How often a question was asked, on average."""
+        return self.n / self.questions
+
+    @property
+    def plain(self) -> bool:
+        """Whether each value is a unit of its own."""
+        return len(self.sums) == self.n
+
+    @property
+    def typical_size(self) -> float:
+        """The mean size of a unit, as a value sees it: sum of squared sizes / n."""
+        return sum(size * size for size in self.sizes) / self.n
+
+
+def group(values: Sequence[float], labels: Sequence[str] | None) -> Grouped:
+    """Group values by their labels; None where each value stands for itself.
+
+    Args:
+        values: In any order.
+        labels: As many, in the same order.
+    """
+    n = len(values)
+    if labels is None:
+        return Grouped(list(values), [1] * n, n, n, few=False, questions=n)
+    by, clusters, few = units(labels, n)
+    questions = len(set(distinct(labels, n)))
+    members: dict[str, list[float]] = {}
+    for label, value in zip(by, values, strict=True):
+        members.setdefault(label, []).append(value)
+    if len(members) == n:
+        return Grouped(list(values), [1] * n, n, clusters, few, questions)
+    sums, sizes = [fsum(each) for each in members.values()], [len(each) for each in members.values()]
+    return Grouped(sums, sizes, n, clusters, few, questions)
+
+
+def units_of(labels: Sequence[str] | None, n: int) -> list[int]:
+    """The number of the unit that each of n values belongs to, from 0 on."""
+    by, _, _ = units(labels, n)
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(by))}
+    return [numbers[label] for label in by]
+
+
+def standard_error(sums: Sequence[float], sizes: Sequence[float]) -> tuple[float, float, float]:
+    """The mean over all values, its cluster-robust standard error, and the error's degrees of freedom.
+
+    Formula: with N the sum of sizes and e_g = sum_g - size_g·mean,
+    SE² = sum over g of e_g² / (1 - size_g/N) / N²; this is CR2 of a model with a mean alone, and equals s/sqrt(n) where
+    all sizes are 1 (Bell & McCaffrey 2002; Imbens & Kolesár 2016). The degrees of freedom are Satterthwaite's for
+    independent values: one less than the number of units where all have one size, fewer where sizes differ.
+
+    Args:
+        sums: The sum of each unit, of which there are at least two.
+        sizes: The number of values of each, or a weight.
+    """
+    total = fsum(sizes)
+    mean = fsum(sums) / total
+    squares, second, third, fourth = [], [], [], []
+    for unit, size in zip(sums, sizes, strict=True):
+        residual, scale = unit - size * mean, 1 / (1 - size / total)
+        squares.append(residual * residual * scale)
+        square = size * size
+        second.append(square)
+        third.append(square * scale)
+        fourth.append(square * scale * square * scale)
+    trace = fsum(second) + (fsum(third) ** 2 - fsum(fourth)) / total**2
+    return mean, fsum(squares) ** 0.5 / total, total * total / trace
+
+
+# The distributions that intervals and tests need, from the standard library alone.
+
+
+_CLOSE = 1e-13
+"""Relative to the quantile: nearer than that, a further step changes nothing."""
+
+
+def normal_quantile(confidence: float) -> float:
+    """How many standard errors an interval of this confidence reaches to either side: 1.96 for 0.95."""
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(p: float, df: float) -> float:
+    """The p-quantile of Student's t with df > 0 degrees of freedom, for 0.5 <= p < 1.
+
+    By Newton's method, kept between bounds that close in on it; df need not be whole.
+    """
+    low, high = 0.0, 1.0
+    while t_cdf(high, df) < p:
+        low, high = high, high * 2
+    t = (low + high) / 2
+    while high - low > _CLOSE * max(1.0, high):
+        excess = t_cdf(t, df) - p
+        low, high = (low, t) if excess >= 0 else (t, high)
+        step = t - excess / _t_density(t, df)
+        following = step if low < step < high else (low + high) / 2
+        if abs(following - t) <= _CLOSE * max(1.0, t):
+            return following
+        t = following
+    return (low + high) / 2
+
+
+def t_cdf(t: float, df: float) -> float:
+    """P(T <= t) for Student's t with df degrees of freedom and t >= 0."""
+    return 1 - 0.5 * _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
+def two_sided_p(t: float, df: float) -> float:
+    """P(|T| >= |t|) for Student's t with df degrees of freedom."""
+    return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
+def binomial_cdf(n: int, p: float) -> list[float]:
+    """P(X <= k) for k = 0 … n - 1 of Binomial(n, p), 0 < p < 1."""
+    total, cdf = 0.0, []
+    for k in range(n):
+        log_pmf = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p)
+        total += exp(log_pmf) if log_pmf > -inf else 0.0
+        cdf.append(min(1.0, total))
+    return cdf
+
+
+def _t_density(t: float, df: float) -> float:
+    constant = lgamma((df + 1) / 2) - lgamma(df / 2)
+    return exp(constant - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * pi)
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22)."""
+    if x <= 0 or x >= 1:
+        return 0.0 if x <= 0 else 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    return front * _beta_fraction(a, b, x)
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """Evaluate the continued fraction from the front by Lentz's method."""
+    tiny = 1e-300
+    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1), tiny)
+    value = d
+    for m in range(1, 300):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _nonzero(1 + term * d, tiny)
+            c = _nonzero(1 + term / c, tiny)
+            value *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return value
+
+
+def _nonzero(value: float, tiny: float) -> float:
+    return value if abs(value) > tiny else tiny
+
+
+Interval = tuple[float, float]
+
+
+_EXACT = 1000
+"""Up to here a binomial coefficient is computed in whole numbers, which takes ever longer for greater ones."""
+
+
+def wilson(successes: float, n: float, confidence: float = 0.95, *, times: float = 1) -> Interval | None:
+    """Wilson's score interval of a rate; None for n = 0.
+
+    Args:
+        successes: How many of them.
+        n: How many cases.
+        confidence: In (0, 1).
+        times: How often each case was counted, which is no further evidence.
+
+    Formula: (p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927).
+    """
+    if n == 0:
+        return None
+    successes, n = successes / times, n / times
+    z = normal_quantile(confidence)
+    p = successes / n
+    centre = p + z * z / (2 * n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    low, high = (centre - half) / scale, (centre + half) / scale
+    return (0.0 if successes == 0 else max(0.0, low), 1.0 if successes == n else min(1.0, high))
+
+
+def percentile(values: Sequence[float], q: float) -> float:
+    """The q-th percentile by nearest rank: the ceil(q/100·n)-th smallest value, one that did occur.
+
+    Args:
+        values: At least one value, in any order.
+        q: In (0, 100].
+    """
+    return sorted(values)[max(1, ceil(q * len(values) / 100)) - 1]
+
+
+def percentile_interval(
+    values: Sequence[float], q: float, confidence: float = 0.95, *, widening: float = 1.0
+) -> Interval | None:
+    """Distribution-free interval of a percentile, from two order statistics; None where n is too small for one.
+
+    The ranks are the closest that leave at most (1 - confidence)/2 in each tail of Binomial(n, q/100)
+    (Hahn & Meeker 1991, section 5.2). No number of values says how far the greatest possible one is: None for q = 100.
+
+    Args:
+        values: In any order.
+        q: In (0, 100].
+        confidence: Of the interval.
+        widening: How many times as far as for independent values the ranks lie from that of the percentile.
+    """
+    if q >= 100:
+        return None
+    n = len(values)
+    tail = (1 - confidence) / 2
+    cumulative = binomial_cdf(n, q / 100)
+    low = next((rank for rank in range(n, 0, -1) if cumulative[rank - 1] <= tail), None)
+    high = next((rank for rank in range(1, n + 1) if cumulative[rank - 1] >= 1 - tail), None)
+    if low is None or high is None:
+        return None
+    low, high = _widened(low, high, n * q / 100, widening)
+    if low < 1 or high > n:
+        return None
+    ordered = sorted(values)
+    return ordered[low - 1], ordered[high - 1]
+
+
+def _widened(low: int, high: int, middle: float, widening: float) -> tuple[int, int]:
+    """Two ranks so many times as far from the middle as they are."""
+    if widening <= 1:
+        return low, high
+    return floor(middle - widening * (middle - low)), ceil(middle + widening * (high - middle))
+
+
+def mcnemar_p(only_first: int, only_second: int) -> float:
+    """Exact two-sided p of McNemar's test: pairs of yes and no, of which only those that differ count.
+
+    Formula: 2 · P(X <= min(b, c)) for X ~ Binomial(b + c, 1/2), at most 1 (McNemar 1947, exact form).
+
+    Args:
+        only_first: Pairs that are yes in the first sample alone.
+        only_second: Pairs that are yes in the second sample alone.
+    """
+    n, few = only_first + only_second, min(only_first, only_second)
+    if 2 * few == n:
+        return 1.0
+    # Summed from the greatest term down, each from the one before, until they add nothing.
+    share = tail = 1.0
+    for k in range(few, 0, -1):
+        share *= k / (n - k + 1)
+        tail += share
+        if share < 1e-17 * tail:
+            break
+    if n <= _EXACT:
+        greatest = comb(n, few) / (1 << n)
+    else:
+        greatest = exp(lgamma(n + 1) - lgamma(few + 1) - lgamma(n - few + 1) - n * log(2))
+    return min(1.0, 2 * tail * greatest)
+
+
+# What an interval says of itself: how it was made, of how many values, and what there is to mind.
+
+
+class Mark(StrEnum):
+    """What a reader of an interval must mind."""
+
+    FEW_CLUSTERS = "few clusters"
+    """It holds for the clusters asked about, and says nothing of others like them."""
+    SKEWED = "rough (skewed)"
+    """A few great values decide it: it holds the true mean less often than it says."""
+    FEW_VALUES = "rough (few values)"
+    """There are too few values to see whether a few great ones are missing."""
+    ALIKE = "all values are the same"
+    """Their spread is not known, and no range bounds it: there is no interval."""
+    OUT_OF_RANGE = "values outside the metric's range"
+    """The range that the metric declares was not used."""
+    WEIGHTED = "values that stand for different numbers of lost ones"
+    """There is no interval of a percentile of them."""
+    TOO_FEW = "too few values"
+    """There is no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalEstimate:
+    """An interval with what it is made of.
+
+    Attributes:
+        interval: Its ends; None where there is none, and a mark says why.
+        method: How it was made.
+        n: The number of values.
+        clusters: The number of their labels; n where each stands for itself.
+        marks: What to mind.
+    """
+
+    interval: Interval | None
+    method: str
+    n: int
+    clusters: int
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference between two means of paired values.
+
+    Attributes:
+        difference: Last minus first.
+        estimate: Its interval.
+        p: Two-sided, that there is no difference; below 1 - confidence exactly where the interval leaves 0 out.
+        test: What p comes from.
+        bounds: The interval, not cut at 0 where p says on which side the difference lies. A test of no difference at
+            all says little of how great a loss may have gone unseen: whoever asks that asks these. None where there is
+            none.
+    """
+
+    difference: float
+    estimate: IntervalEstimate
+    p: float
+    test: str
+    bounds: Interval | None
+
+
+# Whether one group has more than its share of something: Fisher's exact test, one-sided.
+
+
+def too_many_p(marked: int, size: int, all_marked: int, total: int) -> float:
+    """How likely so many marked ones, or more, fall into a group by chance.
+
+    P(X >= marked) of the hypergeometric distribution (Fisher 1935).
+
+    Args:
+        marked: In the group.
+        size: Of the group.
+        all_marked: In the group and elsewhere.
+        total: Of all groups.
+    """
+    most = min(size, all_marked)
+    whole = _log_choose(total, size)
+    outside = total - all_marked
+    terms = (
+        exp(_log_choose(all_marked, k) + _log_choose(outside, size - k) - whole)
+        for k in range(max(marked, size - outside), most + 1)
+    )
+    return min(1.0, fsum(terms))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

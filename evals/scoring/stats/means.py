@@ -1,0 +1,224 @@
+"""Intervals of means that never have zero width.
+
+Whoever sees twenty answers that are all right has not seen that no answer is ever wrong, though the values have no
+spread. What bounds such a mean is its range: beside the values, one of the least and one of the greatest possible are
+counted, and Student's t is taken over all of them. Without a range there is no such help.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import exp, fsum, log, sqrt
+from statistics import fmean
+
+from evals.scoring.stats.intervals import (
+    Grouped,
+    Interval,
+    IntervalEstimate,
+    Mark,
+    group,
+    normal_quantile,
+    percentile,
+    percentile_interval,
+    standard_error,
+    t_quantile,
+)
+
+TOGETHER = 2.0
+"""So many values at the ends of the range are assumed to lie in one cluster, beside what the values show."""
+
+
+_SKEWED = 0.2
+"""Skewness over the root of n beyond which a t interval misses more often than it says."""
+
+
+_SPREAD = 0.6
+"""Coefficient of variation beyond which fewer than a hundred values are too few for it."""
+
+_ROUNDING = 1e-9
+
+_MANY = 100
+
+_SOME = 20
+
+
+_WIDEST = 20.0
+"""In powers of e: an interval up to 500 million times its middle says nothing."""
+
+
+def mean_interval(
+    values: Sequence[float],
+    clusters: Sequence[str] | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    confidence: float = 0.95,
+) -> IntervalEstimate | None:
+    """The interval of a mean, by the method that its range allows.
+
+    Args:
+        values: In any order.
+        clusters: What each value belongs to; None where all are independent.
+        low: The least value that there can be; None where there is none.
+        high: The greatest.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None for no values. An estimate without an interval where values without a range are fewer than two or all
+        the same.
+    """
+    if not values:
+        return None
+    grouped = group(values, clusters)
+    if not within(values, low, high):
+        found = unbounded(values, grouped, None, confidence)
+        return replace(found, marks=(*found.marks, Mark.OUT_OF_RANGE))
+    if low is not None and high is not None:
+        return _bounded(values, grouped, low, high, confidence)
+    return unbounded(values, grouped, low, confidence)
+
+
+def within(values: Sequence[float], low: float | None, high: float | None) -> bool:
+    """Whether all values, of which there is at least one, lie in a range, whose ends may be open; rounding aside."""
+    return (low is None or min(values) >= low - _ROUNDING) and (high is None or max(values) <= high + _ROUNDING)
+
+
+def pseudo_weight(confidence: float) -> float:
+    """How much the least and the greatest possible value count beside the values: 1.01 times a value at 95 %.
+
+    It is chosen so that the interval of a rate of which no case was seen reaches as far as the exact one-sided bound
+    of many values, -ln(alpha)/n: c + z·c = -ln(alpha).
+    """
+    return -log(1 - confidence) / (1 + normal_quantile(confidence))
+
+
+def with_pseudo_values(
+    values: Sequence[float], grouped: Grouped, low: float, high: float, weight: float, together: float
+) -> tuple[list[float], list[float]]:
+    """Sums and sizes of the units, with one unit at either end of the range added.
+
+    Where values come in clusters, so do the two: as heavy as the design effect says, which is at least 1 and at most
+    the size of a cluster. The design effect is that of the values and of `together` more at the end of the range, all
+    of them in one cluster: of values that are all the same, nobody knows whether bad ones would come together.
+
+    Args:
+        values: At least one.
+        grouped: The same by units.
+        low: The least possible value.
+        high: The greatest.
+        weight: Of each added unit where values are independent.
+        together: In questions.
+    """
+    if not grouped.plain:
+        size, extra = grouped.typical_size, together * grouped.times * (high - low) ** 2
+        mean = fsum(grouped.sums) / grouped.n
+        between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
+        within = fsum((value - mean) ** 2 for value in values)
+        weight *= min(size, max(1.0, (between + size * extra) / (within + extra)))
+    return [*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight]
+
+
+def _bounded(values: Sequence[float], grouped: Grouped, low: float, high: float, confidence: float) -> IntervalEstimate:
+    """Student's t over the values and two pseudo-values, cut at the ends of the range; it holds the mean itself."""
+    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), TOGETHER)
+    centre, error, df = standard_error(sums, sizes)
+    half = t_quantile(0.5 + confidence / 2, df) * error
+    interval = bounded_ends(fmean(values), centre, half, low, high)
+    return IntervalEstimate(interval, "t with two pseudo-values", grouped.n, grouped.clusters, few_clusters(grouped))
+
+
+def bounded_ends(mean: float, centre: float, half: float, low: float, high: float) -> Interval:
+    """The ends of an interval around a centre, cut at the ends of the range, that holds the mean itself."""
+    return max(low, min(mean, centre - half)), min(high, max(mean, centre + half))
+
+
+def unbounded(values: Sequence[float], grouped: Grouped, low: float | None, confidence: float) -> IntervalEstimate:
+    """Student's t, of the logarithm of the mean where values have a least one: costs are never below 0.
+
+    Args:
+        values: At least one.
+        grouped: The same by units.
+        low: The least value that there can be; None where there is none.
+        confidence: In (0.5, 1).
+    """
+    found = IntervalEstimate(None, "t" if low is None else "t of the logarithm", grouped.n, grouped.clusters)
+    if min(grouped.n, len(grouped.sums)) < 2:
+        return replace(found, marks=(Mark.TOO_FEW,))
+    mean, error, df = standard_error(grouped.sums, grouped.sizes)
+    if error <= 1e-12 * max(map(abs, values)):
+        return replace(found, marks=(Mark.ALIKE,))
+    interval = _around(mean, t_quantile(0.5 + confidence / 2, df) * error, low)
+    if interval is None:
+        return replace(found, marks=(Mark.TOO_FEW,))
+    return replace(found, interval=interval, marks=(*few_clusters(grouped), *_roughness(values, mean, low, grouped)))
+
+
+def _around(mean: float, half: float, low: float | None) -> Interval | None:
+    if low is None:
+        return mean - half, mean + half
+    above = mean - low
+    if half > _WIDEST * above:
+        return None
+    return low + above * exp(-half / above), low + above * exp(half / above)
+
+
+def _roughness(values: Sequence[float], mean: float, low: float | None, grouped: Grouped) -> tuple[Mark, ...]:
+    """Whether the interval may miss more often than it says, as far as the values tell."""
+    units = len(grouped.sums)
+    if units < _SOME:
+        return (Mark.FEW_VALUES,)
+    deviations = [value - mean for value in values]
+    variance = fmean(d * d for d in deviations)
+    skewness = abs(fmean(d * d * d for d in deviations)) / variance**1.5
+    spread = sqrt(variance) / (mean - low) if low is not None else 0.0
+    if skewness > _SKEWED * sqrt(units) or (units < _MANY and spread > _SPREAD):
+        return (Mark.SKEWED,)
+    return ()
+
+
+def few_clusters(grouped: Grouped) -> tuple[Mark, ...]:
+    """The mark of an interval whose clusters were too few to be its units."""
+    return (Mark.FEW_CLUSTERS,) if grouped.few else ()
+
+
+# Intervals of percentiles, where values come in clusters too.
+
+
+def percentile_estimate(
+    values: Sequence[float], q: float, clusters: Sequence[str] | None = None, confidence: float = 0.95
+) -> IntervalEstimate | None:
+    """The interval of a percentile from two order statistics.
+
+    Where values come in clusters, the ranks lie farther from that of the percentile, by the root of the design effect
+    of being at or below it (Woodruff 1952).
+
+    Args:
+        values: In any order.
+        q: In (0, 100].
+        clusters: What each value belongs to; None where all are independent.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None for no values. An estimate without an interval where there are too few values, or both ends are one value.
+    """
+    if not values:
+        return None
+    middle = percentile(values, q)
+    grouped = group([float(value <= middle) for value in values], clusters)
+    interval = percentile_interval(values, q, confidence, widening=_design_effect(grouped) ** 0.5)
+    marks = few_clusters(grouped)
+    if interval is None:
+        marks = (Mark.TOO_FEW,)
+    elif interval[0] == interval[1]:
+        interval, marks = None, (Mark.ALIKE,)
+    return IntervalEstimate(interval, "order statistics", grouped.n, grouped.clusters, marks)
+
+
+def _design_effect(grouped: Grouped) -> float:
+    """How many times as far a rate varies as if its cases were independent; at least 1."""
+    if grouped.plain:
+        return 1.0
+    if len(grouped.sums) < 2:
+        return grouped.typical_size
+    rate, error, _ = standard_error(grouped.sums, grouped.sizes)
+    independent = rate * (1 - rate) / (grouped.n - 1)
+    return max(1.0, error**2 / independent) if independent > 0 else 1.0

@@ -1,0 +1,467 @@
+"""Means where some values are lost: each value stands for those that were lost beside it.
+
+What is known without a verdict is never lost, and what needs verdicts is, so the values that are there are not a fair
+sample of all. Those that needed the same verdicts are: where five needed one and three got it, each of the three counts
+5/3. A value that needed two verdicts counts the product (inverse probability weights, Horvitz and Thompson 1952; for
+verdicts in sequence as in Robins, Rotnitzky and Zhao 1994). It is right where the loss does not depend on the value.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import chain
+from math import fsum, prod, sqrt
+from statistics import fmean, variance
+
+from evals.scoring.stats.differences import TOGETHER_IN_PAIRS
+from evals.scoring.stats.intervals import (
+    Difference,
+    Grouped,
+    Interval,
+    IntervalEstimate,
+    Mark,
+    distinct,
+    group,
+    questions_among,
+    standard_error,
+    t_quantile,
+    two_sided_p,
+    units,
+)
+from evals.scoring.stats.means import (
+    TOGETHER,
+    bounded_ends,
+    few_clusters,
+    pseudo_weight,
+    unbounded,
+    with_pseudo_values,
+    within,
+)
+
+WEIGHED = "t with two pseudo-values, weighted"
+"""The method of an interval of values that stand for lost ones."""
+
+
+MOST_UNKNOWN = 0.1
+"""A greater share of what needs verdicts may not hang on a verdict that is lost everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What became of one question.
+
+    Attributes:
+        path: The verdicts that it needed, in order; of a lost one the last is the verdict that is lost. Empty where it
+            is known without any.
+        value: None where it has none, or it is lost.
+        lost: Whether nobody knows it.
+    """
+
+    path: tuple[str, ...]
+    value: float | None = None
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Values that stand for lost ones beside themselves.
+
+    Attributes:
+        outcomes: Of all questions.
+        masses: For how many questions each stands whose outcome is known, also one without a value; 0 for lost ones.
+        stands_for: By verdict, how many needed it over how many got it; one that nobody got is left out.
+    """
+
+    outcomes: Sequence[Observation]
+    masses: list[float]
+    stands_for: Mapping[str, float]
+
+    @property
+    def weights(self) -> list[float]:
+        """For how many questions each value stands; 0 where there is none."""
+        return [mass * (each.value is not None) for mass, each in zip(self.masses, self.outcomes, strict=True)]
+
+    @property
+    def values(self) -> list[float]:
+        """Those that there are."""
+        return [outcome.value for outcome in self.outcomes if outcome.value is not None]
+
+    @property
+    def size(self) -> float:
+        """How many values there would be without losses, as far as can be told."""
+        return fsum(self.weights)
+
+    @property
+    def heaviest(self) -> float:
+        """For how many questions a value stands at most."""
+        return max(self.weights)
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every value stands for as many questions as any other: a plain mean is right then."""
+        there = {weight for weight in self.weights if weight}
+        return len(there) < 2
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean, which lies among the values."""
+        there = [(weight, outcome.value) for weight, outcome in self._pairs() if outcome.value is not None]
+        found = fsum(weight * value for weight, value in there) / fsum(weight for weight, _ in there)
+        values = [value for _, value in there]
+        return min(max(values), max(min(values), found))
+
+    def percentile(self, q: float) -> float:
+        """The least value at or below which lie q percent of what the values stand for (nearest rank)."""
+        there = sorted((each.value, weight) for weight, each in self._pairs() if each.value is not None)
+        needed, below = self.size * q / 100 * (1 - 1e-12), 0.0
+        for value, weight in there:
+            below += weight
+            if below >= needed:
+                return value
+        return there[-1][0]
+
+    def _pairs(self) -> "zip[tuple[float, Observation]]":
+        return zip(self.weights, self.outcomes, strict=True)
+
+    def residuals(self, mean: float | None = None) -> list[float]:
+        """By how much each question moves the mean, times `size`; lost ones move it as those like them do on average.
+
+        With nothing lost it is value - mean. The sum is 0.
+
+        Args:
+            mean: Of the values, where it is known already.
+        """
+        centre = self.mean if mean is None else mean
+        own = [0.0 if each.value is None else each.value - centre for each in self.outcomes]
+        judged = [place for place, each in enumerate(self.outcomes) if each.path]
+        if not judged:
+            return own
+        typical = fsum(self.masses[place] * own[place] for place in judged) / len(judged)
+        beside = {place: self.masses[place] * (own[place] - typical) for place in judged}
+        expected = self._expected(beside)
+        for place in judged:
+            own[place] = typical + self._moved(self.outcomes[place], beside[place], expected)
+        return own
+
+    def _expected(self, beside: Mapping[int, float]) -> dict[str, float]:
+        """By verdict, what a question that needs it contributes on average, whether or not it gets it."""
+        members: dict[str, list[int]] = {}
+        for place in beside:
+            for name in self.outcomes[place].path:
+                members.setdefault(name, []).append(place)
+        found: dict[str, float] = {}
+        for name in _last_first([each.path for each in self.outcomes]):
+            parts = (_onward(self.outcomes[place], name, beside[place], found) for place in members[name])
+            found[name] = fsum(parts) / len(members[name])
+        return found
+
+    def _moved(self, each: Observation, beside: float, expected: Mapping[str, float]) -> float:
+        """What a question contributes beside the mean of those that need verdicts."""
+        there = each.path[:-1] if each.lost else each.path
+        steps = (_onward(each, name, beside, expected) - self.stands_for[name] * expected[name] for name in there)
+        return expected[each.path[0]] + fsum(steps)
+
+
+def _onward(each: Observation, name: str, beside: float, expected: Mapping[str, float]) -> float:
+    """What a question contributes once this verdict is there: as much as its next verdict lets expect, else itself."""
+    at = each.path.index(name) + 1
+    if at < len(each.path):
+        return expected[each.path[at]]
+    return 0.0 if each.lost else beside
+
+
+def _last_first(paths: Iterable[tuple[str, ...]]) -> Iterable[str]:
+    """The verdicts, each before those that lead to it."""
+    onward: dict[str, set[str]] = {}
+    for path in paths:
+        for place, name in enumerate(path, start=1):
+            onward.setdefault(name, set()).update(path[place:])
+    return TopologicalSorter(onward).static_order()
+
+
+def weigh(outcomes: Sequence[Observation]) -> Weighted | None:
+    """Have each outcome stand for the lost ones that needed the same verdicts.
+
+    Args:
+        outcomes: Of all questions that may have a value; their paths follow one order.
+
+    Returns:
+        None where some need verdicts and of none of these anything is known, or where more than a tenth of them hang on
+        a verdict that nobody got.
+    """
+    judged = [each for each in outcomes if each.path]
+    stands_for = _stands_for(judged)
+    if not judged:
+        return Weighted(outcomes, [1.0] * len(outcomes), {})
+    known = fsum(_mass(each, stands_for) for each in judged)
+    if not known or _unknown(judged, stands_for) > MOST_UNKNOWN * len(judged):
+        return None
+    scale = len(judged) / known
+    masses = [_mass(each, stands_for) * (scale if each.path else 1.0) for each in outcomes]
+    return Weighted(outcomes, masses, stands_for)
+
+
+def _mass(each: Observation, stands_for: Mapping[str, float]) -> float:
+    return 0.0 if each.lost else prod(map(stands_for.__getitem__, each.path))
+
+
+def _stands_for(judged: Sequence[Observation]) -> dict[str, float]:
+    """By verdict, how many needed it over how many got it; one that nobody got is left out."""
+    needed = Counter(chain.from_iterable(each.path for each in judged))
+    lost = Counter(each.path[-1] for each in judged if each.lost)
+    return {name: count / (count - lost[name]) for name, count in needed.items() if count > lost[name]}
+
+
+def _unknown(judged: Sequence[Observation], stands_for: Mapping[str, float]) -> float:
+    """How many hang on a verdict that nobody got."""
+    ended = [each.path for each in judged if each.path[-1] not in stands_for]
+    return fsum(prod(map(stands_for.__getitem__, path[:-1])) for path in ended)
+
+
+def weighted_units(sample: Weighted, clusters: Sequence[str] | None) -> Grouped:
+    """The questions by units: sums whose residuals are those of the mean, and how many values each stands for.
+
+    Args:
+        sample: The values.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+    """
+    mean, n = sample.mean, len(sample.values)
+    labels, _, _ = units(clusters, len(sample.outcomes))
+    given = [place for place, outcome in enumerate(sample.outcomes) if outcome.value is not None]
+    _, count, few = units(None if clusters is None else [clusters[place] for place in given], n)
+    questions = questions_among(given, clusters)
+    if few:
+        labels = distinct(clusters, len(sample.outcomes))
+    residuals: dict[str, list[float]] = {}
+    sizes: dict[str, list[float]] = {}
+    for label, residual, weight in zip(labels, sample.residuals(mean), sample.weights, strict=True):
+        residuals.setdefault(label, []).append(residual)
+        sizes.setdefault(label, []).append(weight)
+    heavy = [fsum(each) for each in sizes.values()]
+    sums = [size * mean + fsum(each) for size, each in zip(heavy, residuals.values(), strict=True)]
+    return Grouped(sums, heavy, n, count, few, questions)
+
+
+def weighted_error(
+    sample: Weighted, grouped: Grouped, low: float, high: float, weight: float, together: float
+) -> tuple[float, float, float]:
+    """The mean with two pseudo-values, its standard error and the degrees of freedom.
+
+    A pseudo-value stands for as many lost ones as the heaviest value does; in clusters it is as heavy as the design
+    effect says beside.
+
+    Args:
+        sample: The values.
+        grouped: The same by units.
+        low: The least possible value.
+        high: The greatest.
+        weight: Of a pseudo-value where nothing is lost and values are independent.
+        together: As in `with_pseudo_values`.
+    """
+    heaviest, mean = sample.heaviest, sample.mean
+    weight *= heaviest
+    if len(grouped.sums) < len(sample.outcomes):
+        size = fsum(size * size for size in grouped.sizes) / fsum(one * one for one in sample.weights)
+        extra = together * grouped.times * ((high - low) * heaviest) ** 2
+        between = fsum((s - k * mean) ** 2 for s, k in zip(grouped.sums, grouped.sizes, strict=True))
+        inside = fsum(residual * residual for residual in sample.residuals(mean))
+        weight *= min(max(1.0, size), max(1.0, (between + size * extra) / (inside + extra)))
+    return standard_error([*grouped.sums, weight * low, weight * high], [*grouped.sizes, weight, weight])
+
+
+def weighted_interval(
+    sample: Weighted,
+    clusters: Sequence[str] | None = None,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    confidence: float = 0.95,
+) -> IntervalEstimate | None:
+    """The interval of a weighted mean, as `mean_interval` makes that of a plain one.
+
+    Args:
+        sample: The values, and for how many questions each stands.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+        low: The least value that there can be; None where there is none.
+        high: The greatest.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None for no values.
+    """
+    values = sample.values
+    if not values:
+        return None
+    grouped, mean = weighted_units(sample, clusters), sample.mean
+    if low is None or high is None or not within(values, low, high):
+        return unbounded(values, grouped, low if within(values, low, high) else None, confidence)
+    centre, error, df = weighted_error(sample, grouped, low, high, pseudo_weight(confidence), TOGETHER)
+    ends = bounded_ends(mean, centre, t_quantile(0.5 + confidence / 2, df) * error, low, high)
+    return IntervalEstimate(ends, WEIGHED, grouped.n, grouped.clusters, few_clusters(grouped))
+
+
+def weighted_difference(
+    sample: Weighted, clusters: Sequence[str] | None = None, *, span: float | None = None, confidence: float = 0.95
+) -> Difference | None:
+    """The difference of two means of paired values, by Student's t over differences that stand for lost ones.
+
+    Args:
+        sample: The differences.
+        clusters: What each question belongs to, in the order of the outcomes; None where all are independent.
+        span: From the least to the greatest value that there can be; None where there is no range.
+        confidence: Of the interval.
+
+    Returns:
+        None for fewer than two pairs.
+    """
+    if len(sample.values) < 2:
+        return None
+    grouped, mean = weighted_units(sample, clusters), sample.mean
+    if len(grouped.sums) < 2:
+        return None
+    if span is None or not within(sample.values, -span, span):
+        centre, error, df = standard_error(grouped.sums, grouped.sizes)
+        if error <= 1e-12 * max(map(abs, sample.values)):
+            p = 1.0 if mean == 0 else 2.0 ** (1 - len(grouped.sums))
+            none = IntervalEstimate(None, "t, weighted", grouped.n, grouped.clusters, (Mark.ALIKE,))
+            return Difference(mean, none, p, "exact sign test", None)
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = (mean - half, mean + half), "t, weighted"
+    else:
+        centre, error, df = weighted_error(sample, grouped, -span, span, 1.0, TOGETHER_IN_PAIRS)
+        half = t_quantile(0.5 + confidence / 2, df) * error
+        ends, method = bounded_ends(mean, centre, half, -span, span), WEIGHED
+    found = IntervalEstimate(ends, method, grouped.n, grouped.clusters, few_clusters(grouped))
+    return Difference(mean, found, two_sided_p(centre / error, df), method, ends)
+
+
+# Means of what people would say, from few of their labels and many verdicts of a judge.
+
+
+_FEWEST_LABELS = 10
+
+_TOGETHER = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A corrected mean.
+
+    Attributes:
+        value: In the range of the labels.
+        interval: Its ends.
+        power: The weight lambda of the judge, 0 to 1; None where the method has none.
+    """
+
+    value: float
+    interval: Interval
+    power: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Values with their clusters.
+
+    Attributes:
+        values: In any order.
+        clusters: What each belongs to; None where all are independent.
+    """
+
+    values: Sequence[float]
+    clusters: Sequence[str] | None = None
+
+
+def prediction_powered_mean(
+    labels: Sequence[float], judged: Part, others: Part, *, confidence: float = 0.95
+) -> Corrected | None:
+    """The mean of labels between 0 and 1 over all answers, of which few are labelled.
+
+    Formula: lambda * mean(others) + mean(label - lambda * judged), with
+    lambda = Cov(label, judged) / ((1 + n/N) Var(judged)), kept within 0 and 1; its variance is the sum of those of the
+    two means. Errors of both are cluster-robust, and count one error of either kind beside those that were seen.
+
+    Args:
+        labels: Of the n answers that people have labelled.
+        judged: The judge's scores of the same answers, in the same order.
+        others: Its scores of the N answers without a label; there may be none.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None with fewer than ten labels.
+    """
+    if len(labels) < _FEWEST_LABELS:
+        return None
+    power = _power(labels, judged.values, others.values)
+    errors = [label - power * score for label, score in zip(labels, judged.values, strict=True)]
+    error, df = _bounded_error(errors, judged.clusters, -power, 1.0, confidence)
+    value, squared = fmean(errors), error * error
+    if power:
+        value += power * fmean(others.values)
+        squared += (power * _bounded_error(others.values, others.clusters, 0.0, 1.0, confidence)[0]) ** 2
+    half = t_quantile(0.5 + confidence / 2, df) * sqrt(squared)
+    value = max(0.0, min(1.0, value))
+    return Corrected(value, (max(0.0, value - half), min(1.0, value + half)), power)
+
+
+def _power(labels: Sequence[float], judged: Sequence[float], others: Sequence[float]) -> float:
+    """The weight of the judge that makes the variance least."""
+    every = [*judged, *others]
+    if not others or variance(every) == 0:
+        return 0.0
+    mean, own = fmean(labels), fmean(judged)
+    shared = fsum((a - mean) * (b - own) for a, b in zip(labels, judged, strict=True)) / (len(labels) - 1)
+    return max(0.0, min(1.0, shared / ((1 + len(labels) / len(others)) * variance(every))))
+
+
+def rogan_gladen(
+    labels: Sequence[bool], judged: Sequence[bool], others: Part, clusters: Sequence[str] | None, confidence: float
+) -> Corrected | None:
+    """The share of answers that people would say yes to, where a judge says yes or no.
+
+    Formula: (rate + specificity - 1) / (sensitivity + specificity - 1), kept within 0 and 1; its interval by the delta
+    method. The labelled answers may have another share of yes than the others, but not other errors.
+
+    Args:
+        labels: What people say of some answers.
+        judged: What the judge says of the same.
+        others: The judge's verdicts of all other answers, 1 for yes and 0 for no; at least one.
+        clusters: Of the labelled answers.
+        confidence: In (0.5, 1).
+
+    Returns:
+        None where people gave one label alone, or the judge is no better than chance.
+    """
+    kinds = [_said_yes(labels, judged, clusters, kind) for kind in (True, False)]
+    if min(len(kind.values) for kind in kinds) < 2 or not others.values:
+        return None
+    (hit, hit_error, few), (alarm, alarm_error, fewer) = (_rate(kind, confidence) for kind in kinds)
+    rate, rate_error, _ = _rate(others, confidence)
+    better = hit - alarm
+    if better <= 0:
+        return None
+    value = max(0.0, min(1.0, (rate - alarm) / better))
+    error = sqrt(rate_error**2 + (value * hit_error) ** 2 + ((1 - value) * alarm_error) ** 2) / better
+    half = t_quantile(0.5 + confidence / 2, max(1.0, min(few, fewer))) * error
+    return Corrected(value, (max(0.0, value - half), min(1.0, value + half)))
+
+
+def _said_yes(labels: Sequence[bool], judged: Sequence[bool], clusters: Sequence[str] | None, kind: bool) -> Part:
+    """The judge's verdicts, 1 for yes, of the answers of which people say this."""
+    places = [place for place, label in enumerate(labels) if label is kind]
+    return Part([float(judged[at]) for at in places], None if clusters is None else [clusters[at] for at in places])
+
+
+def _rate(part: Part, confidence: float) -> tuple[float, float, float]:
+    """A rate, its standard error and the error's degrees of freedom."""
+    return fmean(part.values), *_bounded_error(part.values, part.clusters, 0.0, 1.0, confidence)
+
+
+def _bounded_error(
+    values: Sequence[float], clusters: Sequence[str] | None, low: float, high: float, confidence: float
+) -> tuple[float, float]:
+    """The standard error of a mean of bounded values, which is never 0, and its degrees of freedom."""
+    grouped: Grouped = group(values, clusters)
+    sums, sizes = with_pseudo_values(values, grouped, low, high, pseudo_weight(confidence), _TOGETHER)
+    _, error, df = standard_error(sums, sizes)
+    return error, df

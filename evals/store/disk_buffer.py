@@ -1,0 +1,305 @@
+"""Questions, answers and verdicts on disk while a run is made: in memory are ids, and where each lies.
+
+A spill is a file without a name, which the system removes with the process, however that ends. It is no log: what must
+last is in the journal.
+"""
+
+import pickle
+import sys
+import tempfile
+import weakref
+from abc import abstractmethod
+from array import array
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
+from math import isfinite
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Generic, TypeVar, overload
+
+from pydantic import TypeAdapter
+
+from evals.errors import StoreError
+from evals.schemas.response import EvalResponse
+
+# Answers as JSON, each written once: the same bytes go to the log, to the spill and into the record that is saved.
+
+
+class AnswerJson:
+    """The JSON of answers; that of the latest one is known.
+
+    Threads may use it at once: the worst is that an answer is written twice.
+    """
+
+    def __init__(self) -> None:
+        self._latest: tuple[EvalResponse | None, bytes] = None, b""
+
+    def of(self, response: EvalResponse) -> bytes:
+        """The answer as JSON."""
+        known, data = self._latest
+        if known is response:
+            return data
+        data = response.model_dump_json().encode()
+        self.is_of(response, data)
+        return data
+
+    def is_of(self, response: EvalResponse, data: bytes) -> None:
+        """Say what the JSON of an answer is that was just read."""
+        self._latest = response, data
+
+
+ANSWER_JSON = AnswerJson()
+
+
+# Which values are the same once they were written as JSON and read again.
+
+
+_DEEPEST = 50
+"""So far within each other may lists and objects stand: readers of JSON have a limit."""
+
+_BITS = 64
+
+
+def is_json_safe(value: Any, deepest: int = _DEEPEST) -> bool:
+    """Whether JSON gives back the value as it is, types included.
+
+    It does not for tuples, dates, numbers that are none, keys that are no texts, and texts that are not Unicode.
+    """
+    kind = type(value)
+    if kind is dict:
+        return all(map(_is_plain_text, value)) and _are_plain(value.values(), deepest)
+    if kind is list:
+        return _are_plain(value, deepest)
+    return value is None or kind is bool or _is_plain_text(value) or _is_plain_number(value)
+
+
+def _are_plain(values: Iterable[Any], deepest: int) -> bool:
+    return deepest > 0 and all(is_json_safe(each, deepest - 1) for each in values)
+
+
+def _is_plain_text(value: Any) -> bool:
+    """Whether it is a text in which no half of a surrogate pair stands alone."""
+    return type(value) is str and (value.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in value))
+
+
+def _is_plain_number(value: Any) -> bool:
+    return (type(value) is int and value.bit_length() < _BITS) or (type(value) is float and isfinite(value))
+
+
+T = TypeVar("T")
+
+
+_PICKLED = b"\x80"
+"""How a pickle begins, and no JSON does."""
+
+
+_HELD = 1 << 20
+"""Bytes of the first values of a list, as they are written, that are held in memory too: the sets that people write are
+no larger, and are walked again and again. As objects they take three times as much."""
+
+
+_AHEAD = 1 << 16
+"""Bytes that are read at once where values are read in their order."""
+
+
+class DiskBuffer(Generic[T]):
+    """Values on disk, by the number of their coming; each comes back equal, and of the same types.
+
+    Records are written as JSON, which is the quickest for them. What JSON would change is pickled: a tuple or a date in
+    the metadata of a question, and values of no declared type. Nobody but this process can reach the file.
+
+    Args:
+        kind: Their type, which pydantic can write as JSON and read; None for values of Python's own types.
+        folder: Where the file is; None for the system's folder of temporary files.
+        most_held: So many bytes of the first values are held in memory too.
+
+    Raises:
+        StoreError: The disk is full; also while values are written.
+    """
+
+    def __init__(self, kind: Any, folder: Path | None = None, *, most_held: int = 0) -> None:
+        self._adapter: TypeAdapter[T] | None = None if kind is None else TypeAdapter(kind)
+        self._ends = array("Q", [0])
+        self._most_held = most_held
+        self._held: list[T] = []
+        self._ahead, self._ahead_from, self._next = b"", 0, -1
+        self._is_at_end = True
+        self._lock = Lock()  # asking and judging run in two threads
+        self._folder = folder if folder and folder.is_dir() else None
+        try:
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+        except OSError as error:
+            raise self._write_error(error) from error
+        self.close = weakref.finalize(self, _close, self._file)
+        """Gives back the room on the disk; the values are gone."""
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, value: T) -> int:
+        """Write a value; returns its number."""
+        data = self._written(value)
+        with self._lock:
+            try:
+                if not self._is_at_end:  # seeking writes what waits in the buffer, however little that is
+                    self._file.seek(self._ends[-1])
+                    self._is_at_end = True
+                self._file.write(data)
+            except OSError as error:
+                raise self._write_error(error) from error
+            self._ends.append(self._ends[-1] + len(data))
+            if self._ends[-1] <= self._most_held:
+                self._held.append(value)
+            return len(self._ends) - 2
+
+    def read(self, number: int) -> T:
+        """Read a value."""
+        if number < len(self._held):
+            return self._held[number]
+        start, end = self._ends[number], self._ends[number + 1]
+        with self._lock:
+            first = start - self._ahead_from
+            if first < 0 or end > self._ahead_from + len(self._ahead):
+                self._read_ahead(start, end)
+                first = 0
+            data = self._ahead[first : first + end - start]
+            self._next = end
+        return self._read(data)
+
+    def _read_ahead(self, start: int, end: int) -> None:
+        """Read a value, and some of those behind it where it follows the one that was read last."""
+        self._is_at_end = False
+        try:
+            self._file.seek(start)  # writes what waits in the buffer first
+            self._ahead = self._file.read(max(end - start, _AHEAD) if start == self._next else end - start)
+        except OSError as error:
+            raise self._write_error(error) from error
+        self._ahead_from = start
+
+    def _write_error(self, error: OSError) -> StoreError:
+        why = error.strerror or str(error)
+        if self._folder is not None:
+            return StoreError(f"cannot write to {self._folder}: {why}", "make room there")
+        hint = "make room, or name another folder by the environment variable TMPDIR"
+        return StoreError(f"cannot write to the folder of temporary files: {why}", hint)
+
+    def _written(self, value: T) -> bytes:
+        if self._adapter is None or not is_json_safe(getattr(value, "metadata", None)):
+            return pickle.dumps(value)
+        if isinstance(value, EvalResponse):
+            return ANSWER_JSON.of(value)
+        return self._adapter.dump_json(value)
+
+    def _read(self, data: bytes) -> T:
+        if self._adapter is None or data.startswith(_PICKLED):
+            value: T = pickle.loads(data)  # noqa: S301 - written by this process, to a file that has no name
+            return value
+        value = self._adapter.validate_json(data)
+        if isinstance(value, EvalResponse):
+            ANSWER_JSON.is_of(value, data)
+        return value
+
+
+class Sliced(Sequence[T]):
+    """A sequence whose slices are read when they are looked at, like its values."""
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        places = range(len(self))[place]
+        return self._at(places) if isinstance(places, int) else Chosen(self, places)
+
+    @abstractmethod
+    def _at(self, place: int) -> T:
+        """The value at a place, counted from 0."""
+
+
+class DiskList(Sliced[T]):
+    """A sequence of values on disk.
+
+    Args:
+        kind: As of `Spill`.
+        values: The first of them.
+        folder: As of `Spill`.
+        most_held: As of `Spill`; some megabytes where None.
+    """
+
+    def __init__(
+        self, kind: Any, values: Iterable[T] = (), folder: Path | None = None, *, most_held: int | None = None
+    ) -> None:
+        self._spill: DiskBuffer[T] = DiskBuffer(kind, folder, most_held=_HELD if most_held is None else most_held)
+        for value in values:
+            self._spill.append(value)
+
+    def append(self, value: T) -> None:
+        """Add a value."""
+        self._spill.append(value)
+
+    def close(self) -> None:
+        """Give back the room on the disk; the values are gone."""
+        self._spill.close()
+
+    def __len__(self) -> int:
+        return len(self._spill)
+
+    def _at(self, place: int) -> T:
+        return self._spill.read(place)
+
+
+class SpilledMapping(MutableMapping[str, T]):
+    """Values on disk by id, in the order in which the ids came first.
+
+    Args:
+        kind: As of `Spill`.
+        folder: As of `Spill`.
+    """
+
+    def __init__(self, kind: Any, folder: Path | None = None) -> None:
+        self._spill: DiskBuffer[T] = DiskBuffer(kind, folder)
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+    def __getitem__(self, key: str) -> T:
+        return self._spill.read(self._numbers[key])
+
+    def __setitem__(self, key: str, value: T) -> None:
+        self._numbers[sys.intern(key)] = self._spill.append(value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._numbers[key]
+
+
+class Chosen(Sliced[T]):
+    """Some of the values of a sequence, which is read when they are asked for.
+
+    Args:
+        base: The sequence.
+        places: Of those chosen, in their order.
+    """
+
+    def __init__(self, base: Sequence[T], places: Iterable[int]) -> None:
+        self._base = base
+        self._places = array("L", places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _at(self, place: int) -> T:
+        return self._base[self._places[place]]
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # what a full disk kept back is of no use any more
+        file.close()

@@ -1,0 +1,250 @@
+"""The text of a file, whichever way it is encoded."""
+
+import codecs
+import errno
+import json
+import math
+import re
+import stat
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from evals.errors import DatasetError
+
+# Opening files that others name: those alone that end, and no more of one than memory holds.
+
+
+MOST_BYTES = 128 * 1024 * 1024
+"""Of a file that is read whole."""
+
+_BLOCK = 1024 * 1024
+
+
+_PIPES = ("/dev/", "/proc/")
+"""Below these a pipe is one that the shell made, such as /dev/stdin."""
+
+
+def check_file(path: Path, most: int | None = MOST_BYTES) -> None:
+    """See that a file can be read to its end.
+
+    Args:
+        path: The file.
+        most: Its size in bytes, where it is read whole; None where it is not.
+
+    Raises:
+        OSError: It is not there, or is a device or a named pipe, which may never end, or it is too large.
+    """
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "Is a directory")
+    of_shell = stat.S_ISFIFO(found.st_mode) and str(path).startswith(_PIPES)
+    if not (stat.S_ISREG(found.st_mode) or of_shell):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
+    if most is not None and found.st_size > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
+
+
+def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        OSError: As of `check_file`.
+    """
+    check_file(path, most)
+    data = bytearray()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):  # no buffer for all that could come
+            data += block
+            if len(data) > most:
+                raise OSError(errno.EFBIG, f"it is larger than {most // 1024**2} MiB")
+    return bytes(data)
+
+
+# JSON bodies as servers really send them.
+
+
+MAX_DEPTH = 100
+"""Deeper than any answer, and well below what can be written as JSON again."""
+
+
+MAX_VALUES = 500_000
+"""In memory, each takes a hundred bytes and more, whatever it takes in the body."""
+
+
+class TooManyValuesError(ValueError):
+    """A body holds more values than any answer does."""
+
+
+def parse_json(body: bytes) -> Any:
+    """Parse a JSON body into values that can be written as JSON again.
+
+    NaN and infinities, which JSON does not know, become None; a lone surrogate, which no encoding can hold, becomes a
+    question mark.
+
+    Raises:
+        TooManyValuesError: It holds over `MAX_VALUES`.
+        ValueError: It is no JSON, or it is nested beyond reason.
+    """
+    _check_count(body)
+    try:
+        value = _DECODER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
+        if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+            _check_depth(value)
+        return without_surrogates(value) if _may_hold_surrogates(body) else value
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error
+
+
+def _check_count(body: bytes) -> None:
+    """Count what stands before a value, within texts only where that decides."""
+    if len(body) <= MAX_VALUES:
+        return  # each value takes a byte, and most bodies are shorter than that
+    if sum(map(body.count, (b",", b"[", b"{", b":"))) <= MAX_VALUES:
+        return
+    outside = (found for found in _TEXT_OR_SIGN.finditer(body) if found.lastindex)
+    if next(islice(outside, MAX_VALUES, None), None) is not None:
+        raise TooManyValuesError(f"the JSON holds over {MAX_VALUES:,} values")
+
+
+_TEXT_OR_SIGN = re.compile(rb'"(?:[^"\\]|\\.)*+"|([,:\[{])', re.DOTALL)
+
+
+def parse_stored(data: bytes) -> Any:
+    """Parse JSON that evals wrote itself, which somebody may have edited since.
+
+    Numbers are left as they are: a record says of each which it takes. Of surrogates it says what `parse_json` says.
+
+    Raises:
+        ValueError: It is no JSON, or it is nested beyond reason.
+    """
+    try:
+        value = json.loads(data)
+        return without_surrogates(value) if _may_hold_surrogates(data) else value
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+"""Made once: making one takes as long as parsing an answer."""
+
+
+def _may_hold_surrogates(body: bytes) -> bool:
+    """Whether a look at every text is needed; a few false alarms cost less than always looking."""
+    escaped = b"\\u" in body and (b"\\ud" in body or b"\\uD" in body)
+    return escaped or b"\xed" in body or b"\x00" in body
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level := [item for parent in level for item in _children(parent)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError("the JSON is nested too deeply")
+
+
+def _children(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def without_surrogates(value: Any) -> Any:
+    """A parsed JSON value with a question mark in the place of each lone surrogate, also in the names of fields."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
+    return value
+
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+_MOST_OF_LINE = 32 * 1024 * 1024
+"""Characters; the longest answer that is taken from a server is half of it."""
+
+
+def read_text(path: Path, *, windows: bool = False) -> tuple[str, str | None]:
+    """Read a file by its byte order mark, or as UTF-8 where it has none.
+
+    Args:
+        path: The file.
+        windows: Whether what is not UTF-8 may be Windows-1252, as spreadsheets of Western Europe save it.
+
+    Returns:
+        The text, and what a reader must know of how it was decoded.
+
+    Raises:
+        DatasetError: The file cannot be read, or is no text.
+    """
+    data = read_bytes(path)
+    mark, encoding = _mark_of(data[:4])
+    try:
+        return _checked(data[len(mark) :].decode(encoding), path), None
+    except UnicodeDecodeError as error:
+        if not windows or mark:
+            raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
+    try:
+        return _checked(data.decode("cp1252"), path), "read as Windows-1252, for it is not UTF-8"
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"cannot read {path}: it is neither UTF-8 nor Windows-1252", "save it as UTF-8") from error
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a file that `read_text` can read, with their ends, one after the other; none is held.
+
+    Raises:
+        DatasetError: As of `read_text`; also while lines are read.
+    """
+    try:
+        check_file(path, most=None)
+        with path.open("rb") as file:
+            mark, encoding = _mark_of(file.read(4))
+        with path.open(encoding=encoding, newline="\n") as text:
+            text.read(1 if mark else 0)
+            while line := text.readline(_MOST_OF_LINE):
+                if len(line) == _MOST_OF_LINE:
+                    raise DatasetError(f"cannot read {path}: a line has over {_MOST_OF_LINE:,} characters")
+                yield _checked(line, path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"cannot read {path}: it is not {encoding.upper()} text") from error
+
+
+def _mark_of(start: bytes) -> tuple[bytes, str]:
+    """The byte order mark that data begins with, and its encoding; UTF-8 where there is none."""
+    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    try:
+        return read_whole(path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _checked(text: str, path: Path) -> str:
+    if "\0" in text:
+        raise DatasetError(f"cannot read {path}: it holds zero bytes and is no text", "save it as UTF-8")
+    return text

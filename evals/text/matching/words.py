@@ -1,0 +1,330 @@
+"""A text as the rules see it: its tokens, and what is derived of them once."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from itertools import count, pairwise
+from typing import Any, Self, TypeVar, overload
+
+from evals.text.folding import remembered, tokens
+
+# What is derived once of the thing it belongs to.
+
+
+T = TypeVar("T")
+
+
+class derived(cached_property[T]):  # noqa: N801 - it is used as `cached_property` is
+    """`functools.cached_property` without its lock, which takes longer than most of what is derived.
+
+    Python has none there from 3.12 on. Where two threads are the first to ask, it is derived twice.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        value = self.func(instance)
+        instance.__dict__[self.func.__name__] = value
+        return value
+
+
+# Tokens that say a value - a number, a month, a day of the week - and tokens that deny, in seven languages.
+
+
+_COUNTED = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty",
+    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
+    " achtzehn neunzehn zwanzig",
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept dixhuit"
+    " dixneuf vingt",
+    "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete"
+    " dieciocho diecinueve veinte",
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici"
+    " diciassette diciotto diciannove venti",
+    "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
+    " dezenove vinte",
+    "zero um duas três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezasseis dezassete dezoito"
+    " dezanove vinte",
+    "nul één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien"
+    " achttien negentien twintig",
+)
+"""Zero to twenty."""
+
+
+_TENS = (
+    "thirty forty fifty sixty seventy eighty ninety hundred",
+    "dreissig vierzig fünfzig sechzig siebzig achtzig neunzig hundert",
+    "trente quarante cinquante soixante septante huitante nonante cent",
+    "treinta cuarenta cincuenta sesenta setenta ochenta noventa cien",
+    "trenta quaranta cinquanta sessanta settanta ottanta novanta cento",
+    "trinta quarenta cinquenta sessenta setenta oitenta noventa cem",
+    "dertig veertig vijftig zestig zeventig tachtig negentig honderd",
+)
+"""Thirty to a hundred."""
+
+
+_LARGE = {
+    "1000": "thousand tausend mille mil mila duizend",
+    "million": "million millions millionen millón millones milione milioni milhão milhões miljoen",
+    "billion": "billion billions milliarde milliarden milliard milliards miliardo miliardi bilhão bilhões miljard",
+}
+
+_ONE = "ein eine einen einem einer eines une una uma een"
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+
+
+_MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+)
+
+
+_DAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "segunda terça quarta quinta sexta sábado domingo",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+)
+
+
+_NEGATIONS = frozenset(
+    (
+        *("not", "never", "no", "without", "cannot", "t"),  # don't is two tokens
+        *("nicht", "nie", "niemals", "ohne", "kein", "keine", "keinen", "keinem", "keiner", "keines"),
+        *("pas", "jamais", "sans", "aucun", "aucune"),
+        *("nunca", "sin", "ningún", "ninguno", "ninguna", "jamás"),
+        *("non", "senza", "nessun", "nessuno", "nessuna"),
+        *("não", "sem", "nenhum", "nenhuma"),
+        *("niet", "geen", "nooit", "zonder"),
+    )
+)
+
+
+_PREFIXES = ("in", "un", "im", "il", "ir", "non", "dis")
+"""What makes a word its opposite: valid, invalid."""
+
+
+_SWAPPED = (("in", "ex"), ("im", "ex"), ("in", "es"), ("im", "es"), ("in", "de"), ("over", "under"), ("up", "down"))
+"""What makes two words opposites: includes, excludes."""
+
+
+_LEAST = 4
+"""Letters of what the two words have in common."""
+
+_READ_AS_LETTERS = str.maketrans("oilszb", "011528")
+
+_DIGIT = re.compile(r"\d")
+
+
+_ALIKE = 0.65
+"""The likeness from which on a word is another one that was read wrongly."""
+
+
+def _in_turn(lists: Iterable[str], first: int, form: str = "{}") -> dict[str, str]:
+    """The words of lists with what they stand for, counted from a first one."""
+    return {name: form.format(at) for names in lists for at, name in enumerate(names.split(), first)}
+
+
+_KNOWN = (  # of a word that is two, as `sept` is, the number counts
+    _in_turn(_MONTHS, 1, "month {}")
+    | _in_turn(_DAYS, 1, "day {}")
+    | _in_turn(_TENS, 3, "{}0")
+    | {name: value for value, names in _LARGE.items() for name in names.split()}
+    | dict.fromkeys(_ONE.split(), "1")
+    | _in_turn([_ORDINALS], 1)
+    | _in_turn(_COUNTED, 0)
+)
+"""Each spelt value as it is compared."""
+
+
+@lru_cache(maxsize=8192)
+def value_of(token: str) -> str | None:
+    """What value a token says, as it is compared; None where it says none.
+
+    A number within a word counts (s23), and so does the name of a variable. Letters that are easily read for digits
+    are taken for them there.
+    """
+    if _DIGIT.search(token):
+        return (token if token.isdigit() else read_alike((token,))).lstrip("0") or "0"
+    return read_alike((token,)) if "_" in token else _KNOWN.get(token)
+
+
+def read_alike(tokens: Iterable[str]) -> str:
+    """The tokens without what is easily read wrongly: blanks, and letters for digits."""
+    return "".join(tokens).translate(_READ_AS_LETTERS)
+
+
+@lru_cache(maxsize=8192)
+def are_alike(one: str, other: str) -> bool:
+    """Whether two words are one, of which letters may be misread: a value is none that was misread for another."""
+    if one == other or read_alike((one,)) == read_alike((other,)):
+        return True
+    if (one[0] != other[0] and one[-1] != other[-1]) or one in other or other in one:
+        return False
+    if value_of(one) and value_of(other):
+        return False
+    return SequenceMatcher(None, one, other).ratio() >= _ALIKE
+
+
+def denies(tokens: Iterable[str], following: str = "") -> bool:
+    """Whether some of the tokens deny: not `no` before a number, as in `No. 7`.
+
+    Args:
+        tokens: Neighbouring tokens.
+        following: The token after them.
+    """
+    if _NEGATIONS.isdisjoint(tokens):
+        return False
+    return any(
+        word in _NEGATIONS and not (word == "no" and _DIGIT.search(after))
+        for word, after in pairwise((*tokens, following))
+    )
+
+
+def are_opposites(one: str, other: str) -> bool:
+    """Whether one of two words is the other with a prefix that denies it, or they begin in opposite ways."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= _LEAST and longer.endswith(shorter) and longer.removesuffix(shorter) in _PREFIXES:
+        return True
+    return any(
+        {one, other} == {f"{first}{rest}", f"{second}{rest}"}
+        for first, second in _SWAPPED
+        for rest in (one.removeprefix(first), one.removeprefix(second))
+        if len(rest) >= _LEAST
+    )
+
+
+EDGE = 3
+"""Tokens at an end of a text by which it is looked for in another."""
+
+
+MOST_REPEATED = 4
+"""How often a gold may say the three tokens by which it is laid side by side with a chunk."""
+
+_BREAK = re.compile(r"(?<=[^\W\d_])[-\u2010]\s+(?=[^\W\d_])")
+
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][^\W\d_]{2,}")
+
+_LETTERS_BEFORE, _LETTERS_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
+
+
+_LONGEST = 40
+"""Letters of a part of a word."""
+
+
+_REMEMBERED = 100_000
+"""Characters of the texts that are remembered: their words take some forty times as many bytes."""
+
+
+class Words:
+    """The tokens of a text, in order, and how many they are.
+
+    Attributes:
+        tokens: The tokens.
+        count: How many they are.
+        first: The first few of them.
+        text: The text.
+    """
+
+    def __init__(self, tokens: tuple[str, ...], text: str = "") -> None:
+        self.tokens = tokens
+        self.count = len(tokens)
+        self.text = text
+        self.first = tokens[:EDGE]
+
+    @derived
+    def is_broken(self) -> bool:
+        """Whether the ends of lines may have cut words."""
+        text = self.text
+        return ("-\n" in text or "- " in text or "-\r" in text or "\u2010" in text) and bool(_BREAK.search(text))
+
+    @derived
+    def names(self) -> frozenset[str]:
+        """The words that are capitalised within a sentence."""
+        return frozenset(name.lower() for name in _NAME.findall(self.text))
+
+    @derived
+    def shapes(self) -> tuple[str, ...]:
+        """The tokens, with `#` for each that is no plain word, as numbers of pages are."""
+        return tuple(token if token.isalpha() else "#" for token in self.tokens)
+
+    @derived
+    def shapes_from_end(self) -> tuple[str, ...]:
+        """The same, from the last one backwards."""
+        return self.shapes[::-1]
+
+    @derived
+    def padded(self) -> str:
+        """The tokens joined and framed by blanks, so that `in` compares whole words."""
+        return f" {' '.join(self.tokens)} "
+
+    @derived
+    def vocabulary(self) -> frozenset[str]:
+        """The distinct tokens."""
+        return frozenset(self.tokens)
+
+    @derived
+    def bag(self) -> Mapping[str, int]:
+        """How often each token occurs."""
+        return Counter(self.tokens)
+
+    @derived
+    def pairs(self) -> Mapping[tuple[str, str], int]:
+        """How often each pair of neighbouring tokens occurs."""
+        return Counter(pairwise(self.tokens))
+
+    def each_three(self) -> Iterator[tuple[str, str, str]]:
+        """Each three tokens in a row."""
+        return zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False)
+
+    @derived
+    def threes(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
+        """Where each three tokens in a row stand: of more places than `MOST_REPEATED` only some."""
+        found: dict[tuple[str, str, str], tuple[int, ...]] = dict(zip(self.each_three(), zip(count()), strict=False))
+        if len(found) < self.count - 2:
+            for at, three in enumerate(self.each_three()):
+                if at != found[three][-1] and len(found[three]) <= MOST_REPEATED:
+                    found[three] = (at, *found[three])
+        return found
+
+
+@remembered(_REMEMBERED)
+def words_of(text: str) -> Words:
+    """The words of a text."""
+    return Words(tokens(text), text)
+
+
+def mended(words: Words, others: Iterable[Words]) -> Words:
+    """The words with those put together that the end of a line has cut, where other texts have them whole.
+
+    The one hyphen is of the line, insur- ance, the other of the word, well- known: only other texts can tell.
+    """
+    if not words.is_broken:
+        return words
+    text = words.text
+    known = frozenset[str]().union(*(other.vocabulary for other in others))
+
+    def join(cut: re.Match[str]) -> str:
+        before = _LETTERS_BEFORE.search(text[max(0, cut.start() - _LONGEST) : cut.start()])
+        after = _LETTERS_AFTER.match(text[cut.end() : cut.end() + _LONGEST])
+        whole = f"{before[0] if before else ''}{after[0] if after else ''}"
+        return "" if known.issuperset(tokens(whole)) else cut[0]
+
+    return words_of(_BREAK.sub(join, text))

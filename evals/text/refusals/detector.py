@@ -1,0 +1,430 @@
+"""Does an answer decline to answer? Decided sentence by sentence, by who says of what that it is not told.
+
+The answer is cut into clauses; text in quotation marks does not count. Each clause *declines* ("the sources do not
+say"), *answers*, *guesses* ("probably in 1240"), *describes the sources* ("the guide covers installation"), *allows*
+that something may be so, or does nothing of it ("please contact support"). An answer abstains when it declines and
+nothing in it answers. Where it does both, what is declined decides: a caveat ("no further details are given", "whether
+students pay it is not said") leaves an answer one; what was asked does not.
+"""
+
+import json
+import re
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from evals.schemas.dataset import EvalQuestion
+from evals.text.folding import STOP_WORDS, fold, tokens
+from evals.text.phrases import framed, stands
+from evals.text.refusals.evidence import (
+    HINTS,
+    SETTLES,
+    WITHOUT_APOSTROPHE,
+    Answer,
+    Circumstances,
+    circumstances,
+    directs,
+    is_idle,
+    is_outcome,
+    signs,
+    tells_of_another,
+)
+from evals.text.refusals.facts import Asked, read_question, sense_of
+from evals.text.refusals.reading import BARE, NO_NUMBER, Context, Kind, clauses, declines_elsewhere, written_out
+from evals.text.refusals.roles import (
+    BIAS,
+    CIRCUMSTANCES,
+    LANGUAGES,
+    SIGN_WEIGHTS,
+    TOGETHER,
+    WORD,
+    Lexicon,
+    Topic,
+    lexicons_of,
+    shared,
+    without_accents,
+)
+
+# Does an answer decline as a whole? All evidence for and against it is weighed, and the weights are summed.
+
+
+_SPAN = 9
+"""Words of an answer below which it may be a span of a document ("a pharmacist"), whatever its words are signs of."""
+
+
+_UNSAID = 1.25
+"""What must speak for such a span that declines where no clause does, and where the question is not known."""
+
+
+_CITED = 1.75
+"""And for what cites a passage: sentences taken out of a document have words that are signs, too."""
+
+_CITES = re.compile(r"\[\d{1,3}\]|【[^】\n]{1,40}】")
+
+
+def declines(answer: Answer) -> bool:
+    """Whether more speaks for an answer that declines than against it; an answer to one of two questions does not."""
+    found = circumstances(answer)
+    return not found.get(SETTLES) and _sum(answer, found) > _least(answer)
+
+
+def _least(answer: Answer) -> float:
+    """What must speak for it."""
+    if not answer.question:
+        return _UNSAID
+    if any(clause.kind is Kind.DECLINES for clause in answer.clauses):
+        return 0.0
+    if _CITES.search(answer.written):
+        return _CITED
+    return _UNSAID if len(answer.text.split()) < _SPAN else 0.0
+
+
+def score(answer: Answer) -> float:
+    """The sum of the weights of all evidence; above 0 where an answer rather declines."""
+    return _sum(answer, circumstances(answer))
+
+
+def _sum(answer: Answer, found: Circumstances) -> float:
+    there = {name: value for name, value in found.items() if value}
+    told = sum(CIRCUMSTANCES.get(name, 0.0) * value for name, value in there.items())
+    return BIAS + told + _together(there) + _shown(answer)
+
+
+def _together(there: Circumstances) -> float:
+    """The weights of two circumstances that are there."""
+    total = 0.0
+    for first, value in there.items():
+        weights = TOGETHER.get(first)
+        if weights:
+            total += value * sum(weights[other] * there[other] for other in weights.keys() & there.keys())
+    return total
+
+
+def _shown(answer: Answer) -> float:
+    """The weights of the signs that are there, each once in a place."""
+    shown: dict[str, set[int]] = {}
+    for place, bits in signs(answer):
+        shown.setdefault(place, set()).update(_singly_and_in_pairs(bits))
+    return sum(
+        SIGN_WEIGHTS[place].get(bits, 0.0) for place, found in shown.items() if place in SIGN_WEIGHTS for bits in found
+    )
+
+
+@lru_cache(maxsize=1024)
+def _singly_and_in_pairs(shown: int) -> tuple[int, ...]:
+    """Each bit, and each two."""
+    bits = [1 << place for place in range(shown.bit_length()) if shown >> place & 1]
+    return (*bits, *map(sum, combinations(bits, 2)))
+
+
+# The text of an answer that came as a JSON object, as some servers write it.
+
+
+_FENCE = re.compile(r"```[a-z]*\s*(\{.*\})\s*```", re.IGNORECASE | re.DOTALL)
+
+
+_KEYS = ("answer", "response", "text", "result", "output")
+"""Keys under which the answer stands, the likeliest first."""
+
+
+def unwrapped(answer: str) -> str:
+    """What stands in an object under a key for the answer: a text, or nothing; any other answer as it is."""
+    text = answer.strip()
+    if not text.startswith(("{", "```")):
+        return answer
+    fenced = _FENCE.fullmatch(text)
+    try:
+        found: Any = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return answer
+    key = next((key for key in _KEYS if isinstance(found, dict) and key in found), None)
+    if key is None or not isinstance(found[key], str | None):
+        return answer
+    return found[key] or ""
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|«[^«»]*»|(?<!\w)'[^']{3,}'(?!\w)")
+
+_MARKS = re.compile(r"[*_#`>|~]+|^\s*[-+•]\s+", re.MULTILINE)
+
+_LISTED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
+
+_NUMBERS = r"\[\^?{0}(?:\s?[,;–-]\s?{0}){{0,20}}\]"
+
+
+_NAMED = (
+    r"【[^】\n]{1,40}】|\[(?:sources?|docs?|documents?|passages?|chunks?|contexts?|refs?|pages?|p\.?)[ :.#]{0,2}"
+    r"\d{1,4}(?:[,\s-]{1,2}\d{1,4}){0,20}\]"
+)
+
+_CITATION = re.compile(_NUMBERS.format(r"\d{1,4}") + "|" + _NAMED)
+
+
+# Few servers hand more than twenty passages to a model: alone, "[42]" is an answer and "[1]" a mark.
+_LOW = re.compile(_NUMBERS.format(r"(?:[1-9]|1\d|20)") + "|" + _NAMED)
+
+_WHOLE = re.compile(r"^\W*(?:answer\W+)?(?:" + "|".join(p for language in LANGUAGES for p in language.bare) + r")\W*$")
+
+
+_YES_NO = re.compile(
+    r"^(?:(?:unfortunately|leider|malheureusement|lamentablemente|purtroppo|infelizmente),? )?"
+    r"(?:yes|no|nope|yeah|ja|nein|oui|non|si|sim|nao|nee)\s*(?:[,.;:!]|[–—-]\s|$)"
+)
+
+_NO_APOSTROPHE = re.compile(rf"\b({'|'.join(word.removesuffix('nt') for word in WITHOUT_APOSTROPHE)})nt\b")
+
+_FIRST_PERSON = re.compile(r"\b(?:i|we|my|our)\b")
+
+
+_MEANS = re.compile(
+    r"\b(?:means|mean|tells? the|indicates|bedeutet|bedeuten|hei(?:ss|ß)t|signifie|veut dire|"
+    r"significa|quiere decir|vuol dire|quer dizer)\b"
+)
+
+
+_SIMPLE = re.compile(r"[a-z0-9][a-z0-9 ,.:;()/%$&+-]*")
+"""One line of ASCII that folding only lower-cases: nothing in it is quoted, marked, or a citation."""
+
+
+_SHORT = 40
+"""Words of an answer in which a hint tells something; a longer one that declines has a word that can."""
+
+
+_LONG = 80
+"""Words of an answer above which one declines only where a clause does so by rule."""
+
+
+_LABEL = re.compile(
+    r"^(?:(?:no|not enough|insufficient) "
+    r"(?!\w* ?(?:information|info|answer|context|relevant|match|documents?|evidence)\b)"
+    r"[\w ]{1,30}|not (?:found|available))\.?$"
+)
+
+
+def is_abstention(answer: str, question: str = "") -> bool:
+    """Whether the answer declines to answer.
+
+    Args:
+        answer: The text of the answer; an empty one counts as declining.
+        question: Helps where the same words answer one question and decline another. An answer that states one thing
+            and declines another is a partial answer to "weight and price?" and none to "price?"; "insufficient data"
+            answers "what does error E4 mean?", "none" how many there are, "it does not cover dents" what a warranty
+            excludes, and "it is not included" a question of yes or no.
+    """
+    return _is_abstention(answer, question)
+
+
+@lru_cache(maxsize=512)
+def _is_abstention(answer: str, question: str) -> bool:
+    if _is_simple_and_idle(answer):
+        return False
+    found = read_answer(unwrapped(answer), question)
+    return found if isinstance(found, bool) else declines(found)
+
+
+def read_answer(answer: str, question: str) -> Answer | bool:
+    """The answer as it is weighed; whether it declines, where that needs no weighing."""
+    text = _plain(answer)
+    if not _has_words(text) or BARE.match(text) or _WHOLE.match(text):
+        return not (NO_NUMBER.match(text) and read_question(question).counts)
+    unquoted = _without_quotes(text, question)
+    lexicons = _lexicons_for(unquoted)
+    if not lexicons:
+        return False
+    asked = read_question(question)
+    if _is_fact(text, asked) or (asked.counts and NO_NUMBER.match(text)):
+        return False
+    context = Context(asked, Topic(question), sense_of(unquoted, asked), lexicons)
+    return _weighed(Answer(question, answer, unquoted, list(clauses(unquoted, context)), context))
+
+
+def _weighed(answer: Answer) -> Answer | bool:
+    """The answer, where neither what was asked, nor its length, nor what it tells instead settles the matter."""
+    topic, lexicons = answer.context.topic, answer.context.lexicons
+    if is_outcome(answer.text, topic.text, lexicons) or _is_long_and_declines_nothing(answer):
+        return False
+    if tells_of_another(answer):
+        return True
+    directed = directs(answer)
+    return answer if directed is None else not directed
+
+
+def _is_long_and_declines_nothing(answer: Answer) -> bool:
+    return len(answer.text.split()) > _LONG and all(clause.kind is not Kind.DECLINES for clause in answer.clauses)
+
+
+def _is_simple_and_idle(answer: str) -> bool:
+    """Whether an answer has idle words alone, and nothing that stands for something else: it is read no further."""
+    text = answer.lower()
+    return bool(_SIMPLE.fullmatch(text)) and _is_idle(text) and not (BARE.match(text) or _WHOLE.match(text))
+
+
+def _is_idle(text: str) -> bool:
+    """Whether no word of a folded text can decline, in whatever language it is: most short answers are such."""
+    words = WORD.findall(written_out(text))
+    return "?" not in text and all(map(is_idle, words)) and not declines_elsewhere(text)
+
+
+def _without_quotes(text: str, question: str) -> str:
+    """The text with a word in place of what is quoted, and without the question where that is."""
+    if not any(mark in text for mark in "\"«'") or not _QUOTED.search(text):
+        return text
+    asked = fold(question) or None
+    return _QUOTED.sub(lambda found: " " if asked and asked in found[0] else " QUOTE ", text)
+
+
+def _lexicons_for(text: str) -> tuple[Lexicon, ...]:
+    """Those by which a text is read; none where a quick look finds no word that can decline, or hints at it."""
+    lexicons = () if _is_idle(text) else lexicons_of(text)
+    return lexicons if _may_decline(text, lexicons) else ()
+
+
+def _may_decline(text: str, lexicons: tuple[Lexicon, ...]) -> bool:
+    """Whether a word of these can decline, or in a short answer hints at it."""
+    words = WORD.findall(written_out(text)) if lexicons else []
+    distinct = frozenset(words)
+    if any(lexicon.may_decline(distinct) for lexicon in lexicons) or declines_elsewhere(text):
+        return True
+    return len(words) <= _SHORT and ("?" in text or any(lexicon.shown(distinct) & HINTS for lexicon in lexicons))
+
+
+def _plain(answer: str) -> str:
+    """The answer folded, without Markdown, citation marks, accents and the numbers of lists."""
+    text = _MARKS.sub(" ", _without_citations(fold(_squeezed(answer.replace("`", ""))))).strip()
+    if len(_LISTED.findall(text)) > 1:
+        text = _LISTED.sub(" ", text)
+    if any(word in text for word in WITHOUT_APOSTROPHE):
+        text = _NO_APOSTROPHE.sub(r"\1n't", text)
+    return without_accents(text)
+
+
+def _without_citations(text: str) -> str:
+    """The folded text without citation marks and brackets; alone, marks stay where one may be the answer."""
+    rest = _CITATION.sub(" ", text)
+    if not _has_words(rest) and _has_words(_LOW.sub(" ", text)):
+        rest = text
+    return rest.replace("[", " ").replace("]", " ")
+
+
+def _has_words(text: str) -> bool:
+    return any(char.isalnum() for char in text)
+
+
+def _squeezed(text: str) -> str:
+    """The text without runs of blanks and empty lines, over which the patterns would go again and again."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _is_fact(text: str, asked: Asked) -> bool:
+    """Whether the whole answers what was asked, though it may hold words that decline."""
+    if _MEANS.search(text[:80]) and _MEANS.search(asked.text):
+        return True
+    if _YES_NO.match(text) or (asked.sign and _LABEL.match(text)):
+        return True
+    return asked.mentioned and not _FIRST_PERSON.search(text)
+
+
+# Is a refusal clearly one? Of an expected answer that only reads like one, it may be a finding.
+
+
+_NEAR = 0.75
+"""The share of their words that answer and expected answer have in common where one says what the other does."""
+
+
+_SPEAKS = frozenset("ijFGSaAqN")
+"""Parts that speak of him who answers, of a text, of information or of the question."""
+
+
+_FINDINGS = re.compile(
+    r"\b(?:results?|evidence|ergebnis\w*|beweis\w*|resultat\w*|preuves?|resultados?|pruebas?|risultat\w*|prov[ae]s?)\b"
+)
+
+
+_SAID = re.compile(
+    r"\b(?:not|nicht|pas|no|non|nao)\b(?: \w+){0,3} (?:mentioned|stated|specified|provided|given|erwahnt|angegeben|"
+    r"genannt|mentionnee?s?|precisee?s?|indiquee?s?|mencionad\w+|especificad\w+|indicad\w+|menzionat\w+|"
+    r"specificat\w+|indicat\w+|informad\w+)\b|\bno se (?:indica|especifica|menciona)\b"
+)
+"""What was asked is not said, and nobody is named who does not say it."""
+
+
+@lru_cache(maxsize=512)
+def is_clear_refusal(text: str, question: str) -> bool:
+    """Whether a text declines, and says so of him who answers, of a text, of information, or that it is not told."""
+    if not is_abstention(text, question):
+        return False
+    plain = without_accents(fold(text))
+    if declines_elsewhere(plain) or _SAID.search(plain):
+        return True
+    return any(_is_of_telling(plain, lexicon) for lexicon in lexicons_of(plain))
+
+
+def _is_of_telling(plain: str, lexicon: Lexicon) -> bool:
+    if lexicon.declines.search(plain):
+        return True
+    groups = lexicon.tagged(WORD.findall(_FINDINGS.sub("fact", plain))).split()
+    if not _SPEAKS.isdisjoint("".join(group for group in groups if "c" not in group)):
+        return True
+    return any("t" in group for group in groups) and any("s" in group and "c" not in group for group in groups)
+
+
+def says_expected(answer: str, question: EvalQuestion) -> bool:
+    """Whether the answer says, in nearly the words of an expected one, what reads like a refusal and is a finding.
+
+    "The audit did not find material weaknesses" says that none were found. What clearly is a refusal says nothing of
+    it, and nothing is expected where the question cannot be answered.
+    """
+    if question.is_unanswerable or is_clear_refusal(answer, question.question):
+        return False
+    said = _words(answer)
+    accepted = filter(None, (question.expected_answer, *question.answers))
+    return any(is_abstention(text, question.question) and _are_near(said, _words(text)) for text in accepted)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in dict.fromkeys(tokens(text)) if len(word) > 1 and word not in STOP_WORDS]
+
+
+def _are_near(words: list[str], others: list[str]) -> bool:
+    """Whether most words of each stand in the other, in some form."""
+    both = len(shared(words, others)) + len(shared(others, words))
+    return bool(words and others) and both >= _NEAR * (len(words) + len(others))
+
+
+# Does an answer hold what is expected? Then it declines nothing, whatever its words.
+
+
+_EXPECTED_YES_NO = frozenset(
+    ["yes", "no", "true", "false", "ja", "nein", "oui", "non", "si", "sí", "sim", "não", "nao"]
+)
+
+_BELOW_TEN = frozenset(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+
+
+_NONE = re.compile(r" (?:no ?answer(?: (?:present|found))?|unanswerable|cannotanswer|n a|none|null) ")
+"""What some datasets write for the answer where there is none."""
+
+_SMALL = re.compile(r"\d(?:\.0+)?")
+
+
+def holds_expected(answer: str, question: EvalQuestion) -> bool:
+    """Whether the expected answer or an accepted variant stands in the answer, as whole words.
+
+    Yes and no, numbers below ten, words that say nothing ("it") and parts of the question do not count: they stand in
+    a refusal too, and so does a label for no answer at all. Of a question that cannot be answered nothing is expected.
+    """
+    if question.is_unanswerable:
+        return False
+    accepted = (question.expected_answer or "", *question.answers)
+    return any(_tells(form, question.question) and stands(form, answer) for form in map(framed, accepted))
+
+
+def _tells(form: str, question: str) -> bool:
+    """Whether a form of words, as `framed` writes it, would not be met in a refusal."""
+    words = form.split()
+    if not words or STOP_WORDS.issuperset(words) or _NONE.fullmatch(form):
+        return False
+    if len(words) == 1 and (words[0] in _EXPECTED_YES_NO or words[0] in _BELOW_TEN or _SMALL.fullmatch(words[0])):
+        return False
+    return not stands(form, question)

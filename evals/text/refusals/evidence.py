@@ -1,0 +1,671 @@
+"""What speaks for and against an answer that declines; `score` weighs it.
+
+The signs are what parts the words of a clause play, and what they are signs of: in any clause, in one that takes up the
+question, in the first, in the last, in courtesies, and in a question that the answer puts. The circumstances are what
+the clauses that decline by rule decline, the core of the question or something beyond it, and what is stated beside
+them: how much of the question it takes up, and whether it holds something of the kind asked for (a number, a date, a
+name, a reason).
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise, product
+from typing import NamedTuple
+
+from evals.text.folding import fold
+from evals.text.refusals.reading import Clause, Context, Kind, opening
+from evals.text.refusals.roles import BITS, DECLINING, WORD, Heads, Lexicon, every_lexicon, shared, without_accents
+
+Circumstances = dict[str, float]
+
+_STATES = frozenset({Kind.ANSWERS, Kind.GUESSES, Kind.DESCRIBES})
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+SETTLES = "stated before, of two things"
+"""To a question for two things, what is stated before the words that decline answers one; no weight changes that."""
+
+
+_SHORT = 8
+"""Words of a short answer."""
+
+
+_LONG = 80
+"""Words of a long one."""
+
+
+_BEGINNING = 4
+"""Words at the beginning of a clause, which tell what it is about: "of its height, no trace"."""
+
+_NUMBER = re.compile(r"\d+")
+
+_NAME = re.compile(r"(?<![.!?:»\"“]\s)(?<!^)(?<!\w)[A-ZÀ-Þ][\w'’-]+")
+
+_WORD_OR_NAME = re.compile(r"[\w'’-]+")
+
+
+_BECAUSE = re.compile(
+    r"\b(?:because|due to|so that|since|owing|weil|denn|wegen|damit|aufgrund|parce|car|afin|pour que|en raison|a cause|"
+    r"grace|porque|debido|por|ya que|perche|a causa|poiche|devido|pois)\b"
+)
+
+
+_ASKED_KIND: Mapping[str, re.Pattern[str]] = {
+    "time": re.compile(r"\b(?:when|wann|quand|cuando|quando|date|datum|fecha|data)\b"),
+    "reason": re.compile(r"\b(?:why|warum|wieso|weshalb|pourquoi|por que|perche|porque)\b"),
+    "person": re.compile(r"\b(?:who|whom|whose|wer|wem|wen|qui|quien|quienes|chi|quem)\b"),
+    "place": re.compile(r"\b(?:where|wo|wohin|ou1|donde|dove|onde)\b"),
+}
+"""Question words by the kind of thing that answers them."""
+
+
+class Answer(NamedTuple):
+    """An answer as it is weighed: as it was written, folded, and cut into clauses."""
+
+    question: str
+    written: str
+    text: str
+    clauses: Sequence[Clause]
+    context: Context
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of its likeliest language."""
+        return self.context.lexicons[0]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Its sentences, folded."""
+        return _SENTENCE.split(self.text)
+
+    def words(self, clause: Clause) -> list[str]:
+        """The words of a clause."""
+        return WORD.findall(clause.text)
+
+    def content(self, clauses: Iterable[Clause]) -> list[str]:
+        """The words of clauses that tell what is spoken of."""
+        return self.lexicon.content(WORD.findall(" ".join(clause.text for clause in clauses)))
+
+    def covered(self, clauses: Iterable[Clause]) -> set[str]:
+        """The words of the question that clauses take up."""
+        return set(self.context.topic.covered(self.content(clauses)))
+
+    def states(self, clause: Clause) -> bool:
+        """Whether a clause says something, and more than the question does, and does not only point elsewhere."""
+        topic = self.context.topic
+        said = self.content([clause])
+        new = len(topic.named(said)) < len(said)
+        return clause.kind in _STATES and new and not self.lexicon.referrals.search(clause.text)
+
+
+def circumstances(answer: Answer) -> Circumstances:
+    """What else is weighed, by name; what is not there has no name, or 0."""
+    stated = [clause for clause in answer.clauses if answer.states(clause)]
+    live = [clause for clause in answer.clauses if clause.kind is not Kind.NOTHING]
+    return {
+        **_asked(answer),
+        **_stated(answer, stated),
+        **_declined(answer, stated, live),
+        **_placed(answer, live),
+        **opening(list(answer.clauses), answer.lexicon, answer.context.topic.text),
+        "says nothing else": float(not live),
+    }
+
+
+def signs(answer: Answer) -> set[tuple[str, int]]:
+    """The parts and signs of each clause, as bits, with each place that it has; those of a question are "asks"."""
+    found: set[tuple[str, int]] = set()
+    for clause in answer.clauses:
+        words = answer.words(clause)
+        shown = answer.lexicon.shown(words)
+        found.update((place, shown) for place in _places(clause, words, answer))
+    if "?" in answer.text:
+        asks = (sentence for sentence in answer.sentences if sentence.rstrip().endswith("?"))
+        found.update(("asks", answer.lexicon.shown(WORD.findall(sentence))) for sentence in asks)
+    return found
+
+
+def _places(clause: Clause, words: list[str], answer: Answer) -> Iterator[str]:
+    if clause.kind is Kind.NOTHING:
+        yield "courtesy"
+    else:
+        yield "any"
+        if answer.context.topic.named(words):
+            yield "aimed"
+    if clause is answer.clauses[0]:
+        yield "first"
+    if clause is answer.clauses[-1]:
+        yield "last"
+
+
+def _asked(answer: Answer) -> Circumstances:
+    """What was asked for, and whether something of that kind is in the answer."""
+    kind = _kind_of_question(answer)
+    there = _holds_kind(kind, answer)
+    return {
+        f"wants {kind}": 1.0,
+        f"{'gives' if there else 'lacks'} {kind}": 1.0,
+        "lacks its kind": float(not there),
+        "asks for two things": float(answer.context.asked.compound),
+        "short": float(len(answer.text.split()) < _SHORT),
+        "long": float(len(answer.text.split()) > _LONG),
+        "sentences": math.log1p(len(answer.sentences)),
+        "clauses": math.log1p(len(answer.clauses)),
+        "new number": float(bool(_new_numbers(answer))),
+        "new name": float(answer.lexicon.language.code != "de" and bool(_new_names(answer))),
+    }
+
+
+def _kind_of_question(answer: Answer) -> str:
+    topic = answer.context.topic
+    for kind, words in _ASKED_KIND.items():
+        if words.search(topic.text):
+            return kind
+    return "number" if topic.wants_number else "yes or no" if topic.whether else "other"
+
+
+def _holds_kind(kind: str, answer: Answer) -> bool:
+    if kind in ("time", "number"):
+        return bool(_new_numbers(answer))
+    if kind in ("person", "place"):
+        return bool(_new_names(answer))
+    return kind != "reason" or bool(_BECAUSE.search(answer.text))
+
+
+def _new_numbers(answer: Answer) -> set[str]:
+    return set(_NUMBER.findall(answer.written)) - set(_NUMBER.findall(answer.question))
+
+
+def _new_names(answer: Answer) -> set[str]:
+    asked = {word.lower() for word in _WORD_OR_NAME.findall(answer.question)}
+    return {name for name in _NAME.findall(answer.written) if name.lower() not in asked}
+
+
+def _stated(answer: Answer, stated: Sequence[Clause]) -> Circumstances:
+    """How much is stated, and how much of the question it takes up."""
+    kinds = {clause.kind for clause in answer.clauses}
+    count = sum(len(answer.words(clause)) for clause in stated)
+    number = any(map(str.isdecimal, "".join(clause.text for clause in stated)))
+    wanted = answer.context.topic.wants_number
+    return {
+        "stated, of the question": len(answer.covered(stated)) / _size(answer),
+        "stated, words": math.log1p(count),
+        "stated, a number": float(number),
+        "stated, the number asked for": float(number and wanted),
+        "stated, no number though asked for": float(wanted and not number),
+        "guesses": float(Kind.GUESSES in kinds),
+        "describes the sources": float(Kind.DESCRIBES in kinds),
+        "states nothing but what sources hold": float(all(clause.kind is Kind.DESCRIBES for clause in stated)),
+        "courtesy": float(Kind.NOTHING in kinds),
+    }
+
+
+def _size(answer: Answer) -> int:
+    return max(1, len(answer.context.topic.words))
+
+
+def _declined(answer: Answer, stated: Sequence[Clause], live: Sequence[Clause]) -> Circumstances:
+    """What the clauses that decline by rule decline, and what stands before and behind them."""
+    declining = [clause for clause in answer.clauses if clause.kind is Kind.DECLINES]
+    if not declining:
+        return {}
+    place = answer.clauses.index(declining[0])
+    before, after = (
+        [one for one in part if one in stated] for part in (answer.clauses[:place], answer.clauses[place:])
+    )
+    told = answer.covered(before)
+    return {
+        "declines": 1.0,
+        "declines, times": math.log1p(len(declining)),
+        "declines at first": float(declining[0] is live[0]),
+        "declines at last": float(declining[-1] is live[-1]),
+        "stated before": float(bool(before)),
+        SETTLES: float(answer.context.asked.compound and _answers(before)),
+        "guessed before": float(any(clause.kind is Kind.GUESSES for clause in before)),
+        "stated behind": float(bool(after)),
+        "stated behind, of the question": len(answer.covered(after)) / _size(answer),
+        "left open before": 1 - len(told) / _size(answer),
+        **_most(_aims(clause, told, answer) for clause in declining),
+    }
+
+
+def _answers(stated: Iterable[Clause]) -> bool:
+    return any(clause.kind is Kind.ANSWERS for clause in stated)
+
+
+def _most(found: Iterable[Circumstances]) -> Circumstances:
+    most: Circumstances = {}
+    for evidence in found:
+        for name, value in evidence.items():
+            most[name] = max(value, most.get(name, 0.0))
+    return most
+
+
+def _aims(clause: Clause, told: Collection[str], answer: Answer) -> Circumstances:
+    """How a clause that declines aims at what was asked."""
+    topic, declined = answer.context.topic, clause.declined
+    covered = topic.covered(declined)
+    named = topic.named(declined)
+    return {
+        "declined, of the question": len(covered) / _size(answer),
+        "declined, asked for": len(named) / len(declined) if declined else 1.0,
+        "declined, first asked for": float(bool(topic.named(declined[:1]))),
+        "declined, kind asked for": float(any(map(topic.is_kind, declined))),
+        "declined, not told before": len([word for word in covered if word not in told]) / _size(answer),
+        "declined, all of it": float(not declined),
+        "declined, only more": float(clause.more),
+        "declined, whether": float(clause.whether and not topic.whether),
+        "declined, whether, as asked": float(clause.whether and topic.whether),
+        "declined, of what was said": float(clause.refers),
+        "declined in a concession": float(clause.concedes),
+        "declined by the speaker": float("i" in answer.lexicon.tagged(answer.words(clause))),
+        "declined, what was asked": float(bool(set(clause.asks) & set(topic.kinds))),
+        "declined, what was not asked": float(bool(clause.asks) and not set(clause.asks) & set(topic.kinds)),
+    }
+
+
+def _placed(answer: Answer, live: Sequence[Clause]) -> Circumstances:
+    """Where the words of the question are taken up, and where beside words that deny."""
+    topic = answer.context.topic
+    if not live or not topic.words:
+        return {}
+    taken = [set(topic.covered(answer.words(clause))) for clause in live]
+    before: set[str] = set().union(*taken[:-1])
+    core, size = topic.words[0], len(topic.words)
+    several = len(live) > 1
+    return {
+        "new in the last": several * len(taken[-1] - before) / size,
+        "taken up in the last": len(taken[-1]) / size,
+        "taken up in the first": len(taken[0]) / size,
+        "first, from the question": len(taken[0]) / max(1, len(answer.content(live[:1]))),
+        "taken up": len(before | taken[-1]) / size,
+        "core at first": float(core in taken[0]),
+        "core in the last only": float(several and core in taken[-1] and core not in before),
+        "core nowhere": float(core not in before | taken[-1]),
+        **_most(_denied(clause, taken[place], clause is live[-1], answer) for place, clause in enumerate(live)),
+        "denies at first": float(_denies(live[0], answer)),
+    }
+
+
+def _denies(clause: Clause, answer: Answer) -> bool:
+    return not DECLINING.isdisjoint(answer.lexicon.tagged(answer.words(clause)))
+
+
+def _denied(clause: Clause, taken: Collection[str], is_last: bool, answer: Answer) -> Circumstances:
+    """Which words of the question stand in a clause that denies."""
+    if not _denies(clause, answer):
+        return {}
+    topic, words = answer.context.topic, answer.words(clause)
+    begins, kind = bool(topic.named(words[:_BEGINNING])), any(map(topic.is_kind, words))
+    return {
+        "denied, named at its beginning": float(begins),
+        "denied at last, named at its beginning": float(begins and is_last),
+        "denied at last, asked": float(bool(taken) and is_last),
+        "denied at last, something else": float(is_last and not taken and not kind),
+        "denied, the core": float(topic.words[0] in taken),
+        "denied, the kind asked for": float(kind),
+    }
+
+
+# A refusal of the whole question, and then a fact about something else of the same kind: that answers nothing.
+
+
+_ANOTHER_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+_ALIKE = 4
+"""Letters that a word at the end of a compound has more of: "Tarif" in "Basistarif"."""
+
+Pair = tuple[str, str]
+
+
+def tells_of_another(answer: "Answer") -> bool:
+    """Whether it declines all that was asked at first, and then tells it of what bears another name."""
+    sentences = [sentence for sentence in _ANOTHER_SENTENCE.split(answer.written.strip()) if sentence]
+    kinds = [clause.kind for clause in answer.clauses]
+    if len(sentences) != len(kinds) or not _is_declined_then_told(kinds) or not _declines_all(answer):
+        return False
+    told = " ".join(sentences[1:])
+    return _of_another(_pairs(answer.question, answer), _pairs(told, answer), _folded(told), _folded(answer.question))
+
+
+def _is_declined_then_told(kinds: Sequence[Kind]) -> bool:
+    return kinds[:1] == [Kind.DECLINES] and set(kinds[1:]) == {Kind.ANSWERS}
+
+
+def _declines_all(answer: "Answer") -> bool:
+    """Whether the first clause takes up every word of the question, or most and a noun for what it asks ("price")."""
+    topic, words = answer.context.topic, answer.words(answer.clauses[0])
+    if answer.clauses[0].more or not topic.words:
+        return False
+    missing = len(topic.words) - len(topic.covered(words))
+    return not missing or (2 * missing <= len(topic.words) and any(map(topic.is_kind, words)))
+
+
+def _folded(text: str) -> list[str]:
+    return _WORD.findall(without_accents(fold(text)))
+
+
+def _pairs(text: str, answer: "Answer") -> Iterator[Pair]:
+    """Words with a meaning that stand next to each other, as written; those between do not count."""
+    told = [word for word in _WORD.findall(text) if answer.lexicon.content(_folded(word))]
+    return pairwise(told)
+
+
+def _of_another(asked: Iterator[Pair], told: Iterator[Pair], said: Sequence[str], question: Sequence[str]) -> bool:
+    """Whether a thing that was asked about is told of with another name beside it, and with its own nowhere."""
+    both_ways = [
+        each for wanted, found in product(asked, told) for each in ((*wanted, *found), (*wanted[::-1], *found[::-1]))
+    ]
+    return any(
+        _is_other(name, other, said, question) and (_is_same(thing, same) or _is_compound(thing, other))
+        for name, thing, other, same in both_ways
+    )
+
+
+def _is_same(thing: str, other: str) -> bool:
+    return bool(shared(_folded(thing), _folded(other)))
+
+
+def _is_compound(thing: str, other: str) -> bool:
+    """Whether the other name has the thing in it: "Basistarif"."""
+    return len(thing) > _ALIKE and other.casefold().endswith(thing.casefold()) and len(other) > len(thing)
+
+
+def _is_other(name: str, other: str, said: Sequence[str], question: Sequence[str]) -> bool:
+    """Whether both are names or numbers, and neither text holds that of the other."""
+    if not (_is_name(name) and _is_name(other)):
+        return False
+    return not _stands(name, said) and not _stands(other, question)
+
+
+def _stands(name: str, words: Sequence[str]) -> bool:
+    """Whether a name, in some form, or a number is among the words."""
+    return name in words if name.isdecimal() else bool(shared(_folded(name), words))
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() or word[0].isdecimal()
+
+
+# Directions: what to do, where to look or whom to turn to answers a question for that, and no other question.
+
+
+_WHOM = re.compile(
+    r"\bwho(?:m)? (?:handles|deals|looks after|takes care|is (?:responsible|in charge)|should|do|can|must|may|to)\b|"
+    r"\b(?:an|bei) wen\b|\bbei wem\b|\bwer (?:ist (?:fur|\w+ zustandig|zustandig)|kummert|bearbeitet)\b|"
+    r"\ba qui\b|\bqui (?:s'occupe|contacter|traite|est (?:responsable|charge))\b|"
+    r"\ba quien\b|\bquien (?:se ocupa|se encarga|gestiona|tramita|es (?:el |la )?responsable)\b|"
+    r"\ba chi\b|\bchi (?:si occupa|gestisce|e1 (?:il |la )?responsabile)\b|"
+    r"\b(?:a|com) quem\b|\bquem (?:trata|cuida|e1 (?:o |a )?responsavel)\b"
+)
+
+
+_WAY = re.compile(
+    r"\bhow (?:do|can|could|should|would|must|may|to)\b|\bwhat (?:should|must|do|can) (?:i|we|one)\b|"
+    r"\bwhere (?:do|can|could|should|must|may|to)\b|"
+    r"\bw(?:ie|o|ohin|oran|as) (?!viele?\b|lange?\b|oft\b|hoch\b)\w+ (?:ich|wir|man)\b|"
+    r"\b(?:comment|ou1|que) (?:\w+-(?:je|on|t-on)|faire|est-ce (?:que|qu'))\b|"
+    r"\b(?:como|donde|onde|que|come|dove|cosa) (?:puedo|debo|hago|se|posso|devo|faccio|faco|\w{3,}o)\b"
+)
+"""What somebody asks who wants to do something."""
+
+
+_FOR_MORE = re.compile(
+    r"\b(?:more|further|additional|detailed|current) (?:information|info|details?|help|assistance|guidance)\b|"
+    r"\b(?:weitere[nr]?|nahere[nr]?|genauere[nr]?) (?:informationen|angaben|details|auskunfte|auskunft|hilfe|fragen)\b|"
+    r"\bplus (?:d'informations?|de (?:details|renseignements))\b|\bde plus amples\b|"
+    r"\bmas (?:informacion|detalles|ayuda)\b|\b(?:maggiori|ulteriori|altre|piu) (?:informazioni|dettagli)\b|"
+    r"\bmais (?:informac\w+|detalhes|ajuda)\b"
+)
+
+_WHERE = re.compile(r"\b(?:where|wo|wohin|woran|ou1|donde|onde|dove)\b")
+
+
+_ASK = re.compile(
+    r"\b(?:contact\w*|ask|speak|talk|wenden|fragen|kontaktieren|adress\w*|demand\w*|pongase|pregunt\w*|rivolg\w*|"
+    r"chied\w*|contat\w*|pergunt\w*|website|internet|online)\b"
+)
+
+_CONTACT, _SORRY = BITS["contact"], BITS["sorry"]
+
+
+_BACK = re.compile(
+    r"\b(?:rephrase|clarify|try again|thanks|thank you|your question|more (?:context|details)|documentation|"
+    r"umformulier\w*|prazisier\w*|danke|ihre frage|merci|reformul\w*|precisez|gracias|aclar\w*|grazie|riformul\w*|"
+    r"precis[ai]|obrigad[oa])\b"
+)
+"""To him who asked: thanks, and what he may say or read instead."""
+
+_STEPS = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s+", re.MULTILINE)
+
+_DIRECTIONS_NAME = re.compile(
+    r"\b(?:mr|mrs|ms|dr|prof|herrn?|frau|mme|monsieur|madame|sr|sra|senora?|sig|signora?|dott)\b"
+)
+
+_ADDRESS = re.compile(r"\d|@|\bwww\.|https?:")
+
+_SPEAKS = frozenset("ij")
+
+
+_ONE_SENTENCE = 2
+"""Clauses of an answer that is nothing but where to turn to."""
+
+
+def directs(answer: "Answer") -> bool | None:
+    """Whether the answer tells what to do or whom to turn to, as was asked for.
+
+    False where it only points elsewhere and something else was asked; None where it does neither.
+    """
+    if not answer.question or _is_personal(answer):
+        return None
+    courtesy = all(clause.kind is Kind.NOTHING for clause in answer.clauses)
+    steps = len(_STEPS.findall(answer.written)) > 1
+    asked = answer.context.topic.text
+    if (steps or _begins_as_advice(answer)) and _is_definite(answer, asked, steps=steps):
+        return True
+    return False if courtesy and _only_points(answer) else None
+
+
+def _begins_as_advice(answer: "Answer") -> bool:
+    return bool(answer.clauses) and answer.clauses[0].kind is Kind.NOTHING
+
+
+def _is_personal(answer: "Answer") -> bool:
+    """Whether he who answers speaks of himself or to him who asked, regrets, declines, or denies something."""
+    if _BACK.search(answer.text) or any(clause.kind is Kind.DECLINES for clause in answer.clauses):
+        return True
+    words = WORD.findall(answer.text)
+    letters = set(answer.lexicon.tagged(words))
+    said = letters & (_SPEAKS | DECLINING)
+    return bool(said) or bool(answer.lexicon.shown(words) & _SORRY) or "?" in answer.text
+
+
+def _is_definite(answer: "Answer", asked: str, *, steps: bool) -> bool:
+    """Whether it gives a way that was asked for: steps, a place or a person, not only some office that knows more."""
+    whom = bool(_WHOM.search(asked))
+    if not (whom or _WAY.search(asked)):
+        return False
+    if steps or (whom and _names(answer)):
+        return True
+    if _FOR_MORE.search(answer.text):
+        return False
+    return whom or _names(answer) or not _turns_to_others(answer, asked)
+
+
+def _names(answer: "Answer") -> bool:
+    """Whether a person, a number or an address is named."""
+    if _ADDRESS.search(answer.written) or _DIRECTIONS_NAME.search(answer.text):
+        return True
+    return not answer.lexicon.numbers.isdisjoint(WORD.findall(answer.text))
+
+
+def _turns_to_others(answer: "Answer", asked: str) -> bool:
+    """Whether somebody else is to be asked; to look at a thing, or to bring it somewhere, answers where it is."""
+    if _WHERE.search(asked):
+        return bool(_ASK.search(answer.text))
+    return bool(answer.lexicon.shown(WORD.findall(answer.text)) & _CONTACT)
+
+
+def _only_points(answer: "Answer") -> bool:
+    """Whether an answer is nothing but where to turn to for more."""
+    return len(answer.clauses) <= _ONE_SENTENCE and not _names(answer) and bool(_FOR_MORE.search(answer.text))
+
+
+# Words that neither decline nor hint at it in any language: a text of such words alone declines nothing.
+
+
+_HINTING = (
+    "only",
+    "limit",
+    "unreadable",
+    "contact",
+    "pass",
+    "sorry",
+    "access",
+    "assistant",
+    "given",
+    "trace",
+    "differ",
+    "guesswork",
+    "leave",
+)
+
+
+HINTS = sum(BITS[sign] for sign in _HINTING)
+"""The signs that hint at a refusal in a short answer, as bits."""
+
+
+WITHOUT_APOSTROPHE = tuple(
+    f"{verb}nt" for verb in ("do", "does", "did", "is", "are", "was", "were", "could", "have", "has", "ca")
+)
+"""Short forms of "not" as they are often typed."""
+
+
+class _Telling:
+    """What words that decline or hint at it are, begin with and end with, in all languages together."""
+
+    def __init__(self) -> None:
+        lists = [lexicon.telling(HINTS) for lexicon in every_lexicon()]
+        whole, beginnings, ends = (frozenset[str]().union(*alike) for alike in zip(*lists, strict=True))
+        self._whole = whole | {"cannot", *WITHOUT_APOSTROPHE}  # which are read as two words
+        self._beginnings, self._ends = beginnings, ends
+        self._heads, self._tails = Heads(beginnings), Heads(end[::-1] for end in ends)
+
+    def has(self, word: str) -> bool:
+        """Whether a word is one of them."""
+        if word in self._whole:
+            return True
+        cuts = range(1, len(word) + 1)
+        if self._heads.may_begin(word) and any(word[:cut] in self._beginnings for cut in cuts):
+            return True
+        return self._tails.may_begin(word[::-1]) and any(word[-cut:] in self._ends for cut in cuts)
+
+
+_telling = cache(_Telling)
+
+
+@lru_cache(maxsize=1024)
+def is_idle(word: str) -> bool:
+    """Whether a folded word neither declines nor hints at it in any language."""
+    return not _telling().has(word)
+
+
+# Questions of an outcome: what an error means, why something failed, what was found.
+
+
+_SIGN = (
+    r"(?:error|code|message|status|light|lamp|led|alarm|warning|symbol|fehler\w*|meldung|leuchte|lampe|anzeige|"
+    r"warnung|erreur|voyant|temoin|alarme|codigo|mensaje|luz|piloto|errore|codice|spia|messaggio|erro|mensagem|[a-z]\d+)"
+)
+
+
+_MEANS = (
+    r"(?:mean|indicate|stand for|signify|bedeute\w*|heisst|signifie\w*|veut dire|significa\w*|quiere decir|vuol dire|"
+    r"quer dizer)"
+)
+
+_WHY = r"(?:why|warum|wieso|weshalb|pourquoi|por que|perche)"
+
+
+_FAILED = (
+    r"(?:fail\w*|crash\w*|abort\w*|stop\w*|reject\w*|refus\w*|cancel\w*|denied|fehlgeschlagen|gescheitert|abgebrochen|"
+    r"abgesturzt|abgelehnt|gestoppt|echou\w*|rejet\w*|interromp\w*|annul\w*|fall[oa]\w*|rechaz\w*|detuv\w*|fallit\w*|"
+    r"rifiutat\w*|interrott\w*|bloccat\w*|falh\w*|rejeit\w*|recus\w*)"
+)
+
+
+_FOUND = (
+    r"(?:find|show|reveal|yield|detect|uncover|turn up|conclude|ergab|ergeben|fand|gefunden|festgestellt|revele\w*|"
+    r"trouve\w*|constate\w*|encontro\w*|revelo\w*|trovato|rivelat\w*|rilevat\w*|revelou)"
+)
+
+
+_WHAT = (
+    r"^\W*(?:and |und |et |y |e )?(?:what (?:did|does|do|has|have)|was|que|qu'|qu'est-ce que|o que|che cosa|cosa|che)\b"
+)
+
+
+_OF_OUTCOME = re.compile(
+    rf"\b{_SIGN}\b.{{0,80}}\b{_MEANS}\b|\b{_MEANS}\b.{{0,80}}\b{_SIGN}\b|\bwhat is (?:an? |the )?(?:error|code)\b|"
+    rf"\b{_WHY}\b.{{0,120}}\b{_FAILED}|(?P<found>{_WHAT}.{{0,120}}\b{_FOUND}\b)"
+)
+
+
+_PAPERS = re.compile(
+    r"\b(?:manual\w*|guides?|handbook\w*|articles?|reports?|handbuch\w*|anleitung\w*|unterlagen|dokument\w*|artikel|"
+    r"bericht\w*|manuel\w*|guia\w*|informes?|manuale|guida|relatorio|relazione|dataset|knowledge base)\b"
+)
+"""Sources that are no part of a machine."""
+
+
+_KNOWING = re.compile(
+    r"\b(?:determin\w*|establish\w*|ascertain\w*|identif\w*|infer\w*|conclu\w*|known?|festgestellt|feststellen|ermittel\w*|"
+    r"bestimm\w*|bekannt|etabli\w*|conn?u\w*|stabilit\w*|reasons?|cause[sd]?|causas?|raisons?|grund\w*|ursache\w*|"
+    r"motiv\w*|razon\w*|razao|ragion\w*|meanings?|bedeutung|significado|significato|signification)\b"
+)
+"""Of what an error means or why something failed: that it is not known, and not what went wrong."""
+
+
+_TELLS = frozenset("ijSaqpNxtlr")
+"""Parts that speak of what is told, or of him who tells."""
+
+
+_OF_THINGS = re.compile(r"\b(?:evidence|beweis\w*|preuve\w*|prueba\w*|prov[ae]s?|indici\w*|introuvables?)\b")
+"""What is found or not, though it speaks of sources elsewhere."""
+
+_OUTCOMES_NUMBER = re.compile(r"\d+")
+
+
+def is_outcome(text: str, question: str, lexicons: tuple[Lexicon, ...]) -> bool:
+    """Whether an answer that denies something tells an outcome that was asked for, and speaks of no source.
+
+    Args:
+        text: The folded answer, without accents.
+        question: The same of the question.
+        lexicons: Of the languages of the answer, the likeliest first.
+    """
+    asked = _OF_OUTCOME.search(question)
+    if not asked or (not asked["found"] and _KNOWING.search(text)):
+        return False
+    if _PAPERS.search(text) or _repeats(text, question):
+        return False
+    if any(lexicon.declines.search(text) for lexicon in lexicons):
+        return False
+    words = WORD.findall(_OF_THINGS.sub("fact", text))
+    return not any(_tells(set(lexicon.tagged(words))) for lexicon in lexicons)
+
+
+def _tells(letters: set[str]) -> bool:
+    """Whether words with these letters speak of what a source tells or holds."""
+    return bool(letters & _TELLS) or {"s", "h"} <= letters or ("A" in letters and "s" not in letters)
+
+
+def _repeats(text: str, question: str) -> bool:
+    """Whether the number of the error stands in the answer: then it is that which was not found."""
+    return not set(_OUTCOMES_NUMBER.findall(text)).isdisjoint(_OUTCOMES_NUMBER.findall(question))

@@ -1,0 +1,516 @@
+"""What a check of data found wrong, in the words of whoever wrote the data: which key, and what is wrong with it."""
+
+import os
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from yaml import YAMLError
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from evals.errors import ConfigError
+from evals.text.decoding import check_file
+
+# YAML as people write it by hand, within limits: what is silently wrong elsewhere is an error here.
+
+
+MAX_BYTES = 20_000_000
+"""More than any file that a person writes."""
+
+MAX_DEPTH = 100
+
+
+_MAX_VALUES = 1_000_000
+"""With every alias written out."""
+
+
+_QUOTED = re.compile(r"'[^']{2,}'")
+"""What PyYAML repeats of the file, which may be a secret; a single character is left."""
+
+
+class YamlTextError(ValueError):
+    """Why a text is no YAML that can be used; never holds what the text says."""
+
+
+def load_yaml(text: str) -> Any:
+    """The value of a YAML text with one document; None for an empty one.
+
+    Raises:
+        YamlTextError: It is no YAML, has two keys of one name, or is beyond the limits.
+    """
+    if len(text) > MAX_BYTES:
+        raise YamlTextError(f"it is longer than {MAX_BYTES:,} characters")
+    try:
+        return _load(text)
+    except yaml.MarkedYAMLError as error:
+        raise YamlTextError(_said(error)) from None
+    except yaml.YAMLError as error:  # of the reader: a character that YAML does not know
+        raise YamlTextError(f"a character that YAML does not allow, at {_place(error)}") from None
+    except RecursionError:
+        raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels") from None
+
+
+def find_place(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
+    """Line and column, from 1, of the key that a path of keys and numbers leads to; where it ends early, of the last.
+
+    Args:
+        text: A YAML text that can be loaded.
+        keys: Such as `("info", "0", "path")`.
+
+    Returns:
+        None where not even the first key is there.
+    """
+    loader = yaml.SafeLoader(text)
+    try:
+        node, found = loader.get_single_node(), None
+    finally:
+        loader.dispose()
+    for key in keys:
+        mark, node = _inside_strict_yaml(node, key)
+        if mark is None:
+            break
+        found = (mark.line + 1, mark.column + 1)
+    return found
+
+
+def _inside_strict_yaml(node: Node | None, key: str) -> tuple[yaml.Mark | None, Node | None]:
+    """Where a key or number stands within a node, and what it holds."""
+    if isinstance(node, MappingNode):
+        for name, value in node.value:
+            if name.value == key:
+                return name.start_mark, value
+    elif isinstance(node, SequenceNode) and key.isdecimal() and int(key) < len(node.value):
+        inner = node.value[int(key)]
+        return inner.start_mark, inner
+    return None, None
+
+
+def _load(text: str) -> Any:
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check_size(node)
+        for mapping in _mappings(node):
+            _refuse_repeated_keys(mapping)
+        return _construct(loader, node)
+    finally:
+        loader.dispose()
+
+
+def _construct(loader: yaml.SafeLoader, node: Node) -> Any:
+    """The value of a node.
+
+    Raises:
+        YamlTextError: A date or number that there is none of, or half a character.
+    """
+    for scalar in _distinct(node):
+        if isinstance(scalar, ScalarNode) and not scalar.tag.endswith(":merge"):
+            _check_scalar(loader, scalar)
+    return loader.construct_document(node)
+
+
+def _check_scalar(loader: yaml.SafeLoader, node: ScalarNode) -> None:
+    if any("\ud800" <= sign <= "\udfff" for sign in node.value):
+        node.value = _with_pairs_joined(node)
+    try:
+        loader.construct_object(node)
+    except (ValueError, OverflowError, TypeError, KeyError, AttributeError):
+        kind = node.tag.rpartition(":")[2]
+        raise YamlTextError(
+            f"no {kind} can be made of the value at {_at(node)}; put it between quotation marks"
+        ) from None
+
+
+def _with_pairs_joined(node: ScalarNode) -> str:
+    """The text of a scalar, with the two escapes by which JSON writes a character beyond 16 bits made one."""
+    try:
+        return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise YamlTextError(f"half a surrogate pair at {_at(node)}") from None
+
+
+def _check_size(root: Node) -> None:
+    """Refuse what is too deep, refers to itself, or is too large once every alias is written out."""
+    sizes: dict[int, int] = {}
+    above: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        node, seen = stack.pop()
+        if seen:
+            above.discard(id(node))
+            sizes[id(node)] = min(_MAX_VALUES + 1, 1 + sum(sizes[id(child)] for child in _children(node)))
+        elif id(node) in above:
+            raise YamlTextError(f"a value that holds itself at {_at(node)}")
+        elif id(node) not in sizes:
+            above.add(id(node))
+            if len(above) > MAX_DEPTH:
+                raise YamlTextError(f"it is nested deeper than {MAX_DEPTH} levels at {_at(node)}")
+            stack.append((node, True))
+            stack += [(child, False) for child in _children(node)]
+    if sizes[id(root)] > _MAX_VALUES:
+        raise YamlTextError(f"with its aliases written out it holds more than {_MAX_VALUES:,} values")
+
+
+def _children(node: Node) -> Iterator[Node]:
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            yield key
+            yield value
+    elif isinstance(node, SequenceNode):
+        yield from node.value
+
+
+def _distinct(root: Node) -> Iterator[Node]:
+    """Every node once, however many aliases it has."""
+    seen, stack = {id(root)}, [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        fresh = [child for child in _children(node) if id(child) not in seen]
+        seen.update(map(id, fresh))
+        stack += fresh
+
+
+def _mappings(root: Node) -> Iterator[MappingNode]:
+    return (node for node in _distinct(root) if isinstance(node, MappingNode))
+
+
+def _refuse_repeated_keys(node: MappingNode) -> None:
+    lines: dict[tuple[str, str], int] = {}
+    for key, _ in node.value:
+        if isinstance(key, ScalarNode):
+            name, line = (key.tag, key.value), key.start_mark.line + 1
+            if name in lines:
+                raise YamlTextError(f"the key {key.value[:40]!r} stands twice, in lines {lines[name]} and {line}")
+            lines[name] = line
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    """What the parser says, without what it repeats of the text."""
+    mark = error.problem_mark or error.context_mark
+    what = _QUOTED.sub("…", error.problem or error.context or "it cannot be read")
+    return f"{what} (line {mark.line + 1}, column {mark.column + 1})" if mark else what
+
+
+def _place(error: yaml.YAMLError) -> str:
+    position = getattr(error, "position", None)
+    return f"position {position}" if position is not None else "an unknown position"
+
+
+def _at(node: Node) -> str:
+    return f"line {node.start_mark.line + 1}, column {node.start_mark.column + 1}"
+
+
+# Mappings that configure something: read from YAML, laid over one another, filled in from the environment.
+
+
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^{}]*))?\}")
+"""${NAME}: stands for a value of the environment; ${NAME:-other} for that, or for the other where it is not set."""
+
+
+def read_yaml(path: Path, what: str) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises:
+        ConfigError: It cannot be read, is no YAML or no mapping, or names a key twice.
+    """
+    try:
+        data = load_yaml(text_of(path))
+    except OSError as error:
+        raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from error
+    except (YamlTextError, UnicodeDecodeError) as error:
+        why = error if isinstance(error, YamlTextError) else "it is no UTF-8 text"
+        raise ConfigError(f"the {what} {path} is not valid YAML: {why}") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"the {what} {path} must hold keys and values, not {type(data).__name__}")
+    return cast("dict[str, Any]", data)
+
+
+def text_of(path: Path) -> str:
+    """The text of a file, read no further than beyond the limit: it may be a device that never ends."""
+    check_file(path, most=None)
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1).decode("utf-8")
+
+
+_QUESTIONS = ("{{question}}", "{{messages}}")
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one mapping over another, part by part: mappings merge, everything else replaces.
+
+    A request body (`json`) that says where the question goes is whole and replaces the profile's; one that does not
+    is laid over it, so that a single key can be changed.
+    """
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        both = both and not (key == "json" and (not value or any(name in str(value) for name in _QUESTIONS)))
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def is_left_out(text: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a text holds a ${NAME:-} that nothing stands for, so that a header of it is not sent."""
+    env = os.environ if environ is None else environ
+    return any(other == "" and not env.get(name) for name, other in VARIABLE.findall(text) if f"${{{name}:-}}" in text)
+
+
+def expand_env(value: Any, secrets: set[str], environ: Mapping[str, str] | None = None) -> Any:
+    """Replace ${NAME} in all strings by the environment's value, and add each value to `secrets`.
+
+    Of ${NAME:-other}, the other stands where NAME is not set or empty; what has another text than none is no secret.
+
+    Raises:
+        ConfigError: A variable is not set.
+    """
+    env = os.environ if environ is None else environ
+
+    def substitute(found: re.Match[str]) -> str:
+        name, other = found.groups()
+        if other is not None and not env.get(name):
+            return str(other)
+        if name not in env:
+            raise ConfigError(
+                f"environment variable {name} is not set", f"the configuration uses ${{{name}}}: export it"
+            )
+        if not other:
+            secrets.add(env[name])
+        return env[name]
+
+    if isinstance(value, str):
+        return VARIABLE.sub(substitute, value)
+    if isinstance(value, Mapping):
+        return {key: expand_env(item, secrets, env) for key, item in value.items()}
+    if isinstance(value, list):
+        return [expand_env(item, secrets, env) for item in value]
+    return value
+
+
+# Where a key stands in the file that it was read from.
+
+
+class FileLayer(dict[str, Any]):
+    """The keys of a YAML file.
+
+    Attributes:
+        file: Where they were read from.
+    """
+
+    def __init__(self, file: Path, keys: Mapping[str, Any]) -> None:
+        super().__init__(keys)
+        self.file = file
+
+
+def read_layer(path: Path, what: str) -> FileLayer:
+    """Read a YAML file that holds a mapping, and remember which it was.
+
+    Raises:
+        ConfigError: As of `read_yaml`.
+    """
+    return FileLayer(path, read_yaml(path, what))
+
+
+def holds(keys: Mapping[str, Any], path: str) -> bool:
+    """Whether a path of keys and numbers, such as `info.0.path`, leads to something."""
+    place: Any = keys
+    for key in path.split("."):
+        if isinstance(place, Mapping) and key in place:
+            place = place[key]
+        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
+            place = place[int(key)]
+        else:
+            return False
+    return bool(path)
+
+
+def place_in(path: Path, key: str) -> str | None:
+    """Where a key of a YAML file stands: `profile.yml, line 3, column 5`; None where it does not, or no more.
+
+    Args:
+        path: A file that was read before.
+        key: With all keys above it: `ask.json`.
+    """
+    try:
+        found = find_place(text_of(path), key.split("."))
+    except (OSError, UnicodeDecodeError, YAMLError):
+        return None
+    return f"{path}, line {found[0]}, column {found[1]}" if found else None
+
+
+def place_among(layers: Iterable[Mapping[str, Any]], key: str) -> str | None:
+    """Where a key stands in the last of several layers that has it; None where that is none of a file."""
+    layer = next((layer for layer in reversed([*layers]) if holds(layer, key)), None)
+    return place_in(layer.file, key) if isinstance(layer, FileLayer) else None
+
+
+UNKNOWN_KEY = "unknown key"
+
+_OBJECT = "must hold keys and values, not {kind}"
+
+
+_WORDS = {
+    "missing": "it is missing",
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "dict_type": _OBJECT,
+    "list_type": "must be a list, not {kind}",
+    "tuple_type": "must be a list, not {kind}",
+    "string_type": "must be a text, not {kind}",
+    "string_unicode": "must be a text without broken characters",
+    "path_type": "must be a path, not {kind}",
+    "int_type": "must be a whole number, not {value}",
+    "int_parsing": "must be a whole number, not {value}",
+    "int_from_float": "must be a whole number, not {value}",
+    "float_type": "must be a number, not {value}",
+    "float_parsing": "must be a number, not {value}",
+    "bool_type": "must be true or false, not {value}",
+    "bool_parsing": "must be true or false, not {value}",
+    "finite_number": "must be a finite number, not {value}",
+    "greater_than": "must be above {gt}, not {value}",
+    "greater_than_equal": "must be at least {ge}, not {value}",
+    "less_than": "must be below {lt}, not {value}",
+    "less_than_equal": "must be at most {le}, not {value}",
+    "literal_error": "must be {expected}, not {value}",
+    "enum": "must be {expected}, not {value}",
+    "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must match {pattern}, as {value} does not",
+    "too_short": "must hold at least {min_length}",
+    "too_long": "must hold at most {max_length}, not {actual_length}",
+    "union_tag_not_found": "{discriminator} is missing",
+    "union_tag_invalid": "{discriminator} must be one of {expected_tags}, not '{tag}'",
+}
+"""By what pydantic calls a problem; `{kind}` is the type of what was given, and `{value}` what was given."""
+
+_MAX_SHOWN = 40
+
+_KINDS = {"NoneType": "nothing", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}
+
+_KINDS |= {"list": "a list", "tuple": "a list", "dict": "keys and values"}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        key: Where, with all keys above it: `match.rule`. Empty where the whole is wrong.
+        what: What is wrong with it.
+        hint: What to do; None where nothing is known.
+        beside: The keys that the place of an unknown key has; empty for every other problem.
+    """
+
+    key: str
+    what: str
+    hint: str | None = None
+    beside: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.what}" if self.key else self.what
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """All that pydantic found wrong.
+
+    Args:
+        error: What it raised.
+        model: What the data was to be; tells which keys stand beside one that is unknown.
+    """
+    return [_problem(dict(found), model) for found in error.errors(include_url=False)]
+
+
+def first_problem(error: ValidationError, model: type[BaseModel]) -> Problem:
+    """What to mend first: a key that is unknown, for it is why another is missing, else the first thing found.
+
+    Arguments as of `problems_of`.
+    """
+    problems = problems_of(error, model)
+    return next((problem for problem in problems if problem.beside), problems[0])
+
+
+def nearest_hint(name: str, known: Iterable[str]) -> str:
+    """What to write instead of a name that does not exist: the nearest one, or all of them."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+
+
+def _problem(found: Mapping[str, Any], model: type[BaseModel]) -> Problem:
+    loc = found["loc"]
+    key = ".".join(map(str, loc))
+    if found["type"] == "extra_forbidden":
+        beside = tuple(keys_at(model, loc[:-1]))
+        return Problem(key, UNKNOWN_KEY, nearest_hint(str(loc[-1]), beside), beside)
+    context = {name: f"{each:g}" if isinstance(each, float) else each for name, each in found.get("ctx", {}).items()}
+    value = found.get("input")
+    words = _WORDS.get(found["type"])
+    if words is None:
+        # What pydantic puts before the words of our own checks says nothing to a user.
+        what = str(found["msg"]).removeprefix("Value error, ").replace("Input should", "should")
+    else:
+        what = words.format_map({**context, "kind": _kind(value), "value": _shown(value)})
+    return Problem(key, what, context.get("hint"))
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return _KINDS.get(name, name)
+
+
+def _shown(value: Any) -> str:
+    """The value where it is short and plain, else what kind of thing it is: what is long says nothing in a message."""
+    plain = isinstance(value, str | int | float) and len(repr(value)) <= _MAX_SHOWN
+    return repr(value) if plain and not isinstance(value, bool) else str(value).lower() if plain else _kind(value)
+
+
+def keys_at(model: type[BaseModel], loc: Iterable[int | str]) -> list[str]:
+    """The keys that a place within data of this model may have."""
+    places: list[Any] = [model]
+    for part in loc:
+        places = [inner for place in places for inner in _inside(place, part)]
+    models = (place for place in places if isinstance(place, type) and issubclass(place, BaseModel))
+    return list(dict.fromkeys(key for each in models for key in _keys(each)))
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _inside(place: Any, part: int | str) -> Iterator[Any]:
+    """What may stand at a key or number of a place, by the types of both."""
+    arguments = get_args(place)
+    if isinstance(place, type) and issubclass(place, BaseModel):
+        if place.model_config.get("extra") == "forbid" and _is_tag(place, part):
+            yield place
+        for name, field in place.model_fields.items():
+            if part in (name, field.alias):
+                yield from _alternatives(field.annotation)
+    elif get_origin(place) in (list, tuple):
+        yield from (inner for each in arguments for inner in _alternatives(each))
+    elif get_origin(place) is dict:
+        yield from _alternatives(arguments[1])
+
+
+def _is_tag(model: type[BaseModel], part: int | str) -> bool:
+    """Whether the part is no key, but what pydantic tells the members of a union apart by."""
+    annotations = (field.annotation for field in model.model_fields.values())
+    return any(get_origin(each) is Literal and part in get_args(each) for each in annotations)
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        yield from (inner for each in get_args(annotation) for inner in _alternatives(each))
+    else:
+        yield annotation

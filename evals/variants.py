@@ -1,0 +1,451 @@
+"""Several runs over the same questions, asked in turn: each variant is the server with some keys of its own.
+
+    runs = asyncio.run(VariantsRunner(variants_of(config)).evaluate())
+
+docs/variants.md says what comes out, and how latency is compared.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from itertools import chain, combinations
+from random import Random
+from typing import Any, Protocol
+
+from evals.client.exchange import ask_traced
+from evals.client.profile import resolve_spec
+from evals.client.transport import Tracing
+from evals.config import DEFAULT_SUITE, EvalConfig
+from evals.errors import ConfigError, CorpusMissingError, EvalsError, RunNotFoundError
+from evals.metrics.base import BaseMetric
+from evals.metrics.retrieval import SetPrecision
+from evals.run.asking import Asking, StopRule
+from evals.run.notebook import Observer, usual_observer
+from evals.run.resume import set_apart
+from evals.run.setup import Toolkit, check_config, load_instruments, make_judge, wants_judge
+from evals.run.work import RunDataset, RunPlan
+from evals.runner import EvaluationRunner, ServerSession
+from evals.runtime import seldom_collecting
+from evals.schemas.dataset import EvalQuestion
+from evals.schemas.response import EvalResponse
+from evals.schemas.results import EvalRun
+from evals.scoring.conclusion import Measured
+from evals.scoring.settings import ScoringContext
+from evals.store.runs import RunStore
+from evals.text.yaml_files import merge
+
+# Asking several servers the same questions in turn, so that what drifts in an hour drifts for all of them alike.
+
+
+class Asks(Protocol):
+    """Who asks a server: a client, or what stands for one in a simulation."""
+
+    @property
+    def away(self) -> str | None:
+        """What the server said last where it is no more waited for."""
+
+    async def ask(self, question: str) -> EvalResponse:
+        """Ask one question."""
+
+    async def converse(self, turns: Sequence[str]) -> EvalResponse:
+        """Ask the turns of a conversation; the answer is that to the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One variant while it is asked.
+
+    Attributes:
+        client: Asks its server.
+        there: Its answers by question; `on_answer` adds to them.
+        on_answer: Called as each exchange ends.
+        stop: Says when to ask it no more; the others go on.
+        tracing: How its questions are traced.
+    """
+
+    client: Asks
+    there: Mapping[str, EvalResponse]
+    on_answer: Callable[[EvalQuestion, EvalResponse], None]
+    stop: StopRule = field(default_factory=lambda: StopRule(1))
+    tracing: Tracing = field(default_factory=Tracing)
+
+    def wants(self, question: EvalQuestion) -> bool:
+        """Whether this question is still to be asked here."""
+        return self.stop.reason is None and question.id not in self.there
+
+    async def ask(self, question: EvalQuestion) -> None:
+        """Ask the question, and tell of what came."""
+        response = await ask_traced(self.client, question, self.tracing)
+        self.stop.see(response, self.client.away)
+        self.on_answer(question, response)
+
+
+async def ask_in_turn(lanes: Sequence[Lane], questions: Sequence[EvalQuestion], *, concurrency: int, seed: int) -> None:
+    """Ask each question of all variants, one after the other, before the next one.
+
+    The order of the variants is drawn anew for each question, so that none is always the one that finds the caches of a
+    server warm. It depends on the seed and the question alone: a run that goes on draws it alike.
+
+    Args:
+        lanes: The variants.
+        questions: In their order.
+        concurrency: Questions in flight; of each one, one variant at a time.
+        seed: Of the draws.
+    """
+    waiting = iter(questions)
+    workers = [asyncio.create_task(_work(lanes, waiting, seed)) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _work(lanes: Sequence[Lane], waiting: Iterator[EvalQuestion], seed: int) -> None:
+    for question in waiting:
+        for place in order_of(len(lanes), question.id, seed):
+            if lanes[place].wants(question):
+                await lanes[place].ask(question)
+        if all(lane.stop.reason for lane in lanes):
+            return
+
+
+def order_of(count: int, question_id: str, seed: int) -> list[int]:
+    """In which order the variants are asked a question."""
+    places = list(range(count))
+    Random(f"{seed}/{question_id}").shuffle(places)  # noqa: S311 - no secret
+    return places
+
+
+# Going on with runs that were asked in turn: which they are, and whether they still count as asked in turn.
+
+
+MOST_APART = 0.05
+"""More of the questions than this, answered at another time than in the other variants, take the mark away."""
+
+
+def saved_together(store: RunStore, run: EvalRun) -> list[EvalRun]:
+    """The run with those that were asked in turn with it, in the order of the variants.
+
+    Raises:
+        ConfigError: One of them is not there any more.
+    """
+    ids = run.interleaved_with if run.id in run.interleaved_with else [run.id, *run.interleaved_with]
+    return [run if run_id == run.id else _other(store, run, run_id) for run_id in ids]
+
+
+def _other(store: RunStore, run: EvalRun, run_id: str) -> EvalRun:
+    try:
+        return store.load(run_id)
+    except RunNotFoundError as error:
+        raise ConfigError(
+            f"run {run.id} was asked in turn with run {run_id}, which is not there any more",
+            "--alone goes on with this one; its latency compares with no other then",
+        ) from error
+
+
+def is_in_turn(answered: Sequence[Mapping[str, Any]], total: int) -> bool:
+    """Whether runs that go on count as asked in turn: nearly all that is answered already is answered in each.
+
+    Args:
+        answered: By question, the answers that each run keeps.
+        total: How many questions there are.
+    """
+    everywhere = set(answered[0]).intersection(*answered)
+    somewhere = set().union(*answered)
+    return len(somewhere) - len(everywhere) <= MOST_APART * total
+
+
+# `VariantsRunner`: connect to all → ask in turn → judge, score and save one after the other.
+
+
+OTHER_REFUSED = "another variant ended the asking of all"
+
+
+@dataclass
+class _Variant:
+    """One of the runs on its way."""
+
+    runner: EvaluationRunner
+    server: ServerSession
+    asking: Asking
+    work: RunPlan
+    instruments: Toolkit
+
+    @property
+    def cases(self) -> ScoringContext:
+        """Its records as metrics see them."""
+        return ScoringContext(self.instruments.settings(self.runner.config, self.work.run.server.citation_base))
+
+
+class VariantsRunner:
+    """Evaluations over the same questions, which are asked in turn: one run each.
+
+    All are asked before the first is judged, so that no judge takes the time of this machine while latencies are
+    measured. What ends one variant early leaves the others alone, but for documents that a server lacks.
+
+    Args:
+        configs: Of each run; they differ in `server` and `name` only.
+        observer: Hears of the progress; where none is given, the cell of a notebook, in a script nobody.
+        resume: The saved runs to go on with, one for each configuration; None to begin new ones.
+    """
+
+    def __init__(
+        self, configs: Sequence[EvalConfig], observer: Observer | None = None, *, resume: Sequence[EvalRun] = ()
+    ) -> None:
+        if resume and len(resume) != len(configs):
+            raise ConfigError("as many runs go on as there are configurations, or none")
+        if any(config.engine.name != "local" for config in configs):
+            raise ConfigError("engine: variants are asked in turn, which is for one process", "leave --engine out")
+        self.observer = observer or usual_observer()
+        before: Sequence[EvalRun | None] = resume or [None] * len(configs)
+        self.runners = [
+            EvaluationRunner(config, self.observer, resume=run) for config, run in zip(configs, before, strict=True)
+        ]
+        self.config = configs[0]
+        for runner in self.runners:  # together they start as many requests in a second as one run does
+            runner.rps = self.config.rps / len(configs) if self.config.rps else None
+
+    @property
+    def run_ids(self) -> list[str]:
+        """The ids of the runs, as soon as there is something saved."""
+        return [runner.run_id for runner in self.runners if runner.run_id is not None]
+
+    async def evaluate(self) -> list[Measured]:
+        """Make all the runs.
+
+        Returns:
+            In the order of the configurations, each saved run with its records.
+
+        Raises:
+            EvalsError: A run cannot be made, or ended early; the others are saved whole before it is raised.
+        """
+        metrics = check_config(self.config)
+        for runner in self.runners[1:]:
+            check_config(runner.config)
+        async with AsyncExitStack() as stack:
+            variants = await self._prepare(stack, metrics)
+            started = time.monotonic()
+            await self._ask(variants)
+            took = time.monotonic() - started
+            for variant in variants:
+                variant.work = replace(variant.work, before_s=variant.work.before_s + took)
+            return await self._measure(variants)
+
+    async def _prepare(self, stack: AsyncExitStack, metrics: Sequence[BaseMetric]) -> list[_Variant]:
+        first = self.runners[0]
+        begun = [runner.take_up(stack) for runner in self.runners]
+        first.store.prepare()
+        stack.enter_context(seldom_collecting())
+        embedded_at = first.start_embedded(stack) if self.config.embedded else None
+        servers = [await runner.connect(stack, embedded_at) for runner in self.runners]
+        instruments = await load_instruments(self.config, metrics, self.observer)
+        workload = await first.load()
+        await self._give_documents(servers, workload)
+        both = zip(self.runners, servers, strict=True)
+        servers = [await runner.survey(server, workload) for runner, server in both]
+        askings = [
+            await runner.prepare_asking(server.client, workload)
+            for runner, server in zip(self.runners, servers, strict=True)
+        ]
+        works = [
+            await runner.plan(there, server, workload)
+            for runner, there, server in zip(self.runners, begun, servers, strict=True)
+        ]
+        opened = [
+            self._opened(work, runner, stack) for work, runner in zip(self._marked(works), self.runners, strict=True)
+        ]
+        own = [instruments, *(self._with_own_judge(instruments, runner, metrics) for runner in self.runners[1:])]
+        together = zip(self.runners, servers, askings, opened, own, strict=True)
+        return [_Variant(*parts) for parts in together]
+
+    async def _give_documents(self, servers: Sequence[ServerSession], workload: RunDataset) -> None:
+        """Upload to each server once, however many variants ask it."""
+        filled: set[str] = set()
+        for runner, server in zip(self.runners, servers, strict=True):
+            if server.client.url not in filled:
+                await runner.give_documents(server.client, workload)
+            filled.add(server.client.url)
+
+    @staticmethod
+    def _with_own_judge(instruments: Toolkit, runner: EvaluationRunner, metrics: Sequence[BaseMetric]) -> Toolkit:
+        """The same models, with a judge of its own, which counts its own money."""
+        judge = make_judge(runner.config) if wants_judge(runner.config, metrics) else None
+        return replace(instruments, judge=judge)
+
+    def _marked(self, works: Sequence[RunPlan]) -> list[RunPlan]:
+        """The runs with the mark that lets their latency compare, where they are asked in turn."""
+        if not is_in_turn([work.responses for work in works], len(works[0].questions)):
+            return [replace(work, run=set_apart(work.run)) for work in works]
+        ids = [work.run.id for work in works]
+        return [replace(work, run=work.run.model_copy(update={"interleaved_with": ids})) for work in works]
+
+    @staticmethod
+    def _opened(work: RunPlan, runner: EvaluationRunner, stack: AsyncExitStack) -> RunPlan:
+        """The same, saved as far as it is known, and with its log: a kill while it asks costs no answer."""
+        runner.store.save(work.run.model_copy(update={"record_sum": None}))
+        if work.journal is not None:
+            return work
+        journal = stack.enter_context(runner.store.journal(work.run))
+        journal.questions(work.questions)
+        return replace(work, journal=journal)
+
+    async def _ask(self, variants: Sequence[_Variant]) -> None:
+        """Ask all questions of all variants; what ends that early is left for the measuring of each to raise."""
+        questions = variants[0].work.questions
+        lanes = [self._lane(one) for one in variants]
+        probes = list({probe.id: probe for probe in chain(*(one.asking.probes for one in variants))}.values())
+        done = sum(len(one.work.responses) for one in variants)
+        self.observer.begin(len(questions) * len(variants), done)
+        for variant in variants:
+            variant.server.client.restart_pace()
+        try:
+            await self._ask_some(lanes, probes)
+            if not self._corpus_is_missing(variants):
+                await self._ask_some(lanes, questions)
+        except asyncio.CancelledError as error:
+            for variant in variants:
+                variant.asking.ended_by = error
+        finally:
+            self.observer.end()
+
+    async def _ask_some(self, lanes: Sequence[Lane], questions: Sequence[EvalQuestion]) -> None:
+        await ask_in_turn(lanes, questions, concurrency=self.config.concurrency, seed=self.config.seed)
+
+    def _lane(self, variant: _Variant) -> Lane:
+        client = variant.server.client
+        return Lane(client, variant.work.responses, self._hear(variant), variant.asking.stop, client.tracing)
+
+    def _hear(self, variant: _Variant) -> Callable[[EvalQuestion, EvalResponse], None]:
+        def on_answer(question: EvalQuestion, response: EvalResponse) -> None:
+            work = variant.work
+            work.responses[question.id] = response
+            if work.journal is not None:
+                work.journal.answer(question.id, response)
+            self.observer.answered(question, response)
+
+        return on_answer
+
+    @staticmethod
+    def _corpus_is_missing(variants: Sequence[_Variant]) -> bool:
+        """Whether a server lacks the documents: then nobody is asked any more."""
+        for variant in variants:
+            try:
+                variant.asking.check(variant.work.responses, variant.cases)
+            except CorpusMissingError as error:
+                for other in variants:
+                    other.asking.stop.reason = other.asking.stop.reason or OTHER_REFUSED
+                variant.asking.ended_by = error
+                return True
+        return False
+
+    async def _measure(self, variants: Sequence[_Variant]) -> list[Measured]:
+        """Judge, score and save each; what went wrong with one is raised after the last."""
+        done: list[Measured] = []
+        problems: list[BaseException] = []
+        for variant in variants:
+            try:
+                done.append(await variant.runner.measure(variant.work, variant.instruments, variant.asking))
+            except (EvalsError, asyncio.CancelledError) as error:
+                problems.append(error)
+        if problems:
+            raise next(self._worst(problems))
+        return done
+
+    @staticmethod
+    def _worst(problems: Sequence[BaseException]) -> Iterator[BaseException]:
+        """What to raise of several: first of all that somebody pressed Ctrl-C."""
+        yield from (error for error in problems if isinstance(error, asyncio.CancelledError))
+        yield from problems
+
+
+# The configuration of each variant.
+
+
+FEWEST = 2
+
+
+def variants_of(config: EvalConfig) -> list[EvalConfig]:
+    """The configuration of each variant: its keys laid over `server`, its label in the name, its share of the budget.
+
+    Raises:
+        ConfigError: There are fewer than two variants, or two ask the same server in the same way.
+    """
+    if len(config.variants) < FEWEST:
+        raise ConfigError("one variant compares with nothing", "give two values or more, or leave variants out")
+    if config.engine.name == "dask":
+        raise ConfigError(
+            "variants are asked in turn by this process, and not by workers of a cluster", "leave engine out"
+        )
+    if config.load:
+        raise ConfigError(
+            "variants are asked in turn, and a sweep of load level by level", "sweep the load of one variant at a time"
+        )
+    made = [_variant(config, label) for label in config.variants]
+    _refuse_alike(config, made)
+    return made
+
+
+def _variant(config: EvalConfig, label: str) -> EvalConfig:
+    budget = config.judge.max_cost_usd
+    share = None if budget is None else budget / len(config.variants)
+    changed = {
+        "variants": {},
+        "server": merge(config.server, config.variants[label]),
+        "name": f"{config.name} {label}" if config.name else label,
+        "judge": config.judge.model_copy(update={"max_cost_usd": share}),
+        **_measures(config),
+    }
+    return config.model_copy(update=changed)
+
+
+def _measures(config: EvalConfig) -> dict[str, list[str]]:
+    """The suites and metrics; beside those of `core`, the precision of however many chunks a variant returns."""
+    if DEFAULT_SUITE not in config.suite_names:
+        return {}
+    return {"suite": config.suite_names, "metrics": list(dict.fromkeys([*config.metrics, SetPrecision.name]))}
+
+
+def _refuse_alike(config: EvalConfig, made: list[EvalConfig]) -> None:
+    """Stop at two variants that do not differ, unless both say nothing: a test of equal ones is told to be one."""
+    specs = [each.server_spec().model_dump_json() for each in made]  # as text, where true is not 1
+    for (one, its), (other, same) in combinations(zip(config.variants, specs, strict=True), 2):
+        if its == same and (config.variants[one] or config.variants[other]):
+            raise ConfigError(
+                f"variants {one!r} and {other!r} ask alike",
+                "a key is set to the value that it has already; for a test of equal variants write both as {}",
+            )
+
+
+def added_fields(config: EvalConfig) -> list[str]:
+    """Fields of a JSON body that variants set and the request of their server does not have, such as `ask.json.top_k`.
+
+    They are added to the request: a server may have fields that its profile does not know. One that it does not have
+    either is ignored by most servers, so that its variants are alike.
+    """
+    return list(dict.fromkeys(path for over in config.variants.values() for path in _added(config, over)))
+
+
+def _added(config: EvalConfig, over: Mapping[str, Any]) -> Iterator[str]:
+    kind = {"profile": over["profile"]} if "profile" in over else {}
+    spec = resolve_spec({**config.server, **kind})
+    for name, request in (("ask", spec.ask), ("retrieve", spec.retrieve)):
+        part = over.get(name)
+        body = part.get("json") if isinstance(part, Mapping) else None
+        if request is not None and isinstance(body, Mapping) and "{{" not in str(body):  # else it replaces the whole
+            yield from _beyond(body, request.body, f"{name}.json")
+
+
+def _beyond(over: Mapping[str, Any], base: Any, at: str) -> Iterator[str]:
+    known = base if isinstance(base, Mapping) else {}
+    for key, value in over.items():
+        if key not in known:
+            yield f"{at}.{key}"
+        elif isinstance(value, Mapping):
+            yield from _beyond(value, known[key], f"{at}.{key}")
+
+
+__all__ = ["VariantsRunner", "added_fields", "saved_together", "variants_of"]

@@ -1,1 +1,0 @@
-"""What all views share: how numbers and foreign text are shown, and what a pattern of metrics usually means."""
