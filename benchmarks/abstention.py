@@ -16,7 +16,7 @@ from evals.metrics.sample import Sample
 from evals.schemas import EvalQuestion, EvalResponse
 from evals.text.refusals.detector import is_abstention
 
-LABELS = Path(__file__).resolve().parent.parent / "tests" / "case" / "abstention" / "answers.jsonl"
+LABELS = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals" / "answers.jsonl"
 Row = dict[str, Any]
 
 

@@ -2,7 +2,7 @@
 
 A logistic regression with a ridge, on the labelled answers of the tests, on the expected answers of datasets, bare
 and with a caveat behind them, on sentences of their documents, and on the responses of RAGBench, where
-EVALS_REAL_DATA names a folder that has them. Prints evals/case/abstention/weights.json; with --without, for each of
+EVALS_REAL_DATA names a folder that has them. Prints evals/text/refusals/weights.json; with --without, for each of
 the groups named, how well its answers are told by weights fitted without it. A group is a letter, which stands for the
 learnt answers whose ids begin with it, or "ragbench": its questions, responses and documents.
 """
@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from abstention import figures
 from numpy.typing import NDArray
+from tests.case.abstention import test_caveats as caveats
 
 from evals.datasets.base import LoadOptions
 from evals.datasets.golden import GoldenLoader
@@ -29,11 +30,10 @@ from evals.schemas import EvalQuestion
 from evals.text.refusals.detector import holds_expected, read_answer
 from evals.text.refusals.evidence import SETTLES, Answer, circumstances, signs
 from evals.text.refusals.roles import BITS
-from tests.case.abstention import test_caveats as caveats
 
 Row = dict[str, Any]
 Floats = NDArray[np.floating[Any]]
-LABELS = Path(__file__).resolve().parent.parent / "tests" / "case" / "abstention" / "answers.jsonl"
+LABELS = Path(__file__).resolve().parent.parent / "tests" / "text" / "refusals" / "answers.jsonl"
 WEIGHT = {
     "learnt": 1.0,
     "development": 1.0,

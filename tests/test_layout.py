@@ -107,7 +107,6 @@ MOST_LINES: dict[str, int] = {
     "scoring/weighted.py": 507,
     "text/numbers.py": 718,
     "text/refusals/evidence.py": 671,
-    "text/refusals/lexicon.py": 559,
     "text/refusals/reading.py": 584,
     "text/sentences.py": 598,
     "text/yaml_files.py": 516,

@@ -30,11 +30,11 @@ from evals.text.refusals.evidence import (
     tells_of_another,
 )
 from evals.text.refusals.facts import Asked, read_question, sense_of
+from evals.text.refusals.lexicon import LANGUAGES
 from evals.text.refusals.reading import BARE, NO_NUMBER, Context, Kind, clauses, declines_elsewhere, written_out
 from evals.text.refusals.roles import (
     BIAS,
     CIRCUMSTANCES,
-    LANGUAGES,
     SIGN_WEIGHTS,
     TOGETHER,
     WORD,

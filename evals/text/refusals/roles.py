@@ -12,18 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from evals.text.folding import fold
-from evals.text.refusals.english import ENGLISH
-from evals.text.refusals.french import FRENCH
-from evals.text.refusals.german import GERMAN
-from evals.text.refusals.italian import ITALIAN
-from evals.text.refusals.lexicon import ROLES, SIGNS, Language
-from evals.text.refusals.portuguese import PORTUGUESE
-from evals.text.refusals.spanish import SPANISH
+from evals.text.refusals.lexicon import LANGUAGES, ROLES, Language
 
 # The words of six languages by the part that they play where an answer declines.
-
-
-LANGUAGES: tuple[Language, ...] = (ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE)
 
 
 WORD = re.compile(r"[^\W_]+|,")
@@ -36,7 +27,7 @@ DECLINING = frozenset("nkuxNlOW")
 """Parts of which one is in whatever declines by rule."""
 
 
-BITS = {name: 1 << place for place, name in enumerate([*ROLES, *SIGNS["en"]])}
+BITS = {name: 1 << place for place, name in enumerate([*ROLES, *LANGUAGES[0].signs])}
 """A bit for each part and each sign, by its name."""
 
 
@@ -146,7 +137,7 @@ class Lexicon:
                 known = self._begins if word.endswith("*") else self._ends if word.startswith("*") else self._exact
                 key = word.strip("*")
                 known[key] = known.get(key, "") + ROLES[part]
-        self._sign_words, self._sign_beginnings = _signs(language.code)
+        self._sign_words, self._sign_beginnings = _signs(language.signs)
         # Few words begin or end as any in the lists: most are known by that not to.
         self._heads, self._tails = Heads(self._begins), Heads(key[::-1] for key in self._ends)
         self._sign_heads = Heads(self._sign_beginnings)
@@ -224,11 +215,11 @@ def _declines_or_hints(parts: str, hints: int) -> bool:
     return not DECLINING.isdisjoint(parts) or any(_PARTS.get(part, 0) & hints for part in parts)
 
 
-def _signs(code: str) -> tuple[dict[str, int], dict[str, int]]:
-    """The signs of whole words, and of beginnings of words, in a language."""
+def _signs(signs: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
+    """Bits of the signs of a language, by whole word and by the beginning of a word."""
     exact: dict[str, int] = {}
     beginnings: dict[str, int] = {}
-    for sign, words in SIGNS[code].items():
+    for sign, words in signs.items():
         for word in words.split():
             known = beginnings if word.endswith("*") else exact
             known[word.rstrip("*")] = known.get(word.rstrip("*"), 0) | BITS[sign]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evals.text.refusals.detector import is_abstention, read_answer, score
 from evals.text.refusals.evidence import circumstances, signs
-from evals.text.refusals.lexicon import SIGNS as SIGN_WORDS
+from evals.text.refusals.lexicon import Language
 from evals.text.refusals.roles import CIRCUMSTANCES, LANGUAGES, SIGN_WEIGHTS, TOGETHER, WORD, without_accents
 
 LABELS = Path(__file__).with_name("answers.jsonl")
@@ -31,11 +31,11 @@ def test_every_weight_is_of_evidence_that_there_is() -> None:
     assert {place for answer in read for place, _ in signs(answer)} >= SIGN_WEIGHTS.keys()
 
 
-@pytest.mark.parametrize("code", [language.code for language in LANGUAGES])
-def test_words_of_signs_are_spelt_as_answers_are_read(code: str) -> None:
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)
+def test_words_of_signs_are_spelt_as_answers_are_read(language: Language) -> None:
     """Each language has the same signs; their words are folded and without accents, else they would never be met."""
-    assert SIGN_WORDS[code].keys() == SIGN_WORDS["en"].keys()
-    for word in " ".join(SIGN_WORDS[code].values()).split():
+    assert language.signs.keys() == LANGUAGES[0].signs.keys()
+    for word in " ".join(language.signs.values()).split():
         assert word == without_accents(word.casefold())
         assert WORD.fullmatch(word.rstrip("*")), word
 
