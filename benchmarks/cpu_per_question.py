@@ -45,8 +45,8 @@ PARTS = {
         "evals.store.disk_buffer.DiskBuffer.read",
     ],
     "evidence of the run": [
-        "evals.text.matching.MatchingSurvey.add",
-        "evals.text.matching.MatchingSurvey.evidence",
+        "evals.text.matching.MatchStats.add",
+        "evals.text.matching.MatchStats.evidence",
         "evals.scoring.diagnosis.stages.AnswersSeen.add",
     ],
     "measure": ["evals.scoring.conclusion.score_record"],

@@ -51,7 +51,7 @@ def prompts_page() -> str:
     parts = [
         "# What the judge is told\n",
         "Generated from `evals/judges/prompts/*.yml` by `python docs/generate.py`. [judge.md](judge.md) says how\n"
-        "they are used, and `evals/judges/replies/checks.py` what `checks` mean. A run records the hash of each.\n",
+        "they are used, and `evals/judges/replies.py` what `checks` mean. A run records the hash of each.\n",
     ]
     asked_by = _asked_by()
     for path in sorted((HOME / "evals" / "judges" / "prompts").glob("*.yml")):

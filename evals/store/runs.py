@@ -176,7 +176,7 @@ class RunStore:
     def open_records(self, run: EvalRun) -> RecordFile:
         """The run's records, each read when it is wanted, and none held.
 
-        Those of a finished run may not be as they were saved: `evals.store.record_check` tells.
+        Those of a finished run may not be as they were saved: `evals.store.records` tells.
 
         Raises:
             StoreError: The log is missing or damaged before its last line.

@@ -40,7 +40,7 @@ def test_a_record_is_made_ready_for_checks_when_the_first_is_read() -> None:
 def test_the_words_of_languages_are_taken_in_when_the_first_answer_is_read() -> None:
     """Their patterns are what takes longest to compile."""
     code = (
-        "from evals.case.abstention import detector, roles\n"
+        "from evals.text.refusals import detector, roles\n"
         "before = roles.every_lexicon.cache_info().currsize\n"
         "print(before, detector.is_abstention('I do not know.'), roles.every_lexicon.cache_info().currsize)"
     )
@@ -51,10 +51,10 @@ def test_a_run_makes_all_of_it_ready_before_it_asks() -> None:
     """The first answer is not kept waiting, nor those in flight beside it."""
     code = (
         "import asyncio\n"
-        "from evals.case.abstention import roles\n"
+        "from evals.text.refusals import roles\n"
         "from evals.config import EvalConfig\n"
-        "from evals.run.instruments import load_instruments\n"
-        "from evals.run.observer import Observer\n"
+        "from evals.run.setup import load_instruments\n"
+        "from evals.run.notebook import Observer\n"
         "from evals.schemas import EvalRecord, EvalResponse\n"
         "config = EvalConfig(datasets=['golden'], embedded=True, judge=False)\n"
         "asyncio.run(load_instruments(config, [], Observer()))\n"

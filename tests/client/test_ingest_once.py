@@ -177,7 +177,7 @@ from pathlib import Path
 from evals.client import RAGClient
 from evals.client.ingest import ingest, uploads_in
 from evals.client.profile import resolve_spec
-from evals.store.upload_log import UploadLog
+from evals.store.journal import UploadLog
 server, folder, runs = json.loads(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 async def run():
     async with RAGClient(resolve_spec(server)) as client:

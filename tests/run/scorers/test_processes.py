@@ -186,13 +186,13 @@ class Sleepy(SquadF1):
 
 KILLED = """
 import sys, test_processes as t
-from evals.run.scorers import processes
+from evals.run import overlapped
 if __name__ == "__main__":
-    processes.BATCH = 5
+    overlapped.BATCH = 5
     records = [t.record(number) for number in range(t.COUNT)]
     how = t.how_to(records)
-    how = t.HowToScore(how.run, [t.Sleepy()], how.settings, how.facts, how.terms)
-    list(processes.lines_of(how, records, 0, 2, how.scoring().conclusion))
+    how = t.ScoreConfig(how.run, [t.Sleepy()], how.settings, how.facts, how.terms)
+    list(overlapped.lines_of(how, records, 0, 2, how.scoring().conclusion))
 """
 
 
@@ -225,9 +225,9 @@ UNGUARDED = """
 import asyncio
 from pathlib import Path
 from evals.config import EvalConfig
-from evals.run.answers import score_answers
-from evals.run.scorers import lines, processes
-lines.BATCH = processes.BATCH = 5
+from evals.run.saved import score_answers
+from evals.run import overlapped
+overlapped.BATCH = 5
 config = {{"dataset_file": {questions!r}, "runs_dir": {runs!r}, "judge": False, "engine": {{"jobs": 2}}}}
 Path({begun!r}).open("a").write("begun ")
 asyncio.run(score_answers(Path({answers!r}), EvalConfig.build(config)))
