@@ -26,6 +26,13 @@ def test_another_passage_of_the_same_title_is_not_inside(rule_of: RuleOf, other:
     assert rule_of(GOLD, f"{TITLE} {words(other, 'other')}") == (None if other else "inside")
 
 
+@pytest.mark.parametrize("follows", [f"of {words(10, 'other')}", words(10, "other")])
+def test_a_title_with_a_misread_word_is_a_title(rule_of: RuleOf, follows: str) -> None:
+    """Neither the misread word nor a short one behind the title makes it a passage."""
+    gold = f"{TITLE} in {words(70, 'gold')}"
+    assert rule_of(gold, f"{TITLE.replace('titleak', 'titlexk')} {follows}") is None
+
+
 @pytest.mark.parametrize(
     ("chunk", "expected"),
     [

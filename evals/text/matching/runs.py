@@ -80,7 +80,7 @@ def _read_on(ours: tuple[str, ...], theirs: tuple[str, ...], step: int) -> int:
         misread += 1
         part = yours if length < len(ours) else yours[: len(mine)] if step > 0 else yours[-len(mine) :]
         if misread > _MOST_MISREAD or not (_is_misread(mine, yours) or are_alike(mine, part)):
-            return length - 1
+            return length - misread
     return length
 
 
@@ -188,7 +188,7 @@ def shared_heading(chunk: tuple[str, ...], gold: Words, before: int, after: int)
     if place is None:
         return 0
     said, end = chunk[place:], len(chunk) - after
-    length = agreeing(said, gold.tokens)
+    length = _read_on(said, gold.tokens, 1)
     if not MIN_RUN <= length <= _HEADINGS_LONGEST or place + length >= end or length == gold.count:
         return 0
     return 0 if _goes_on(said[length:], gold) else length
