@@ -133,12 +133,11 @@ class ScriptedJudge:
 
 def run_here(arguments: list[str]) -> None:
     """Run a command in this process, and print what it took."""
-    import evals.run.setup
-
     import evals.cli.commands.compare
     import evals.cli.commands.eval
     import evals.cli.commands.score
     import evals.cli.commands.show
+    import evals.run.setup
     from evals.cli import app
     from evals.judges.llm_judge import LLMJudge
 

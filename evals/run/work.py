@@ -166,7 +166,7 @@ def _refuse_own(question: EvalQuestion) -> None:
 class RunPlan:
     """What is to be measured.
 
-    Questions and answers may lie on disk, to be read one at a time (`evals.store.disk_buffer`): who walks them holds none.
+    Questions and answers may lie on disk, to be read one at a time (`evals.store.disk_buffer`).
 
     Attributes:
         run: The run that it will make, as far as it is known.

@@ -165,7 +165,7 @@ FAILURES: dict[str, dict[str, Any]] = {
     "refused": {"refuse": None},
     "truncated": {"truncate": 5},
     "unparsable": {"json": {"verdict": "fine"}},
-    "transport": {"status": 400},
+    "rejected": {"status": 400},
 }
 
 

@@ -82,7 +82,7 @@ def test_a_call_without_a_reply_costs_nothing_and_is_counted(config: Configure, 
     assert run.judge is not None
     assert run.judge.cost_usd is not None
     assert run.judge.calls == len(messages_api.log())
-    assert "1 transport" in notes(run)
+    assert "1 rejected" in notes(run)
     assert run.status == "complete"
 
 

@@ -89,7 +89,7 @@ def test_the_second_run_costs_nothing(judged: Callable[..., EvalRun], messages_a
         ("refused", {"refuse": None}),
         ("truncated", {"truncate": 5}),
         ("unparsable", {"text": "I think it is fine."}),
-        ("transport", {"status": 400}),
+        ("rejected", {"status": 400}),
     ],
 )
 def test_what_the_judge_fails_on_is_counted_apart(

@@ -215,11 +215,11 @@ def test_f1_of_nothing(
 
 
 def test_the_judge_of_grounding_sees_neither_reference_nor_the_whole_answer(case_of: MakeCase) -> None:
-    """The claims alone, with the chunks by their ranks; a chunk without text keeps its number."""
+    """The claims alone, with the chunks that have text, numbered in their order."""
     chunks = [RetrievedChunk(text="one"), RetrievedChunk(chunk_id="c2"), RetrievedChunk(text="three")]
     case = case_of(RIGHT, CONVEYED, chunks=chunks)
     requests = {one.name: one for name in ALL for one in parse_metric(name).requests(case)}
-    contexts = [{"id": 1, "text": "one"}, {"id": 3, "text": "three"}]
+    contexts = [{"id": 1, "text": "one"}, {"id": 2, "text": "three"}]
     for whose, texts in (("answer", ["a0", "a1"]), ("reference", ["r0", "r1"])):
         numbered = [{"id": n, "text": text} for n, text in enumerate(texts, start=1)]
         asked = requests[f"{whose}_in_contexts"].data

@@ -105,16 +105,16 @@ def test_a_run_that_cannot_be_made_is_not_tried_again(pytester: pytest.Pytester)
 
         import pytest
         from evals.errors import EvalsError
-        from evals.testing import shared
+        from evals import testing
 
         def test_run(rag_config, tmp_path, monkeypatch):
             folders = SimpleNamespace(getbasetemp=lambda: tmp_path)
             monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
             with pytest.raises(EvalsError) as first:
-                shared.shared_run(rag_config, folders)
-            monkeypatch.setattr(shared, "run_evaluation", None)
+                testing.shared_run(rag_config, folders)
+            monkeypatch.setattr(testing, "run_evaluation", None)
             with pytest.raises(EvalsError) as second:
-                shared.shared_run(rag_config, folders)
+                testing.shared_run(rag_config, folders)
             assert str(first.value) == str(second.value)
         """
     )
@@ -148,11 +148,11 @@ def test_loading_the_plugin_loads_nothing_else() -> None:
     code = """
 import pytest, sys
 before = set(sys.modules)
-import evals.testing.plugin
+import evals.pytest_plugin
 print(sorted(set(sys.modules) - before))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert found.strip() == "['evals', 'evals.testing', 'evals.pytest_plugin', 'evals']"
+    assert found.strip() == "['evals', 'evals.pytest_plugin']"
 
 
 def test_the_entry_point_is_the_plugin() -> None:

@@ -11,13 +11,13 @@ PACKAGE = Path(__file__).resolve().parent.parent.parent / "evals"
 NOUNS = r"questions|answers(?! \{| with)|documents|decisions|citations|calls|chunks|texts|passages|queries|snippets|ids"
 COUNT_BEFORE_NOUN = re.compile(rf"\{{[^{{}}]*\}} (?:common |gold )?(?:{NOUNS})\b[^\n]*")
 NEVER_ONE = (
-    "views/slices.py",  # rows left out where there are more than twelve
+    "cli/views/scorecard.py",  # rows left out where there are more than twelve
     "run/asking.py",  # as many questions as two rounds have
     "judges/throttle.py",  # as many calls as make a silence
-    "scoring/gathered/citation_base.py",  # a few at least
+    "scoring/notes.py",  # a few at least
     "run/estimate.py",  # no reader sees it
-    "run/likely_answers.py",  # constants
-    "compare/dominance.py",  # a constant
+    "run/expected_calls.py",  # constants
+    "compare/pareto.py",  # constants
     "compare/paired.py",  # the same
 )
 

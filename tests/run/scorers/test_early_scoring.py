@@ -253,7 +253,7 @@ def test_a_full_disk_is_told_where_the_records_are_written(waiting: Waiting, mon
         failed.set()
         raise StoreError("cannot write: no space left on device")
 
-    monkeypatch.setattr(overlapped, "SpilledList", full)
+    monkeypatch.setattr(overlapped, "DiskList", full)
     for number in range(FIRST):
         waiting.answer(number)
     assert failed.wait(60)
